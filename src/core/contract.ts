@@ -1,0 +1,191 @@
+/**
+ * What an endpoint, a mapping and the engine promise each other (architecture 1 and 2). The platform is an endpoint
+ * like any ERP. The engine knows these types and nothing of HTTP, files or any ERP.
+ */
+import type { z } from "zod";
+import type { Decimal } from "./decimal.ts";
+import type { Json } from "./json.ts";
+import type { Answer, Finding, Policy } from "./outcome.ts";
+
+/** Why a record or document cannot go on. Shown to people: a code, a sentence, and the next action. */
+export interface Fault {
+  /** Stable, kebab-case: what tests and scripts look for. */
+  readonly code: string;
+  /** One sentence with the bad value in it. Equal sentences are one group in the quarantine. */
+  readonly message: string;
+  /** What a person should do about it. */
+  readonly next: string;
+  /** The field or column, in the words of the side it came from. */
+  readonly field?: string;
+}
+
+/** One record at one version, as its source told it. */
+export interface Change {
+  /** Stable in its source, 1 to 200 characters. */
+  readonly id: string;
+  /**
+   * Orders the versions of a record: text that sorts by age (see `sortableInstant`). Null when the source keeps none;
+   * then the order of arrival decides.
+   */
+  readonly version: string | null;
+  /** The record as JSON text, every number with the digits its source wrote. */
+  readonly text: string;
+  /** Where a person finds it: `customers.csv line 12`. Not part of the record's content. */
+  readonly origin?: string;
+  /** Set when it could not be read whole: it is stored and quarantined, and the rest of the page goes on. */
+  readonly fault?: Fault;
+}
+
+/** A thing that records arrive in and that can arrive twice: a file, an interchange. */
+export interface Batch {
+  /** Hash of its bytes: the same bytes are the same batch whatever the name. */
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Changes, and where to resume once they are stored. One page is one transaction. */
+export interface Page {
+  readonly changes: readonly Change[];
+  readonly position: Json;
+  readonly batch?: Batch;
+  /** What a person should be told about this page (a file recognised, a file cut short). */
+  readonly notices?: readonly string[];
+}
+
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** When and under which name these bytes came before; `latest`: nothing else came from this source since. */
+  known(batchId: string): { name: string; at: string; latest: boolean } | null;
+}
+
+/** Reads what changed since a position. It may repeat a change; it must not skip one. */
+export interface Source {
+  /**
+   * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
+   * cannot be taken back (archive a file). A null position means from the beginning.
+   * @throws SourceUnavailable when it cannot be read now.
+   */
+  read(position: Json | null, reading: Reading): AsyncIterable<Page>;
+}
+
+/** A mapped document on its way into a request. */
+export interface Item {
+  /** The number people know it by; with the sink's operation it is the natural key. */
+  readonly number: string;
+  /** What its source calls it (ERP code, platform id). */
+  readonly id: string;
+  /** Changes when, and only when, the content changes: it enters the idempotency key and file names. */
+  readonly revision: string;
+  readonly document: unknown;
+  /** The id the receiver knows it by, when it has one already. */
+  readonly counterpart: string | null;
+}
+
+/** The bytes of a request. They are stored before the first one leaves and never rebuilt. */
+export interface Frozen {
+  /** Where the bytes go, in the sink's own words: `POST /invoices`, `invoices/INV-1.csv`. */
+  readonly target: string;
+  readonly body: string;
+}
+
+/** A frozen request as the sink gets it, to prepare, send or look for. */
+export interface Outgoing extends Frozen {
+  readonly key: string;
+  readonly items: readonly Pick<Item, "number" | "id" | "revision">[];
+  /** When its first byte may have left, ISO 8601 UTC; null before the first send. */
+  readonly firstSentAt: string | null;
+}
+
+/** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */
+export interface Sink {
+  /** `invoice.create`, `rack-price.upsert`: enters the idempotency key, never changes. */
+  readonly operation: string;
+  /** `create`: one effect per number, ever. `upsert`: the newest content wins. */
+  readonly writes: "create" | "upsert";
+  /** Documents that one request may carry, at least 1. */
+  readonly itemsMax: number;
+  readonly policy: Policy;
+  /** Pure: the same items give the same bytes. @throws Refused when the receiver would refuse it anyway. */
+  freeze(items: readonly Item[]): Frozen;
+  /** Idempotent work that must be done before the request counts as sent (a staging file). */
+  prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
+  send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
+  /** Read-back: did this request arrive? Nothing is written. */
+  find(request: Outgoing, signal: AbortSignal): Promise<Finding>;
+}
+
+/** A configured connector, or the platform. */
+export interface Endpoint {
+  readonly sources: Readonly<Record<string, Source>>;
+  readonly sinks: Readonly<Record<string, Sink>>;
+  /** Reachable, and the credentials are good. @throws SourceUnavailable with the next action. */
+  check(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Code that speaks to one kind of ERP. A folder in `connectors/` and a line in its list. */
+export interface Connector<Config = unknown> {
+  readonly name: string;
+  readonly config: z.ZodType<Config>;
+  open(config: Config, surroundings: Surroundings): Endpoint;
+}
+
+/** What a connector may use of the world around it; tests hand in their own. */
+export interface Surroundings {
+  /** The folder that relative paths of the configuration start from. */
+  readonly folder: string;
+  now(): Date;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** A line for the log; never a payload. */
+  note(message: string, details?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Sums that must agree on both sides of a flow. Null: this kind of document has none. */
+export interface Figures {
+  /** In the company's currency; sign as in the document. */
+  readonly amount: Decimal | null;
+  /** US gallons. */
+  readonly gallons: Decimal | null;
+}
+
+/** What a mapping can look up. Everything is synchronous: a mapping does no I/O. */
+export interface References {
+  /** The row of a cross-reference table (`products.csv`), by its first column. @throws NotMapped */
+  row(table: string, key: string): Readonly<Record<string, string>>;
+  /** The other side's id of `kind` `id`. @throws WaitsFor when there is none yet. */
+  counterpart(kind: string, id: string): string;
+  /** The same, or null. */
+  find(kind: string, id: string): string | null;
+}
+
+/** This record is rightly not delivered: a draft, a cancelled document. Counted, never quarantined. */
+export interface Skip {
+  readonly skip: string;
+}
+
+/** One kind of change in, one kind of document out. Pure. */
+export interface Mapping<In = unknown, Out = unknown> {
+  /** `tryton-export/customers`: how the configuration names it. */
+  readonly name: string;
+  /** What both ids name (`invoice`, `customer`): links are kept per kind. */
+  readonly kind: string;
+  /** Parsed before; its issues are the fault of a record that does not fit. */
+  readonly input: z.ZodType<In>;
+  /** Checked after. */
+  readonly output: z.ZodType<Out>;
+  /** The number people search for: invoice number, party code. */
+  number(record: In): string;
+  /** @throws Refused, NotMapped, WaitsFor */
+  map(record: In, references: References): Out | Skip;
+  figures(document: Out): Figures;
+  /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */
+  readonly posts?: boolean;
+}
+
+export const skip = (reason: string): Skip => ({ skip: reason });
+
+export const defineConnector = <Config>(connector: Connector<Config>): Connector<Config> =>
+  connector;
+
+export const defineMapping = <In, Out>(mapping: Mapping<In, Out>): Mapping<In, Out> => mapping;

@@ -1,0 +1,154 @@
+/**
+ * Exact decimal numbers: money, prices, gallons. A Decimal is parsed from the digits its source wrote and is emitted
+ * with exactly those digits; it never passes through a double (architecture: "Money is exact").
+ */
+export class Decimal {
+  static readonly zero = new Decimal("0");
+
+  /** The digits as written: an optional minus, digits, optionally a point and digits, optionally an exponent. */
+  readonly text: string;
+  #units: bigint | undefined;
+  #scale = 0;
+
+  private constructor(text: string) {
+    this.text = text;
+  }
+
+  /** @throws RangeError when `text` is not a plain decimal number (JSON's grammar for numbers). */
+  static of(text: string): Decimal {
+    if (!NUMBER.test(text)) throw new RangeError(`"${text}" is not a decimal number`);
+    return new Decimal(text);
+  }
+
+  static is(text: string): boolean {
+    return NUMBER.test(text);
+  }
+
+  static sum(values: Iterable<Decimal>): Decimal {
+    let total = Decimal.zero;
+    for (const value of values) total = total.plus(value);
+    return total;
+  }
+
+  plus(other: Decimal): Decimal {
+    const scale = Math.max(this.scale, other.scale);
+    return Decimal.#from(this.#at(scale) + other.#at(scale), scale);
+  }
+
+  minus(other: Decimal): Decimal {
+    const scale = Math.max(this.scale, other.scale);
+    return Decimal.#from(this.#at(scale) - other.#at(scale), scale);
+  }
+
+  times(other: Decimal): Decimal {
+    return Decimal.#from(this.units * other.units, this.scale + other.scale);
+  }
+
+  negated(): Decimal {
+    return Decimal.#from(-this.units, this.scale);
+  }
+
+  abs(): Decimal {
+    return this.units < 0n ? this.negated() : this;
+  }
+
+  /** -1, 0 or 1. `2.50` and `2.5` compare equal. */
+  compare(other: Decimal): -1 | 0 | 1 {
+    const scale = Math.max(this.scale, other.scale);
+    const difference = this.#at(scale) - other.#at(scale);
+    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  }
+
+  equals(other: Decimal): boolean {
+    return this.compare(other) === 0;
+  }
+
+  get sign(): -1 | 0 | 1 {
+    return this.compare(Decimal.zero);
+  }
+
+  get isInteger(): boolean {
+    return this.round(0).equals(this);
+  }
+
+  /** Rounds to `places` decimal places, halves to the even digit (as the books of the supported ERPs do). */
+  round(places: number): Decimal {
+    const drop = this.scale - places;
+    if (drop <= 0) return Decimal.#from(this.#at(places), places);
+    const divisor = 10n ** BigInt(drop);
+    let quotient = this.units / divisor;
+    const rest = this.units % divisor;
+    const twice = (rest < 0n ? -rest : rest) * 2n;
+    if (twice > divisor || (twice === divisor && quotient % 2n !== 0n))
+      quotient += this.units < 0n ? -1n : 1n;
+    return Decimal.#from(quotient, places);
+  }
+
+  /** Digits with at least `places` decimal places, padded with zeros; nothing is ever cut off. */
+  fixed(places: number): string {
+    return digits(this.#at(Math.max(places, this.scale)), Math.max(places, this.scale));
+  }
+
+  /** The shortest digits of the same value: `2.50` → `2.5`, `8000.0` → `8000`. */
+  plain(): string {
+    let units = this.units;
+    let scale = this.scale;
+    while (scale > 0 && units % 10n === 0n) {
+      units /= 10n;
+      scale -= 1;
+    }
+    return digits(units, scale);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  /** JSON.stringify writes the digits as they are, unquoted. */
+  toJSON(): unknown {
+    return RAW_JSON.rawJSON(this.text);
+  }
+
+  private get units(): bigint {
+    if (this.#units === undefined) this.#parse();
+    return this.#units as bigint;
+  }
+
+  private get scale(): number {
+    if (this.#units === undefined) this.#parse();
+    return this.#scale;
+  }
+
+  #at(scale: number): bigint {
+    return this.units * 10n ** BigInt(scale - this.scale);
+  }
+
+  #parse(): void {
+    const [mantissa = "0", exponent = "0"] = this.text.toLowerCase().split("e");
+    const [whole = "0", fraction = ""] = mantissa.split(".");
+    const scale = fraction.length - Number(exponent);
+    if (Math.abs(scale) > SCALE_MAX)
+      throw new RangeError(`"${this.text}" has an exponent out of range`);
+    const units = BigInt(whole + fraction);
+    this.#units = scale < 0 ? units * 10n ** BigInt(-scale) : units;
+    this.#scale = Math.max(scale, 0);
+  }
+
+  static #from(units: bigint, scale: number): Decimal {
+    const decimal = new Decimal(digits(units, scale));
+    decimal.#units = units;
+    decimal.#scale = scale;
+    return decimal;
+  }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
+const SCALE_MAX = 1000;
+/** Present since Node 22; not yet in TypeScript's library. */
+const RAW_JSON = JSON as unknown as { rawJSON(text: string): unknown };
+
+function digits(units: bigint, scale: number): string {
+  const sign = units < 0n ? "-" : "";
+  const all = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
+  return scale === 0 ? sign + all : `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
+}

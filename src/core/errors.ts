@@ -1,0 +1,119 @@
+/**
+ * Errors by what the receiver must do about them. Every one says what is wrong, where, and what to do next.
+ * Outcomes of a request are not errors: see outcome.ts.
+ */
+import type { Fault } from "./contract.ts";
+
+/** Exit codes of every command (architecture 10). */
+export const exitCodes = {
+  ok: 0,
+  runtime: 1,
+  configuration: 2,
+  environment: 3,
+  storage: 4,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** An error that ends a command: a sentence, what to do next, and the exit code. */
+export class FuelbridgeError extends Error {
+  readonly exitCode: number;
+  readonly code: string;
+  /** One sentence: what the operator should do. */
+  readonly next: string;
+
+  constructor(
+    exitCode: number,
+    code: string,
+    message: string,
+    options: { next: string; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.exitCode = exitCode;
+    this.code = code;
+    this.next = options.next;
+  }
+}
+
+/** The configuration is wrong; nothing runs until a person has changed it. */
+export class ConfigurationError extends FuelbridgeError {
+  constructor(message: string, next: string, cause?: unknown) {
+    super(exitCodes.configuration, "configuration", message, { next, cause });
+  }
+}
+
+/** Something outside our process is missing: a runtime, a port, an endpoint that must be there to start. */
+export class EnvironmentError extends FuelbridgeError {
+  constructor(message: string, next: string, cause?: unknown) {
+    super(exitCodes.environment, "environment", message, { next, cause });
+  }
+}
+
+/** The store cannot be trusted to keep what it is given. The process ends (reliability 2.5). */
+export class StorageError extends FuelbridgeError {
+  constructor(message: string, next: string, cause?: unknown) {
+    super(exitCodes.storage, "storage", message, { next, cause });
+  }
+}
+
+/**
+ * A source could not be read just now: the walk stops where it is and the next run goes on from the stored position.
+ * `waitMs` when we were told how long to wait; `stop` names a breaker that needs a person (credentials, version).
+ */
+export class SourceUnavailable extends Error {
+  readonly next: string;
+  readonly waitMs: number | null;
+  readonly stop: string | null;
+
+  constructor(
+    message: string,
+    options: { next: string; waitMs?: number; stop?: string; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "SourceUnavailable";
+    this.next = options.next;
+    this.waitMs = options.waitMs ?? null;
+    this.stop = options.stop ?? null;
+  }
+}
+
+/** This document cannot go out as it is: it is quarantined with the reason, everything else goes on. */
+export class Refused extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.name = "Refused";
+    this.fault = fault;
+  }
+}
+
+/** A cross-reference table has no row for this value yet. Adding the row and retrying delivers the document. */
+export class NotMapped extends Refused {
+  constructor(table: string, value: string) {
+    super({
+      code: "not-mapped",
+      message: `not mapped: ${table} ${value}`,
+      next: `Add a row for ${value} to the cross-reference table "${table}" and retry.`,
+    });
+    this.name = "NotMapped";
+  }
+}
+
+/** The document names another one that is not on the other side yet; it goes out by itself as soon as that one is. */
+export class WaitsFor extends Refused {
+  readonly kind: string;
+  readonly id: string;
+
+  constructor(kind: string, id: string) {
+    super({
+      code: "waits-for",
+      message: `waits for ${kind} ${id}`,
+      next: `It goes out by itself once ${kind} ${id} is delivered; look for ${id} if that takes long.`,
+    });
+    this.name = "WaitsFor";
+    this.kind = kind;
+    this.id = id;
+  }
+}

@@ -1,0 +1,95 @@
+import { Decimal } from "./decimal.ts";
+
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | Decimal
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+/** Parses JSON with every number as a {@link Decimal} that keeps its digits. @throws SyntaxError */
+export function parseExact(text: string): Json {
+  return (JSON.parse as ParseWithSource)(text, (_key, value, context) =>
+    typeof value === "number" ? Decimal.of(context.source ?? String(value)) : value,
+  ) as Json;
+}
+
+/** JSON text in which every Decimal keeps its digits. */
+export function stringifyExact(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+type ParseWithSource = (
+  text: string,
+  reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+) => unknown;
+
+/**
+ * The elements of the array under the top-level member `name`, each as the exact text its sender wrote, and the text
+ * with an empty array in its place. It relies on `text` being valid JSON (parse `rest`, and each element, to be sure).
+ * Returns null when there is no such array.
+ */
+export function sliceArray(
+  text: string,
+  name: string,
+): { readonly elements: string[]; readonly rest: string } | null {
+  const start = arrayStart(text, name);
+  if (start < 0) return null;
+  const elements: string[] = [];
+  let depth = 0;
+  let from = start + 1;
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && depth > 0) depth--;
+    else if (code === COMMA && depth === 0) {
+      elements.push(text.slice(from, at).trim());
+      from = at + 1;
+    } else if (code === CLOSE_BRACKET) {
+      const last = text.slice(from, at).trim();
+      if (last !== "") elements.push(last);
+      return { elements, rest: `${text.slice(0, start + 1)}${text.slice(at)}` };
+    }
+  }
+  return null;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** Where the array of top-level member `name` opens, or -1. */
+function arrayStart(text: string, name: string): number {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = stringEnd(text, at);
+      const isName = depth === 1 && text.slice(at + 1, end) === name;
+      at = end;
+      const opening = isName ? /^\s*:\s*\[/.exec(text.slice(at + 1, at + 100)) : null;
+      if (opening !== null) return at + opening[0].length;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+  }
+  return -1;
+}
+
+/** The index of the quote that closes the string opening at `at`. */
+function stringEnd(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end > 0) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env node
+// The launcher: plain JavaScript that any Node from 14 on can read. It promises that everything behind it runs
+// on Node 24 or newer with the dependencies of the lockfile, or it says what is missing and what to do (exit 3).
+//
+//   launch.mjs <command> ...          fuelbridge <command>
+//   launch.mjs --tool NAME ...        a development tool out of node_modules/.bin (vitest, ...)
+//   launch.mjs --script NAME          a script of package.json
+//   launch.mjs --node FILE ...        a TypeScript file
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { constants } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const OLDEST_MAJOR = 24;
+const EXIT_ENVIRONMENT = 3;
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const inCheckout = existsSync(join(root, "package-lock.json")) && !root.includes("node_modules");
+const home = inCheckout || existsSync(join(root, "src", "main.ts")) ? root : join(root, "..");
+
+if (inCheckout) install();
+const node = newestNode();
+const [first, ...rest] = process.argv.slice(2);
+const bin = join(home, "node_modules", ".bin");
+
+if (first === "--tool") start(join(bin, rest[0]), rest.slice(1));
+else if (first === "--script") start("npm", ["run", "--silent", ...rest]);
+else if (first === "--node") start(node, rest);
+else await main();
+
+/** `npm ci`, once per lockfile: the stamp holds the hash of the lockfile that node_modules was made from. */
+function install() {
+  const stamp = join(root, "node_modules", ".fuelbridge-lock");
+  const wanted = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .update(process.platform + process.arch)
+    .digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  process.stderr.write("fuelbridge: installing the dependencies of package-lock.json (once) ...\n");
+  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (npm.status !== 0) {
+    rmSync(stamp, { force: true });
+    fail(
+      `"npm ci" failed in ${root} (${npm.error ? npm.error.message : "see above"}).`,
+      "Check that the npm registry can be reached, then start again.",
+    );
+  }
+  writeFileSync(stamp, wanted);
+}
+
+/** This Node when it is new enough, else the one that npm installed beside the dependencies. */
+function newestNode() {
+  if (Number(process.versions.node.split(".")[0]) >= OLDEST_MAJOR) return process.execPath;
+  const os = process.platform === "win32" ? "win" : process.platform;
+  const binary = process.platform === "win32" ? "node.exe" : "node";
+  for (const modules of [join(home, "node_modules"), join(home, "..")]) {
+    const candidate = join(modules, `node-${os}-${process.arch}`, "bin", binary);
+    if (existsSync(candidate)) return candidate;
+  }
+  return fail(
+    `Node ${OLDEST_MAJOR} or newer is needed; this is ${process.version}, and npm has no Node for ${os}-${process.arch}.`,
+    `Install Node ${OLDEST_MAJOR} LTS and start again.`,
+  );
+}
+
+/** Runs fuelbridge in this process when this Node will do; else in a child that gets every signal we get. */
+async function main() {
+  const source = join(home, "src", "main.ts");
+  const entry = existsSync(source) ? source : join(home, "dist", "src", "main.js");
+  if (node !== process.execPath) return start(node, [entry, ...process.argv.slice(2)]);
+  process.argv[1] = entry;
+  await import(pathToFileURL(entry).href);
+}
+
+function start(command, args) {
+  const path = [join(node, ".."), bin, process.env.PATH].join(delimiter);
+  const child = spawn(command, args, {
+    stdio: "inherit",
+    env: { ...process.env, PATH: path },
+    shell: process.platform === "win32",
+  });
+  // A terminal sends Ctrl-C to the child as well; a supervisor signals only us, so SIGTERM is passed on.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => fail(`${command}: ${error.message}`, "Run `npm ci` and start again."));
+  child.on("exit", (code, signal) => {
+    process.exitCode = signal ? 128 + constants.signals[signal] : code;
+  });
+}
+
+function fail(what, next) {
+  process.stderr.write(`fuelbridge: ${what}\n  ${next}\n`);
+  process.exit(EXIT_ENVIRONMENT);
+}
