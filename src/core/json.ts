@@ -1,13 +1,7 @@
 import { Decimal } from "./decimal.ts";
 
 export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | Decimal
-  | readonly Json[]
-  | { readonly [key: string]: Json };
+  null | boolean | number | string | Decimal | readonly Json[] | { readonly [key: string]: Json };
 
 /** Parses JSON with every number as a {@link Decimal} that keeps its digits. @throws SyntaxError */
 export function parseExact(text: string): Json {

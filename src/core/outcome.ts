@@ -36,13 +36,7 @@ export interface AnswerRule {
 }
 
 export type Breaker =
-  | "credentials"
-  | "scope"
-  | "version"
-  | "quota"
-  | "configuration"
-  | "split-brain"
-  | "protocol";
+  "credentials" | "scope" | "version" | "quota" | "configuration" | "split-brain" | "protocol";
 
 export const answerRules = {
   done: { row: 1, executed: "yes", only: "done", also: "done" },
@@ -117,6 +111,11 @@ export interface Policy {
   readonly afterTimeout: "again" | "person";
   /** When reads prove nothing either way (weak natural keys). */
   readonly afterNone: "again" | "person";
+  /**
+   * `same`: once proven not to have happened, the same bytes go again. `anew`: never; their place is taken by a new
+   * request with the values of then (prices: an old batch must not overwrite newer ones).
+   */
+  readonly resend: "same" | "anew";
   /** How long a key may be used after its first send; the platform forgets it after 24 h. Null: for ever. */
   readonly keyLifeMs: number | null;
   /** How long after the earliest unresolved send the same bytes may go again without a read. 0: never. */

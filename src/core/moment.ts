@@ -1,0 +1,29 @@
+/** One instant by both clocks. Durations count by the monotonic clock, and only within one boot (reliability 2.10). */
+export interface Moment {
+  /** Identifies one start of the process. */
+  readonly boot: string;
+  readonly monoMs: number;
+  readonly wallMs: number;
+}
+
+export function later(from: Moment, ms: number): Moment {
+  return { boot: from.boot, monoMs: from.monoMs + ms, wallMs: from.wallMs + ms };
+}
+
+/** A moment of another boot says nothing about now: what depends on it was set anew by `restart`. */
+export function reached(moment: Moment, now: Moment): boolean {
+  return moment.boot === now.boot ? now.monoMs >= moment.monoMs : true;
+}
+
+export function sameMoment(one: Moment | null, other: Moment | null): boolean {
+  return one !== null && one.boot === other?.boot && one.monoMs === other.monoMs;
+}
+
+/** The clocks of this process; tests hand in their own. */
+export interface Clock {
+  now(): Moment;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** 0 <= x < 1 */
+  chance(): number;
+}

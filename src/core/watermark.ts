@@ -1,0 +1,60 @@
+/**
+ * How far a walk over changed records has got (reliability 3.3). The position holds until a walk is complete: the
+ * order of the platform's walk is not promised, so nothing in the middle of one proves that nothing older is left.
+ */
+export interface WalkPosition {
+  /** Everything changed up to here was stored by a complete walk; server time, sortable text. Null: nothing yet. */
+  readonly watermark: string | null;
+  readonly walk: Walk | null;
+}
+
+export interface Walk {
+  /** What the walk asks for; null asks for everything. ISO 8601 UTC. */
+  readonly since: string | null;
+  readonly cursor: string | null;
+  /** The latest change seen, sortable text. */
+  readonly latest: string | null;
+  /** The server's clock at the first page: a change during the walk may have been missed by it. */
+  readonly startedAt: string;
+  readonly pages: number;
+  /** How often this walk began again. */
+  readonly restarts: number;
+}
+
+export const unread: WalkPosition = { watermark: null, walk: null };
+
+/** What to ask for first. `overlapMs` is asked for again, for writes that were committed late. */
+export function sinceOf(position: WalkPosition, overlapMs: number): string | null {
+  if (position.watermark === null) return null;
+  return new Date(Date.parse(position.watermark) - overlapMs).toISOString();
+}
+
+/** The position after one more page. */
+export function afterPage(
+  position: WalkPosition,
+  walk: Walk,
+  page: { readonly cursor: string | null; readonly latest: string | null },
+): WalkPosition {
+  const latest = laterOf(walk.latest, page.latest);
+  if (page.cursor !== null)
+    return {
+      watermark: position.watermark,
+      walk: { ...walk, cursor: page.cursor, latest, pages: walk.pages + 1 },
+    };
+  return { watermark: promoted(position.watermark, walk, latest), walk: null };
+}
+
+/**
+ * The watermark never moves back, never past the server's clock at the walk's start (records from the future do not
+ * count), and never by our own clock.
+ */
+function promoted(watermark: string | null, walk: Walk, latest: string | null): string | null {
+  if (latest === null) return watermark;
+  const reached = latest < walk.startedAt ? latest : walk.startedAt;
+  return laterOf(watermark, reached);
+}
+
+function laterOf(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return one > other ? one : other;
+}
