@@ -1,0 +1,70 @@
+/**
+ * What a command says when it is done: text for people, or with `--json` one envelope on standard output. Consumers of
+ * the envelope ignore fields they do not know; none is ever renamed.
+ */
+import { CommanderError } from "commander";
+import { exitCodes, FuelbridgeError } from "../core/errors.ts";
+import { scrubber } from "../config/scrub.ts";
+
+export interface Answer {
+  /** Becomes `data` of the envelope. */
+  readonly data: unknown;
+  readonly text: string;
+  readonly exitCode?: number;
+}
+
+export type Envelope =
+  | { readonly ok: true; readonly command: string; readonly data: unknown }
+  | { readonly ok: false; readonly command: string; readonly error: Complaint };
+
+export interface Complaint {
+  /** Stable: what scripts look for. */
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+export function say(command: string, json: boolean, answer: Answer): void {
+  const envelope: Envelope = { ok: true, command, data: answer.data ?? null };
+  process.stdout.write(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text));
+  process.exitCode = answer.exitCode ?? exitCodes.ok;
+}
+
+export function complain(command: string, json: boolean, error: unknown): void {
+  const { exitCode, ...complaint } = explain(error, command);
+  const envelope: Envelope = { ok: false, command, error: complaint };
+  if (json) process.stdout.write(`${JSON.stringify(envelope)}\n`);
+  else process.stderr.write(`fuelbridge: ${complaint.message}\n${indented(complaint.next)}\n`);
+  process.exitCode = exitCode;
+}
+
+function explain(error: unknown, command: string): Complaint & { exitCode: number } {
+  // Secrets of the configuration are scrubbed where it is known; what looks like one is scrubbed here in any case.
+  const scrub = scrubber([]);
+  const message = scrub(error instanceof Error ? error.message : String(error));
+  if (error instanceof FuelbridgeError)
+    return { code: error.code, message, next: scrub(error.next), exitCode: error.exitCode };
+  if (error instanceof CommanderError)
+    return {
+      code: "usage",
+      message: message.replace(/^error: /, ""),
+      next: `"${["fuelbridge", command, "--help"].filter(Boolean).join(" ")}" lists what can be given.`,
+      exitCode: exitCodes.configuration,
+    };
+  if (hasNext(error))
+    return { code: "refused", message, next: scrub(error.next), exitCode: exitCodes.runtime };
+  return {
+    code: "unexpected",
+    message: error instanceof Error && error.stack ? scrub(error.stack) : message,
+    next: "This is a mistake in fuelbridge. Please report it with the text above.",
+    exitCode: exitCodes.runtime,
+  };
+}
+
+/** An OfficeError or SourceUnavailable: it says itself what to do. */
+const hasNext = (error: unknown): error is Error & { next: string } =>
+  error instanceof Error && "next" in error && typeof error.next === "string";
+
+const indented = (text: string): string => `  ${text.replaceAll("\n", "\n  ")}`;
+const withNewline = (text: string): string =>
+  text === "" || text.endsWith("\n") ? text : `${text}\n`;

@@ -1,0 +1,46 @@
+/** The shape that every command shares: its options, and the way it answers. */
+import type { Command } from "commander";
+import { say, type Answer } from "./answer.ts";
+
+export interface Given {
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, string | undefined>>;
+  readonly json: boolean;
+  /** The configuration file to read. */
+  readonly file: string;
+}
+
+/** Adds a command with the options that all have. `work` answers, or returns nothing when it has spoken itself. */
+export function addCommand(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: (given: Given) => Promise<Answer | void>,
+): Command {
+  return parent
+    .command(usage)
+    .description(description)
+    .option("--json", "answer with one line of JSON")
+    .action(async function (this: Command) {
+      const { json, config, ...options } = this.opts<{ json?: boolean; config?: string }>();
+      const file = config ?? (process.env.FUELBRIDGE_CONFIG || DEFAULT_CONFIG);
+      const answer = await work({ args: this.args, options, json: json === true, file });
+      if (answer) say(commandName(this), json === true, answer);
+    });
+}
+
+/** For a command that reads the configuration. */
+export const configured = (command: Command): Command =>
+  command.option(
+    "--config <file>",
+    `the configuration (default: $FUELBRIDGE_CONFIG or ${DEFAULT_CONFIG})`,
+  );
+
+/** `quarantine list`: the words between `fuelbridge` and the arguments. */
+export function commandName(command: Command): string {
+  const names: string[] = [];
+  for (let at = command; at.parent !== null; at = at.parent) names.unshift(at.name());
+  return names.join(" ");
+}
+
+const DEFAULT_CONFIG = "config/fuelbridge.yaml";
