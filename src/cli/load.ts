@@ -5,6 +5,6 @@ const from = async <Module>(path: string): Promise<Module> => (await import(path
 
 export const load = {
   sandbox: () =>
-    from<{ runSandbox(options: SandboxOptions): Promise<void> }>("../sandbox/command.ts"),
-  demo: () => from<{ runDemo(options: { json: boolean }): Promise<void> }>("./demo.ts"),
+    from<{ runSandbox: (options: SandboxOptions) => Promise<void> }>("../sandbox/command.ts"),
+  demo: () => from<{ runDemo: (options: { json: boolean }) => Promise<void> }>("./demo.ts"),
 };
