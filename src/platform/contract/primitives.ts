@@ -1,0 +1,135 @@
+/**
+ * Building blocks of the platform's schemas. Responses are read with `parseExact`, so every number in them is a
+ * Decimal, and they are read with tolerance: unknown fields survive, unknown enum values pass (specification part 9,
+ * rule 3). Requests are checked to the letter.
+ */
+import { z } from "zod";
+import { Decimal } from "../../core/decimal.ts";
+
+/** Money, prices and quantities of a response, with the digits the platform wrote. */
+export const decimal = z.custom<Decimal>((value) => value instanceof Decimal, {
+  error: "must be a number",
+});
+
+/** A count of a response, as a JS number. Quantities are not counts: they enter exact sums and stay Decimals. */
+export const integer = decimal
+  .refine((value) => Number.isSafeInteger(Number(value.text)) && value.isInteger, {
+    error: "must be a whole number",
+  })
+  .transform((value) => Number(value.text));
+
+/**
+ * A nullable field of a response. A missing one reads as null: fields that v1 gained later are absent from older
+ * payloads.
+ */
+export const orNull = <T extends z.ZodType>(schema: T) => z.nullable(schema).default(null);
+
+export const text = z.string();
+export const textOrNull = orNull(text);
+export const decimalOrNull = orNull(decimal);
+export const integerOrNull = orNull(integer);
+
+/** Any UUID, whatever its version digit: the platform does not promise RFC 9562 variants. */
+export const id = z.guid();
+export const idOrNull = orNull(id);
+
+/** ISO 8601 with time and zone; it stays text, so that no fraction digit is lost. */
+export const timestamp = z.iso.datetime({ offset: true });
+export const timestampOrNull = orNull(timestamp);
+
+/** A value of `V`, or one that v1 has gained since. */
+export type Open<V extends string> = V | (string & {});
+
+/** An enum of a response: every string passes, the type completes the known ones; see {@link isKnown}. */
+export const openEnum = <const V extends string>(_known: readonly V[]): z.ZodType<Open<V>> => text;
+
+export function isKnown<V extends string>(known: readonly V[], value: string): value is V {
+  return (known as readonly string[]).includes(value);
+}
+
+/** A number in a request: mappings write Decimals, a JSON body carries JS numbers. */
+export type Numeric = number | Decimal;
+
+export const toDecimal = (value: Numeric): Decimal =>
+  typeof value === "number" ? Decimal.of(String(value)) : value;
+
+interface Limits {
+  readonly min?: number;
+  /** Exclusive lower limit. */
+  readonly gt?: number;
+  readonly max?: number;
+  readonly integer?: true;
+}
+
+/** A number of a request; limits are compared exactly. */
+export const numeric = (limits: Limits = {}) =>
+  z
+    .union([z.number(), decimal], { error: "must be a number" })
+    .superRefine((value: Numeric, context) => {
+      const breach = breachOf(toDecimal(value), limits);
+      if (breach !== null) context.addIssue({ code: "custom", message: breach });
+    });
+
+function breachOf(value: Decimal, { min, gt, max, integer }: Limits): string | null {
+  if (integer && !value.isInteger) return "must be a whole number";
+  if (min !== undefined && value.compare(toDecimal(min)) < 0) return `must be at least ${min}`;
+  if (gt !== undefined && value.compare(toDecimal(gt)) <= 0) return `must be greater than ${gt}`;
+  if (max !== undefined && value.compare(toDecimal(max)) > 0) return `must be at most ${max}`;
+  return null;
+}
+
+export const latitude = numeric({ min: -90, max: 90 });
+export const longitude = numeric({ min: -180, max: 180 });
+export const percent = numeric({ min: 0, max: 100 });
+
+/** A required text of a request: at least one character; lengths count UTF-16 units. */
+export const required = (max: number) => z.string().min(1).max(max);
+
+/** An optional text of a request. */
+export const optional = (max: number) => z.string().max(max).optional();
+
+/** The same where the field is nullable. */
+export const optionalOrNull = (max: number) => z.string().max(max).nullish();
+
+/** Query values are text; an empty one counts as not sent. */
+const sent = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === "" ? undefined : value), schema);
+
+export const queryText = (max: number) => sent(z.string().max(max).optional());
+export const queryEnum = <const V extends string>(values: readonly V[]) =>
+  sent(z.enum(values).optional());
+export const queryChoice = <const V extends string>(values: readonly V[], fallback: NoInfer<V>) =>
+  sent((z.enum(values) as z.ZodType<V>).optional().transform((value) => value ?? fallback));
+export const queryId = sent(id.optional());
+export const queryTimestamp = sent(timestamp.optional());
+export const queryFlag = sent(
+  z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
+    .optional(),
+);
+
+/** Default and maximum of a list's `pageSize` (rule P1). */
+export interface PageSize {
+  readonly default: number;
+  readonly max: number;
+}
+
+const queryCount = (fallback: number, max: number) =>
+  sent(
+    z
+      .string()
+      .regex(/^\d{1,15}$/, { error: "must be a whole number" })
+      .transform(Number)
+      .pipe(z.int().min(1).max(max))
+      .optional()
+      .transform((value) => value ?? fallback),
+  );
+
+export const paging = (size: PageSize) => ({
+  page: queryCount(1, Number.MAX_SAFE_INTEGER),
+  pageSize: queryCount(size.default, size.max),
+});
+
+/** What a change-sync walk adds to a list (rule P2). */
+export const walk = { updatedSince: queryTimestamp, cursor: queryText(2000) };
