@@ -94,11 +94,16 @@ export class NotMapped extends Refused {
   constructor(table: string, value: string) {
     super({
       code: "not-mapped",
-      message: `not mapped: ${table} ${value}`,
+      message: `not mapped: ${singular(table)} ${value}`,
       next: `Add a row for ${value} to the cross-reference table "${table}" and retry.`,
     });
     this.name = "NotMapped";
   }
+}
+
+/** products → product, taxes → tax: tables are named in the plural, their rows in the singular. */
+function singular(table: string): string {
+  return table.replace(/(?<=x)es$|s$/, "");
 }
 
 /** The document names another one that is not on the other side yet; it goes out by itself as soon as that one is. */

@@ -1,0 +1,93 @@
+/**
+ * Breakers pause work and harm nothing: no request changes, no attempt counts (reliability O15). All but two try
+ * again by themselves; a second writer and a doubled document wait for a person.
+ */
+import type { Breaker } from "../core/outcome.ts";
+import type { Engine } from "./engine.ts";
+
+interface Habit {
+  /** How long until one try is made all the same, unless we were told; null: a person must clear it. */
+  readonly retryMs: number | null;
+  readonly next: string;
+}
+
+const MINUTE = 60_000;
+const habits: Readonly<Record<string, Habit>> = {
+  credentials: {
+    retryMs: 5 * MINUTE,
+    next: "Check the credentials in the configuration; they are tried again every 5 minutes.",
+  },
+  scope: {
+    retryMs: 15 * MINUTE,
+    next: "Ask the platform's administrator for the missing scope or IP entry; tried again every 15 minutes.",
+  },
+  version: {
+    retryMs: 15 * MINUTE,
+    next: "The platform has this version of its API switched off; if it is more than an announced test, update fuelbridge.",
+  },
+  quota: {
+    retryMs: 6 * 60 * MINUTE,
+    next: "The month's requests are used up; work goes on by itself when the platform allows it.",
+  },
+  configuration: {
+    retryMs: 15 * MINUTE,
+    next: "Check the address in the configuration: the answer does not come from the platform's API.",
+  },
+  protocol: { retryMs: 15 * MINUTE, next: "This is a fault in fuelbridge: please report it." },
+  "split-brain": {
+    retryMs: null,
+    next: "Somebody else sends for this company: find the second installation, then `fuelbridge resolve-stop split-brain`.",
+  },
+  doubled: {
+    retryMs: null,
+    next: "The platform holds this document twice: have one removed, then `fuelbridge resolve-stop doubled`.",
+  },
+} satisfies Record<Breaker | "doubled", Habit>;
+
+export interface Trip {
+  readonly breaker: string;
+  readonly scope: string;
+  readonly detail: string;
+  readonly waitMs?: number | null;
+  readonly next?: string;
+}
+
+/** Call it inside the transaction of what tripped it, where there is one. */
+export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: Trip): void {
+  const now = engine.clock.now().wallMs;
+  const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: "See the log." };
+  const retryMs = habit.retryMs === null ? null : now + (waitMs ?? habit.retryMs);
+  const advice = next ?? habit.next;
+  engine.store.journal.trip({
+    breaker,
+    scope,
+    sinceMs: now,
+    retryMs,
+    message: detail,
+    next: advice,
+  });
+  engine.store.journal.audit(now, { event: `stopped: ${breaker}`, detail: `${scope}: ${detail}` });
+  engine.note("stopped", { breaker, scope, detail, next: advice });
+}
+
+/** What stops work in any of these scopes now; null when nothing does. */
+export function blocked(
+  engine: Engine,
+  scopes: readonly string[],
+): { message: string; next: string; untilMs: number | null } | null {
+  const now = engine.clock.now().wallMs;
+  for (const row of engine.store.journal.breakers()) {
+    const waits = row.retryMs === null || row.retryMs > now;
+    if (waits && scopes.includes(row.scope))
+      return { message: `${row.breaker}: ${row.message}`, next: row.next, untilMs: row.retryMs };
+  }
+  return null;
+}
+
+export function clearBreakers(engine: Engine, scopes: readonly string[]): void {
+  if (engine.store.journal.breakers().length === 0) return;
+  engine.store.transaction(() => {
+    for (const scope of scopes)
+      if (engine.store.journal.clear(scope)) engine.note("going on", { scope });
+  });
+}

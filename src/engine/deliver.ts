@@ -1,0 +1,276 @@
+/**
+ * Requests → sink: the one place that asks the request machine what to do and writes down what followed. What a
+ * receiver answered and everything that depends on it is one transaction (reliability K6).
+ */
+import type { Outgoing } from "../core/contract.ts";
+import { type Moment, reached } from "../core/moment.ts";
+import type { Answer, Finding } from "../core/outcome.ts";
+import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
+import { isFinal } from "../core/request-state.ts";
+import type { Carried, StoredRequest } from "../store/requests.ts";
+import { blocked, clearBreakers, trip } from "./breakers.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { keyOf } from "./freeze.ts";
+
+/** Requests of one flow that may be under way at once; each in a lane of its own. */
+const LANES_AT_ONCE = 4;
+
+export interface Delivered {
+  /** Steps that changed something. */
+  readonly steps: number;
+  /** When there is something to do again; null: nothing is waiting for time to pass. */
+  readonly wakeAt: Moment | null;
+}
+
+/** Works on every open request of the flow until each is settled or has to wait. */
+export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
+  const lanes = new Map<string, StoredRequest[]>();
+  for (const request of engine.store.requests.open(flow.flow)) {
+    const lane = lanes.get(request.lane);
+    if (lane === undefined) lanes.set(request.lane, [request]);
+    else lane.push(request);
+  }
+  const queue = [...lanes.values()];
+  let steps = 0;
+  let wakeAt: Moment | null = null;
+  const worker = async (): Promise<void> => {
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
+      for (const request of lane) {
+        const worked = await work(engine, flow, request, signal);
+        steps += worked.steps;
+        if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
+          wakeAt = worked.wakeAt;
+        // Within a lane nothing overtakes.
+        if (!worked.settled) break;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES_AT_ONCE }, worker));
+  return { steps, wakeAt };
+}
+
+async function work(
+  engine: Engine,
+  flow: Flow,
+  first: StoredRequest,
+  signal: AbortSignal,
+): Promise<{ steps: number; settled: boolean; wakeAt: Moment | null }> {
+  const scopes = [endpointOf(flow.to), flow.sink.operation];
+  let request = first;
+  for (let steps = 0; ; steps++) {
+    if (isFinal(request.machine.state)) return { steps, settled: true, wakeAt: null };
+    const now = engine.clock.now();
+    const action = nextAction(request.machine, flow.sink.policy, now);
+    if (action.do === "nothing" || signal.aborted) return { steps, settled: false, wakeAt: null };
+    if (action.do === "wait") return { steps, settled: false, wakeAt: action.until };
+    const stop = blocked(engine, scopes);
+    if (stop !== null) return { steps, settled: false, wakeAt: retryMoment(stop.untilMs, now) };
+    if (action.do === "renew") request = renew(engine, flow, request);
+    else if (action.do === "send") request = await send(engine, flow, request, scopes);
+    else request = await read(engine, flow, request, action.preflight);
+    engine.progress?.(flow.name);
+  }
+}
+
+async function send(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  scopes: readonly string[],
+): Promise<StoredRequest> {
+  const { store, clock } = engine;
+  const carried = store.requests.carried(request.request);
+  await flow.sink.prepare?.(outgoing(request, carried), never);
+  store.assertSpace();
+  const sending = store.transaction(() =>
+    moved(
+      engine,
+      flow,
+      request,
+      { type: "send", at: clock.now() },
+      `${request.target} (${request.key})`,
+    ),
+  );
+  const answer = await flow.sink.send(outgoing(sending, carried), never);
+  const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
+  const next = store.transaction(() => {
+    const after = moved(engine, flow, sending, event, told(answer));
+    apply(engine, flow, after, carried, answer);
+    return after;
+  });
+  if (next.machine.state === "done") clearBreakers(engine, scopes);
+  return next;
+}
+
+async function read(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  preflight: boolean,
+): Promise<StoredRequest> {
+  const { store, clock } = engine;
+  const carried = store.requests.carried(request.request);
+  const looking = preflight
+    ? store.transaction(() =>
+        moved(
+          engine,
+          flow,
+          request,
+          { type: "preflight", at: clock.now() },
+          "before the first send",
+        ),
+      )
+    : request;
+  const finding = await flow.sink.find(outgoing(looking, carried), never);
+  const event: Event = { type: "finding", at: clock.now(), finding };
+  return store.transaction(() => {
+    const after = moved(engine, flow, looking, event, `${finding.found}: ${finding.detail}`);
+    apply(engine, flow, after, carried, finding);
+    return after;
+  });
+}
+
+/** A new key for the same bytes. Call it only when the machine says so: the old key is proven unused. */
+function renew(engine: Engine, flow: Flow, request: StoredRequest): StoredRequest {
+  return engine.store.transaction(() =>
+    moved(engine, flow, request, { type: "renew", at: engine.clock.now() }, "the key is too old"),
+  );
+}
+
+/** The machine's step, stored and audited. Inside a transaction. */
+export function moved(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  event: Event,
+  detail: string,
+): StoredRequest {
+  const { next, raise } = advance(request.machine, event, flow.sink.policy);
+  const { operation, number, revision } = request;
+  const { generation } = next;
+  const key =
+    generation === request.machine.generation
+      ? request.key
+      : keyOf(engine, { operation, number, revision, generation });
+  const at = event.at.wallMs;
+  const after = engine.store.requests.move(request, next, key, at);
+  engine.store.journal.audit(at, {
+    flow: flow.flow,
+    request: request.request,
+    event: event.type === "answer" || event.type === "finding" ? next.state : event.type,
+    detail,
+  });
+  for (const one of raise) raised(engine, flow, one);
+  return after;
+}
+
+function raised(engine: Engine, flow: Flow, raise: Raise): void {
+  const endpoint = endpointOf(flow.to);
+  if ("alarm" in raise)
+    trip(engine, { breaker: raise.alarm, scope: endpoint, detail: raise.detail });
+  else
+    trip(engine, {
+      breaker: raise.breaker,
+      scope: raise.breaker === "scope" ? flow.sink.operation : endpoint,
+      detail: raise.detail,
+      waitMs: raise.waitMs ?? null,
+    });
+}
+
+/** What a request's new state means for the deliveries it carries. Inside the same transaction. */
+function apply(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  carried: readonly Carried[],
+  cause: Answer | Finding,
+): void {
+  const { deliveries } = engine.store;
+  const at = engine.clock.now().wallMs;
+  switch (request.machine.state) {
+    case "done":
+      linkAll(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      break;
+    case "rejected":
+      // Halving: the bad one of many will stand alone, and the good ones go through.
+      if (carried.length > 1)
+        for (const one of carried) deliveries.reopen(one.delivery, Math.ceil(carried.length / 2));
+      else for (const one of carried) deliveries.quarantine(one.delivery, null, faultOf(cause), at);
+      break;
+    case "cancelled":
+      for (const one of carried) deliveries.reopen(one.delivery);
+      break;
+    case "manual":
+      for (const one of carried) deliveries.quarantine(one.delivery, null, undecided(cause), at);
+      break;
+    default:
+  }
+}
+
+/** Links both ids, ends the deliveries, and wakes what waited for them. */
+export function linkAll(
+  engine: Engine,
+  flow: Flow,
+  carried: readonly Carried[],
+  ids: readonly (string | null)[],
+  at: number,
+): void {
+  const { deliveries, links } = engine.store;
+  const { kind } = flow.mapping;
+  carried.forEach((one, index) => {
+    const other = ids[index] ?? null;
+    deliveries.end(one.delivery, "delivered", other ?? "");
+    if (other === null) return;
+    const [platformId, erpId] =
+      flow.side === "platform" ? [one.recordId, other] : [other, one.recordId];
+    const { number, content, amount } = one;
+    links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
+    for (const waiting of deliveries.waitingFor(`waits for ${kind} ${one.recordId}`))
+      deliveries.reopen(waiting);
+  });
+}
+
+function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {
+  const first = request.machine.firstSentWallMs;
+  return {
+    key: request.key,
+    target: request.target,
+    body: request.body,
+    items: carried.map(({ number, recordId, revision }) => ({ number, id: recordId, revision })),
+    firstSentAt: first === null ? null : new Date(first).toISOString(),
+  };
+}
+
+function faultOf(cause: Answer | Finding) {
+  const fault = "fault" in cause ? cause.fault : undefined;
+  return (
+    fault ?? {
+      code: "refused",
+      message: `the receiver refused it: ${cause.detail}`,
+      next: "Correct the document where it comes from, or the mapping, then retry.",
+    }
+  );
+}
+
+function undecided(cause: Answer | Finding) {
+  return {
+    code: "needs-decision",
+    message: `nobody can tell by machine whether it arrived: ${cause.detail}`,
+    next: "Look for it at the receiver: resolve it when it is there, retry it when it is not.",
+  };
+}
+
+function told(answer: Answer): string {
+  return answer.requestId === undefined ? answer.detail : `${answer.detail} [${answer.requestId}]`;
+}
+
+function retryMoment(untilMs: number | null, now: Moment): Moment | null {
+  if (untilMs === null) return null;
+  return { boot: now.boot, monoMs: now.monoMs + untilMs - now.wallMs, wallMs: untilMs };
+}
+
+/** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */
+const never = new AbortController().signal;
+
+export const isDue = (wakeAt: Moment | null, now: Moment): boolean =>
+  wakeAt !== null && reached(wakeAt, now);

@@ -1,0 +1,45 @@
+/** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
+import type { Mapping, Sink, Source } from "../core/contract.ts";
+import type { Clock } from "../core/moment.ts";
+import type { Side } from "../store/links.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Engine {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Enters every idempotency key. */
+  readonly company: string;
+  readonly environment: "live" | "test";
+  readonly tables: Tables;
+  /** A line for the log and for whoever watches: never a payload. */
+  readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Told after every page, frozen lot and answer; the demo draws its progress from it. */
+  readonly progress?: (flow: string) => void;
+}
+
+/** Cross-reference tables, as people maintain them. */
+export interface Tables {
+  row(table: string, key: string): Readonly<Record<string, string>> | null;
+}
+
+/** A mapping put to work by the configuration. */
+export interface Flow {
+  /** Its row in the store. */
+  readonly flow: number;
+  readonly name: string;
+  /** `platform.invoicesIssued` */
+  readonly from: string;
+  readonly to: string;
+  /** The side its records come from. */
+  readonly side: Side;
+  readonly mapping: Mapping;
+  readonly source: Source;
+  readonly sink: Sink;
+  readonly schedule: Schedule;
+  readonly paused: boolean;
+}
+
+export type Schedule =
+  { readonly everyMs: number } | { readonly cron: string; readonly timeZone: string };
+
+export const endpointOf = (name: string): string => name.split(".", 1)[0] as string;

@@ -1,0 +1,252 @@
+/** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
+import type { Fault, Figures, Item, References, Skip } from "../core/contract.ts";
+import { NotMapped, Refused, WaitsFor } from "../core/errors.ts";
+import { parseExact, stringifyExact } from "../core/json.ts";
+import { idempotencyKey, sha256 } from "../core/keys.ts";
+import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
+import type { Link } from "../store/links.ts";
+import type { Engine, Flow } from "./engine.ts";
+
+/** Deliveries mapped in one transaction. */
+const LOT = 200;
+
+interface Ready {
+  readonly delivery: PendingDelivery;
+  readonly item: Item;
+  readonly mapped: Mapped;
+}
+
+type Judged =
+  | { readonly verdict: "ready"; readonly ready: Ready }
+  | { readonly verdict: "skipped" | "echo"; readonly note: string; readonly number: string }
+  | { readonly verdict: "quarantined"; readonly fault: Fault; readonly number: string | null }
+  /** Something it depends on is on its way: it is looked at again once that is settled. */
+  | { readonly verdict: "held" };
+
+/** Freezes up to one lot of the flow's pending deliveries after `after`. Null when there are none. */
+export function freezeLot(
+  engine: Engine,
+  flow: Flow,
+  after: number,
+): { last: number; frozen: number; settled: number } | null {
+  const { store, clock } = engine;
+  const lot = store.deliveries.pending(flow.flow, after, Math.max(LOT, flow.sink.itemsMax));
+  const last = lot.at(-1)?.delivery;
+  if (last === undefined) return null;
+  const at = clock.now().wallMs;
+  return store.transaction(() => {
+    const ready: Ready[] = [];
+    let settled = 0;
+    for (const delivery of lot) {
+      const judged = judge(engine, flow, delivery);
+      if (judged.verdict === "ready") ready.push(judged.ready);
+      else if (judged.verdict === "quarantined")
+        store.deliveries.quarantine(delivery.delivery, judged.number, judged.fault, at);
+      else if (judged.verdict !== "held")
+        store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
+      if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
+    }
+    return { last, frozen: freezeAll(engine, flow, ready, at), settled };
+  });
+}
+
+function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
+  const { store } = engine;
+  const { mapping, sink, side } = flow;
+  if (delivery.fault !== null)
+    return { verdict: "quarantined", fault: delivery.fault, number: delivery.recordId };
+  let number: string | null = null;
+  try {
+    const record = parsed(mapping.input, parseExact(delivery.text), "does-not-fit");
+    number = mapping.number(record);
+    const link = store.links.find(mapping.kind, side, delivery.recordId);
+    if (link !== null && link.born !== side)
+      return { verdict: "echo", note: `written by us as ${number}`, number };
+    // Our own document may come by in a poll before its answer was recorded.
+    if (store.requests.isKindLive(mapping.kind, number)) return { verdict: "held" };
+
+    const references = referencesOf(engine, flow);
+    const out = mapping.map(record, references) as Skip | object;
+    if ("skip" in out && typeof out.skip === "string")
+      return { verdict: "skipped", note: out.skip, number };
+    const document = parsed(mapping.output, out, "mapping-output");
+    const figures = mapping.figures(document);
+    const content = sha256(stringifyExact(document)).slice(0, 22);
+    const settledBefore = link === null ? null : compare(flow, link, content, figures, number);
+    if (settledBefore !== null) return settledBefore;
+
+    const item: Item = {
+      number,
+      id: delivery.recordId,
+      revision: delivery.revision,
+      document,
+      counterpart: link === null ? null : side === "platform" ? link.erpId : link.platformId,
+    };
+    sink.freeze([item]);
+    return { verdict: "ready", ready: { delivery, item, mapped: kept(number, figures, content) } };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { verdict: "quarantined", fault: error.fault, number };
+  }
+}
+
+/** What follows from having delivered this thing before. Null: deliver this content too. */
+function compare(
+  flow: Flow,
+  link: Link,
+  content: string,
+  figures: Figures,
+  number: string,
+): Judged | null {
+  if (link.content === content)
+    return { verdict: "skipped", note: "nothing new for the receiver", number };
+  const amount = figures.amount?.plain() ?? null;
+  const was = link.amount;
+  if (flow.mapping.posts && was !== null && amount !== was)
+    return {
+      verdict: "quarantined",
+      number,
+      fault: {
+        code: "amount-changed-after-posting",
+        message: `the amount changed from ${was} to ${amount ?? "none"} after it was delivered`,
+        next: "An accountant decides: book a correction or credit note by hand, then resolve it here.",
+      },
+    };
+  if (flow.sink.writes === "create")
+    return {
+      verdict: "quarantined",
+      number,
+      fault: {
+        code: "changed-after-delivery",
+        message: "it changed after it was delivered, and the receiver takes no changes",
+        next: "Change it there by hand if it matters, then resolve it here.",
+      },
+    };
+  return null;
+}
+
+/** Groups what may share a request and stores the frozen bytes. Returns how many requests were made. */
+function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: number): number {
+  const { store } = engine;
+  const { sink, mapping } = flow;
+  let made = 0;
+  for (const group of groups(ready, sink.itemsMax)) {
+    const first = group[0] as Ready;
+    const items = group.map(({ item }) => item);
+    const several = sink.itemsMax > 1;
+    const revision = several
+      ? sha256(JSON.stringify(items.map(({ number, revision }) => [number, revision]))).slice(0, 22)
+      : first.item.revision;
+    const number = several ? `${flow.name}:${revision}` : first.item.number;
+    if (store.requests.isLive(sink.operation, number)) continue;
+    const generation = store.requests.nextGeneration(sink.operation, number, revision);
+    const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
+    const lane = several ? sink.operation : `${sink.operation} ${number}`;
+    const frozen = sink.freeze(items);
+    const request = store.requests.add(
+      {
+        flow: flow.flow,
+        operation: sink.operation,
+        kind: mapping.kind,
+        number,
+        revision,
+        lane,
+        key,
+        generation,
+        ...frozen,
+      },
+      at,
+    );
+    for (const { delivery, mapped } of group)
+      store.deliveries.freeze(delivery.delivery, request, mapped);
+    made++;
+  }
+  return made;
+}
+
+/** In order, at most `itemsMax` together and no more than each delivery's own limit; one number once per group. */
+function* groups(ready: readonly Ready[], itemsMax: number): Generator<Ready[]> {
+  let group: Ready[] = [];
+  let limit = itemsMax;
+  let numbers = new Set<string>();
+  for (const one of ready) {
+    const own = Math.min(one.delivery.lotMax ?? itemsMax, itemsMax);
+    const full = group.length >= Math.min(limit, own);
+    if (group.length > 0 && (full || numbers.has(one.item.number))) {
+      yield group;
+      group = [];
+      numbers = new Set();
+      limit = itemsMax;
+    }
+    group.push(one);
+    numbers.add(one.item.number);
+    limit = Math.min(limit, own);
+  }
+  if (group.length > 0) yield group;
+}
+
+export function keyOf(
+  engine: Engine,
+  identity: { operation: string; number: string; revision: string; generation: number },
+): string {
+  const { company, environment } = engine;
+  return idempotencyKey({ company, environment, ...identity });
+}
+
+/** @throws Refused with the schema's first complaints */
+function parsed(
+  schema: {
+    safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
+  },
+  value: unknown,
+  code: string,
+): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, 3);
+  const field = issues[0]?.path.join(".");
+  throw new Refused({
+    code,
+    message: issues
+      .map(({ path, message }) => `${path.join(".") || "record"}: ${message}`)
+      .join("; "),
+    next:
+      code === "does-not-fit"
+        ? "Correct the record where it comes from; the corrected one is taken by itself."
+        : "The mapping makes a document that its receiver does not take: correct the mapping, then retry.",
+    ...(field ? { field } : {}),
+  });
+}
+
+interface Issues {
+  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+}
+
+function referencesOf({ store, tables }: Engine, { side }: Flow): References {
+  const find = (kind: string, id: string): string | null => {
+    const link = store.links.find(kind, side, id);
+    return link === null ? null : side === "platform" ? link.erpId : link.platformId;
+  };
+  return {
+    find,
+    counterpart(kind, id) {
+      const other = find(kind, id);
+      if (other === null) throw new WaitsFor(kind, id);
+      return other;
+    },
+    row(table, key) {
+      const row = tables.row(table, key);
+      if (row === null) throw new NotMapped(table, key);
+      return row;
+    },
+  };
+}
+
+function kept(number: string, figures: Figures, content: string): Mapped {
+  return {
+    number,
+    content,
+    amount: figures.amount?.plain() ?? null,
+    gallons: figures.gallons?.plain() ?? null,
+  };
+}

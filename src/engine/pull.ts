@@ -1,0 +1,52 @@
+/** Source → store: one page, one transaction, until the source has no more. */
+import { SourceUnavailable } from "../core/errors.ts";
+import { blocked, clearBreakers, trip } from "./breakers.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+
+export interface Pulled {
+  readonly pages: number;
+  readonly received: number;
+  /** Why reading stopped early, for the operator; null when the walk is complete. */
+  readonly trouble: { readonly message: string; readonly next: string } | null;
+}
+
+/** Aborting `signal` stops between two pages; the position is where the last stored page ended. */
+export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Pulled> {
+  const { store, clock } = engine;
+  const scope = endpointOf(flow.from);
+  let pages = 0;
+  let received = 0;
+  const stop = blocked(engine, [scope, flow.from]);
+  if (stop !== null) return { pages, received, trouble: stop };
+
+  const reading = { signal, known: (batch: string) => store.intake.known(flow.flow, batch) };
+  try {
+    for await (const page of flow.source.read(store.flows.position(flow.name), reading)) {
+      const at = clock.now().wallMs;
+      const taken = store.transaction(() => {
+        for (const notice of page.notices ?? [])
+          store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });
+        return store.intake.page(flow.flow, page, at);
+      });
+      pages++;
+      received += taken.received;
+      for (const notice of page.notices ?? []) engine.note("notice", { flow: flow.name, notice });
+      engine.progress?.(flow.name);
+    }
+    clearBreakers(engine, [scope, flow.from]);
+    return { pages, received, trouble: null };
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    const trouble = { message: error.message, next: error.next };
+    engine.note("source unavailable", { flow: flow.name, ...trouble });
+    if (error.stop !== null)
+      trip(engine, {
+        breaker: error.stop,
+        scope: error.stop === "scope" ? flow.from : scope,
+        detail: error.message,
+        waitMs: error.waitMs,
+        next: error.next,
+      });
+    return { pages, received, trouble };
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The SQLite file behind the store: one process, one connection, and a commit that has been acknowledged survives a
+ * power cut (ADR 0001). Any storage error ends the process: what a disk said once is not asked again in place.
+ */
+import Database from "better-sqlite3";
+import { existsSync, mkdirSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { EnvironmentError, StorageError } from "../core/errors.ts";
+import { migrations } from "./migrations.ts";
+
+const OLDEST_SQLITE = "3.51.3";
+const FREE_BYTES_MIN = 256 * 1024 * 1024;
+
+/** @throws EnvironmentError when another process holds the file. @throws StorageError when it cannot be trusted. */
+export function openDatabase(path: string): Database.Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return guarded(path, () => {
+    const existed = existsSync(path);
+    const database = new Database(path, { timeout: 2_000 });
+    try {
+      configure(database, path);
+      migrate(database, path, existed);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/** Runs `work`, turning what SQLite says about its storage into the errors that end the process. */
+export function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    if (error.code.startsWith("SQLITE_BUSY"))
+      throw new EnvironmentError(
+        `The store ${path} is in use by another fuelbridge process.`,
+        "Only one daemon may work on a store. Ask the running one (`fuelbridge status`), or stop it first.",
+        error,
+      );
+    if (FATAL.test(error.code))
+      throw new StorageError(
+        `The store ${path} cannot be written or read safely: ${error.message} (${error.code}).`,
+        "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
+        error,
+      );
+    throw error;
+  }
+}
+
+const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
+
+/** @throws StorageError when the disk is so full that an outcome might not be recorded. */
+export function assertSpace(path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  if (free < FREE_BYTES_MIN)
+    throw new StorageError(
+      `Only ${Math.floor(free / 1024 / 1024)} MB are free where the store ${path} is; 256 MB are needed to send safely.`,
+      "Free some space and start again; nothing was sent and nothing is lost.",
+    );
+}
+
+function configure(database: Database.Database, path: string): void {
+  // The order matters: the page size before anything is written, the exclusive lock before WAL, so that no
+  // shared-memory file exists and no second process can open the store.
+  database.pragma("page_size = 8192");
+  database.pragma("locking_mode = exclusive");
+  database.pragma("journal_mode = wal");
+  database.pragma("synchronous = full");
+  database.pragma("foreign_keys = on");
+  database.pragma("cache_size = -32000");
+  database.pragma("wal_autocheckpoint = 4000");
+  database.pragma("journal_size_limit = 67108864");
+  database.pragma("trusted_schema = off");
+  database.pragma("cell_size_check = on");
+  database.exec("begin immediate; commit");
+  // better-sqlite3 is compiled to lower `synchronous` in WAL mode at the first statement, so it is checked after one.
+  database.pragma("synchronous = full");
+  database.prepare("select count(*) from sqlite_schema").get();
+  const version = database.prepare("select sqlite_version()").pluck().get() as string;
+  if (database.pragma("synchronous", { simple: true }) !== 2 || olderThan(version, OLDEST_SQLITE))
+    throw new StorageError(
+      `The store ${path} cannot be opened durably (SQLite ${version}).`,
+      `Reinstall fuelbridge's dependencies; SQLite ${OLDEST_SQLITE} or newer with synchronous=FULL is needed.`,
+    );
+}
+
+function migrate(database: Database.Database, path: string, existed: boolean): void {
+  const at = database.pragma("user_version", { simple: true }) as number;
+  if (at > migrations.length)
+    throw new StorageError(
+      `The store ${path} was written by a newer fuelbridge (schema ${at}, this one knows ${migrations.length}).`,
+      "Start the newer version, or restore the backup that it made before it changed the schema.",
+    );
+  if (at === migrations.length) return;
+  if (existed && at > 0) database.prepare("vacuum into ?").run(`${path}.before-schema-${at + 1}`);
+  database.transaction(() => {
+    for (const sql of migrations.slice(at)) database.exec(sql);
+    database.pragma(`user_version = ${migrations.length}`);
+  })();
+}
+
+function olderThan(version: string, minimum: string): boolean {
+  return version.localeCompare(minimum, "en", { numeric: true }) < 0;
+}

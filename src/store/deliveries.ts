@@ -1,0 +1,127 @@
+/** Deliveries: which wait to be mapped, and what became of each. */
+import type Database from "better-sqlite3";
+import type { Fault } from "../core/contract.ts";
+import { shownId } from "./ids.ts";
+
+export interface PendingDelivery {
+  readonly delivery: number;
+  readonly record: number;
+  readonly recordId: string;
+  readonly revision: string;
+  readonly version: string | null;
+  readonly origin: string | null;
+  readonly fault: Fault | null;
+  readonly text: string;
+  /** Items of a request it may share; null: as many as the sink allows. Halved when a request was refused. */
+  readonly lotMax: number | null;
+}
+
+/** What mapping a delivery gave: kept for control totals and for noticing that nothing changed. */
+export interface Mapped {
+  readonly number: string;
+  readonly amount: string | null;
+  readonly gallons: string | null;
+  /** Hash of the document. */
+  readonly content: string;
+}
+
+export type Ended = "delivered" | "skipped" | "echo" | "resolved";
+
+type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
+  id: Buffer | string;
+  fault: string | null;
+};
+
+export function deliveries(database: Database.Database) {
+  const pending = database.prepare<[number, number, number], PendingRow>(
+    `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
+            record.fault, record.text, delivery.lot_max as lotMax
+     from delivery indexed by delivery_pending join record using (record)
+     where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
+     order by delivery.delivery limit ?`,
+  );
+  const freeze = database.prepare(
+    `update delivery set state = 'frozen', request = :request, number = :number, amount = :amount,
+       gallons = :gallons, content = :content where delivery = :delivery and state = 'pending'`,
+  );
+  const end = database.prepare(
+    `update delivery set state = :state, note = :note, number = coalesce(:number, number)
+     where delivery = :delivery and state in ('pending', 'frozen', 'quarantined')`,
+  );
+  const quarantine = database.prepare(
+    `update delivery set state = 'quarantined', number = coalesce(?, number)
+     where delivery = ? and state in ('pending', 'frozen')`,
+  );
+  const addCause = database.prepare(
+    `insert into quarantine (delivery, code, cause, next, field, since_ms) values (?, ?, ?, ?, ?, ?)
+     on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
+       field = excluded.field, since_ms = excluded.since_ms`,
+  );
+  const dropCause = database.prepare("delete from quarantine where delivery = ?");
+  const reopen = database.prepare(
+    `update delivery set state = 'pending', request = null, lot_max = coalesce(?, lot_max)
+     where delivery = ? and state in ('frozen', 'quarantined')
+       and not exists (select 1 from delivery d where d.record = delivery.record
+         and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`,
+  );
+  const outdate = database.prepare(
+    "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
+  );
+  const waiting = database
+    .prepare<[string], number>(
+      `select delivery from quarantine join delivery using (delivery)
+       where cause = ? and code = 'waits-for' and state = 'quarantined'`,
+    )
+    .pluck();
+  const counts = database.prepare<[number], { state: string; count: number }>(
+    "select state, count(*) as count from delivery where flow = ? group by state",
+  );
+
+  return {
+    /** The oldest pending deliveries of a flow with their current content. */
+    pending(flow: number, after: number, limit: number): PendingDelivery[] {
+      return pending.all(flow, after, limit).map(({ id, fault, ...row }) => ({
+        ...row,
+        recordId: shownId(id),
+        fault: fault === null ? null : (JSON.parse(fault) as Fault),
+      }));
+    },
+
+    freeze(delivery: number, request: number, mapped: Mapped): void {
+      changed(freeze.run({ delivery, request, ...mapped }), delivery);
+    },
+
+    end(delivery: number, state: Ended, note: string, number: string | null = null): void {
+      changed(end.run({ delivery, state, note, number }), delivery);
+      dropCause.run(delivery);
+    },
+
+    quarantine(delivery: number, number: string | null, fault: Fault, atMs: number): void {
+      changed(quarantine.run(number, delivery), delivery);
+      addCause.run(delivery, fault.code, fault.message, fault.next, fault.field ?? null, atMs);
+    },
+
+    /**
+     * Back to pending, to be mapped anew; `lotMax` limits the request it may share. When a newer version of the
+     * record is already on its way, that one goes instead.
+     */
+    reopen(delivery: number, lotMax: number | null = null): void {
+      if (reopen.run(lotMax, delivery).changes === 0) changed(outdate.run(delivery), delivery);
+      dropCause.run(delivery);
+    },
+
+    /** Deliveries quarantined with "waits for <kind> <id>". */
+    waitingFor(cause: string): number[] {
+      return waiting.all(cause);
+    },
+
+    counts(flow: number): Map<string, number> {
+      return new Map(counts.all(flow).map(({ state, count }) => [state, count]));
+    },
+  };
+}
+
+function changed(result: Database.RunResult, delivery: number): void {
+  if (result.changes !== 1)
+    throw new Error(`delivery ${delivery} is not in a state that allows this`);
+}

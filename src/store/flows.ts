@@ -1,0 +1,55 @@
+/** What is kept per flow besides its documents: the checkpoint, and when it ran and runs. */
+import type Database from "better-sqlite3";
+import type { Json } from "../core/json.ts";
+
+export interface FlowRow {
+  readonly flow: number;
+  readonly name: string;
+  readonly position: string | null;
+  readonly next_due_ms: number | null;
+  readonly last_run_ms: number | null;
+  readonly last_error: string | null;
+  readonly last_error_next: string | null;
+}
+
+export function flows(database: Database.Database) {
+  const add = database.prepare("insert into flow (name) values (?) on conflict do nothing");
+  const byName = database.prepare<[string], FlowRow>("select * from flow where name = ?");
+  const ran = database.prepare(
+    `update flow set last_run_ms = :at, next_due_ms = :due, last_error = :error, last_error_next = :next
+     where flow = :flow`,
+  );
+  const due = database.prepare("update flow set next_due_ms = ? where flow = ?");
+
+  return {
+    /** The flow's row, made when it is new. */
+    open(name: string): FlowRow {
+      add.run(name);
+      return byName.get(name) as FlowRow;
+    },
+    find(name: string): FlowRow | null {
+      return byName.get(name) ?? null;
+    },
+    position(name: string): Json | null {
+      const text = byName.get(name)?.position ?? null;
+      return text === null ? null : (JSON.parse(text) as Json);
+    },
+    ran(
+      flow: number,
+      atMs: number,
+      dueMs: number,
+      error: { message: string; next: string } | null,
+    ): void {
+      ran.run({
+        flow,
+        at: atMs,
+        due: dueMs,
+        error: error?.message ?? null,
+        next: error?.next ?? null,
+      });
+    },
+    setDue(flow: number, dueMs: number): void {
+      due.run(dueMs, flow);
+    },
+  };
+}

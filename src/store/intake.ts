@@ -1,0 +1,117 @@
+/**
+ * What a source told: records, their deliveries and the position, one transaction a page. A position never passes a
+ * change that is not stored (promise 1).
+ */
+import type Database from "better-sqlite3";
+import type { Change, Fault, Page } from "../core/contract.ts";
+import { revisionOf, sha256 } from "../core/keys.ts";
+import { storedId } from "./ids.ts";
+
+export interface Taken {
+  /** Deliveries created. */
+  readonly received: number;
+  readonly unchanged: number;
+  /** Older than what is stored. */
+  readonly stale: number;
+}
+
+interface StoredVersion {
+  record: number;
+  version: string | null;
+  revision: string;
+  content: string | null;
+}
+
+export function intake(database: Database.Database) {
+  const current = database.prepare<[number, Buffer | string], StoredVersion>(
+    "select record, version, revision, content from record where flow = ? and id = ?",
+  );
+  const addRecord = database.prepare(
+    `insert into record (flow, id, version, revision, content, origin, fault, text)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const replaceRecord = database.prepare(
+    `update record set version = ?, revision = ?, content = ?, origin = ?, fault = ?, text = ?
+     where record = ?`,
+  );
+  const supersede = database.prepare(
+    "update delivery set state = 'superseded' where record = ? and state in ('pending', 'quarantined')",
+  );
+  const addDelivery = database.prepare(
+    "insert into delivery (flow, record, revision) values (?, ?, ?)",
+  );
+  const savePosition = database.prepare("update flow set position = ? where flow = ?");
+  const addBatch = database.prepare(
+    `insert into batch (flow, id, name, arrived_ms, turn)
+     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from batch where flow = :flow))
+     on conflict do update set name = excluded.name, arrived_ms = excluded.arrived_ms, turn = excluded.turn`,
+  );
+  const findBatch = database.prepare<
+    [number, string],
+    { name: string; arrived_ms: number; latest: 0 | 1 }
+  >(
+    `select name, arrived_ms, turn = (select max(turn) from batch b where b.flow = batch.flow) as latest
+     from batch where flow = ? and id = ?`,
+  );
+
+  /** True when a delivery was made of it, null when it is older than what is stored. */
+  function take(flow: number, change: Change): boolean | null {
+    const id = storedId(change.id);
+    const known = current.get(flow, id);
+    const content = change.version === null ? sha256(change.text).slice(0, 22) : null;
+    if (known !== undefined && content !== null && known.content === content) return false;
+    const revision = revisionOf(change.version, known?.revision ?? null, change.text);
+    if (known !== undefined && change.version !== null && known.version !== null) {
+      if (change.version < known.version) return null;
+      if (change.version === known.version && known.revision === revision) return false;
+    }
+    const fault = change.fault === undefined ? null : JSON.stringify(change.fault satisfies Fault);
+    const origin = change.origin ?? null;
+    if (known === undefined) {
+      const added = addRecord.run(
+        flow,
+        id,
+        change.version,
+        revision,
+        content,
+        origin,
+        fault,
+        change.text,
+      );
+      addDelivery.run(flow, added.lastInsertRowid, revision);
+      return true;
+    }
+    replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
+    supersede.run(known.record);
+    addDelivery.run(flow, known.record, revision);
+    return true;
+  }
+
+  return {
+    /** Stores a page. Call it inside a transaction. */
+    page(flow: number, page: Page, atMs: number): Taken {
+      let received = 0;
+      let unchanged = 0;
+      let stale = 0;
+      for (const change of page.changes) {
+        const taken = take(flow, change);
+        if (taken === null) stale++;
+        else if (taken) received++;
+        else unchanged++;
+      }
+      savePosition.run(JSON.stringify(page.position), flow);
+      if (page.batch) addBatch.run({ flow, id: page.batch.id, name: page.batch.name, at: atMs });
+      return { received, unchanged, stale };
+    },
+
+    known(flow: number, batch: string): { name: string; at: string; latest: boolean } | null {
+      const row = findBatch.get(flow, batch);
+      if (row === undefined) return null;
+      return {
+        name: row.name,
+        at: new Date(row.arrived_ms).toISOString(),
+        latest: row.latest === 1,
+      };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery. */
+import type Database from "better-sqlite3";
+
+export type Side = "platform" | "erp";
+
+export interface Link {
+  readonly kind: string;
+  readonly platformId: string;
+  readonly erpId: string;
+  /** The side where the thing was first. */
+  readonly born: Side;
+  readonly number: string;
+  /** Hash of the document that was last delivered, and its amount. */
+  readonly content: string | null;
+  readonly amount: string | null;
+}
+
+export function links(database: Database.Database) {
+  const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount`;
+  const byPlatform = database.prepare<[string, string], Link>(
+    `select ${columns} from link where kind = ? and platform_id = ?`,
+  );
+  const byErp = database.prepare<[string, string], Link>(
+    `select ${columns} from link where kind = ? and erp_id = ?`,
+  );
+  const save = database.prepare(
+    `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
+     values (:kind, :platformId, :erpId, :born, :number, :content, :amount, :at)
+     on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
+       content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms
+     where link.born = excluded.born`,
+  );
+  const anySide = database.prepare<[string, string, string], Link & { linkedMs: number }>(
+    `select ${columns}, linked_ms as linkedMs from link
+     where number = ? or platform_id = ? or erp_id = ?`,
+  );
+
+  return {
+    find(kind: string, side: Side, id: string): Link | null {
+      return (side === "platform" ? byPlatform : byErp).get(kind, id) ?? null;
+    },
+    save(link: Link, atMs: number): void {
+      save.run({ ...link, at: atMs });
+    },
+    search(text: string): (Link & { linkedMs: number })[] {
+      return anySide.all(text, text, text);
+    },
+  };
+}

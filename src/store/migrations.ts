@@ -1,0 +1,161 @@
+/**
+ * The store's schema, forward only: a migration is never edited once released, the next one is appended.
+ * The shape follows what was measured (bench/pull): rowid tables, ids of platform records as 16 bytes, no index that
+ * an insert pays for and no question needs.
+ */
+import { legalMoves } from "../core/request-state.ts";
+
+export const migrations: readonly string[] = [
+  `
+  create table flow (
+    flow integer primary key,
+    name text not null unique,
+    position text,
+    next_due_ms integer,
+    last_run_ms integer,
+    last_error text,
+    last_error_next text
+  ) strict;
+
+  -- The newest version of each record, as its source told it.
+  create table record (
+    record integer primary key,
+    flow integer not null references flow,
+    id any not null,
+    version text,
+    revision text not null,
+    content text,
+    origin text,
+    fault text,
+    text text not null,
+    unique (flow, id)
+  ) strict;
+
+  -- One change on its way to one sink. received = the sum over all states, always.
+  create table delivery (
+    delivery integer primary key,
+    flow integer not null references flow,
+    record integer not null references record,
+    revision text not null,
+    state text not null default 'pending' check (state in
+      ('pending', 'frozen', 'delivered', 'skipped', 'echo', 'quarantined', 'resolved', 'superseded')),
+    request integer references request,
+    lot_max integer,
+    number text,
+    amount text,
+    gallons text,
+    content text,
+    note text
+  ) strict;
+  create unique index delivery_open on delivery (record) where state in ('pending', 'quarantined');
+  create index delivery_pending on delivery (flow, delivery) where state = 'pending';
+  create index delivery_of_request on delivery (request) where request is not null;
+  create index delivery_number on delivery (number) where number is not null;
+
+  -- Why a delivery needs a person; equal causes are one group.
+  create table quarantine (
+    delivery integer primary key references delivery,
+    code text not null,
+    cause text not null,
+    next text not null,
+    field text,
+    since_ms integer not null
+  ) strict;
+  create index quarantine_cause on quarantine (cause);
+
+  -- The frozen bytes under one key, and what is known about them (core/request.ts).
+  create table request (
+    request integer primary key,
+    flow integer not null references flow,
+    operation text not null,
+    kind text not null,
+    number text not null,
+    revision text not null,
+    lane text not null,
+    key text not null unique,
+    target text not null,
+    body text not null,
+    body_sha256 text not null,
+    state text not null,
+    machine text not null,
+    created_ms integer not null,
+    updated_ms integer not null
+  ) strict;
+  create unique index request_live on request (operation, number)
+    where state not in ('done', 'rejected', 'cancelled');
+  create index request_open on request (flow, request) where state not in ('done', 'rejected', 'cancelled');
+  create index request_number on request (number);
+
+  create trigger request_moves before update of state on request
+  when old.state <> new.state and not (${moves()})
+  begin select raise(abort, 'illegal move of a request'); end;
+  create trigger request_frozen before update of body, target, body_sha256 on request
+  begin select raise(abort, 'frozen bytes do not change'); end;
+
+  -- platform id <-> ERP id of the same thing, and what was last written under it.
+  create table link (
+    kind text not null,
+    platform_id text not null,
+    erp_id text not null,
+    born text not null check (born in ('platform', 'erp')),
+    number text not null,
+    content text,
+    amount text,
+    linked_ms integer not null,
+    primary key (kind, platform_id),
+    unique (kind, erp_id)
+  ) strict, without rowid;
+
+  create table batch (
+    flow integer not null references flow,
+    id text not null,
+    name text not null,
+    arrived_ms integer not null,
+    turn integer not null,
+    primary key (flow, id)
+  ) strict, without rowid;
+
+  create table breaker (
+    breaker text not null,
+    scope text not null,
+    since_ms integer not null,
+    retry_ms integer,
+    message text not null,
+    next text not null,
+    primary key (breaker, scope)
+  ) strict, without rowid;
+
+  create table usage (
+    month text not null,
+    purpose text not null,
+    requests integer not null,
+    primary key (month, purpose)
+  ) strict, without rowid;
+
+  -- What happened to requests and what people decided. Append only.
+  create table audit (
+    audit integer primary key,
+    at_ms integer not null,
+    flow integer references flow,
+    request integer,
+    delivery integer,
+    event text not null,
+    detail text not null
+  ) strict;
+  create index audit_request on audit (request) where request is not null;
+  create index audit_delivery on audit (delivery) where delivery is not null;
+  create trigger audit_kept before delete on audit begin select raise(abort, 'the audit is append only'); end;
+  create trigger audit_fixed before update on audit begin select raise(abort, 'the audit is append only'); end;
+  `,
+];
+
+/** The machine's legal moves as SQL: even a faulty statement cannot make another. */
+function moves(): string {
+  return Object.entries(legalMoves)
+    .flatMap(([from, targets]) =>
+      targets.length === 0
+        ? []
+        : [`old.state = '${from}' and new.state in (${targets.map((to) => `'${to}'`).join(", ")})`],
+    )
+    .join(" or ");
+}

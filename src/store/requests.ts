@@ -1,0 +1,143 @@
+/** Requests: bytes frozen under a key before the first one leaves, and what is known about them. */
+import type Database from "better-sqlite3";
+import type { Frozen } from "../core/contract.ts";
+import { sha256 } from "../core/keys.ts";
+import { freshRequest, type RequestState } from "../core/request-state.ts";
+import { shownId } from "./ids.ts";
+
+export interface NewRequest extends Frozen {
+  readonly flow: number;
+  readonly operation: string;
+  readonly kind: string;
+  readonly number: string;
+  readonly revision: string;
+  readonly lane: string;
+  readonly key: string;
+  readonly generation: number;
+}
+
+export interface StoredRequest {
+  readonly request: number;
+  readonly flow: number;
+  readonly operation: string;
+  readonly kind: string;
+  readonly number: string;
+  readonly revision: string;
+  readonly lane: string;
+  readonly key: string;
+  readonly target: string;
+  readonly body: string;
+  readonly machine: RequestState;
+}
+
+/** A delivery that a request carries, in the order of its items. */
+export interface Carried {
+  readonly delivery: number;
+  readonly recordId: string;
+  readonly revision: string;
+  readonly number: string;
+  readonly content: string;
+  readonly amount: string | null;
+}
+
+type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: string };
+
+export function requests(database: Database.Database) {
+  const add = database.prepare(
+    `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
+       state, machine, created_ms, updated_ms)
+     values (:flow, :operation, :kind, :number, :revision, :lane, :key, :target, :body, :sha,
+       'ready', :machine, :at, :at)`,
+  );
+  const open = database.prepare<[number], Row>(
+    `select * from request where flow = ? and state not in ('done', 'rejected', 'cancelled')
+     order by request`,
+  );
+  const one = database.prepare<[number], Row>("select * from request where request = ?");
+  const liveOperation = database
+    .prepare<[string, string], number>(
+      `select 1 from request where operation = ? and number = ?
+         and state not in ('done', 'rejected', 'cancelled')`,
+    )
+    .pluck();
+  const liveKind = database
+    .prepare<[string, string], number>(
+      `select 1 from request where number = ? and kind = ?
+         and state not in ('done', 'rejected', 'cancelled')`,
+    )
+    .pluck();
+  const generations = database
+    .prepare<[string, string, string], number>(
+      `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
+       where operation = ? and number = ? and revision = ?`,
+    )
+    .pluck();
+  const move = database.prepare(
+    `update request set state = :state, machine = :machine, key = :key, updated_ms = :at
+     where request = :request and state = :was`,
+  );
+  const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
+    `select delivery, record.id, delivery.revision, number, delivery.content, amount
+     from delivery join record using (record) where request = ? order by delivery`,
+  );
+
+  return {
+    add(request: NewRequest, atMs: number): number {
+      const { generation, ...row } = request;
+      const machine = JSON.stringify({ ...freshRequest, generation } satisfies RequestState);
+      const sha = sha256(request.body);
+      return Number(add.run({ ...row, sha, machine, at: atMs }).lastInsertRowid);
+    },
+
+    /** Every request of a flow that is not final, oldest first. */
+    open(flow: number): StoredRequest[] {
+      return open.all(flow).map(read);
+    },
+
+    get(request: number): StoredRequest | null {
+      const row = one.get(request);
+      return row === undefined ? null : read(row);
+    },
+
+    /** Is a request of this operation for this number on its way? */
+    isLive(operation: string, number: string): boolean {
+      return liveOperation.get(operation, number) !== undefined;
+    },
+
+    /** Is anything of this kind and number on its way, to whichever side? */
+    isKindLive(kind: string, number: string): boolean {
+      return liveKind.get(number, kind) !== undefined;
+    },
+
+    /** 0 for a content never frozen before; else one more than the last key used for it. */
+    nextGeneration(operation: string, number: string, revision: string): number {
+      return generations.get(operation, number, revision) ?? 0;
+    },
+
+    /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
+    move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
+      const result = move.run({
+        request: request.request,
+        was: request.machine.state,
+        state: next.state,
+        machine: JSON.stringify(next),
+        key,
+        at: atMs,
+      });
+      if (result.changes !== 1)
+        throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
+      return { ...request, machine: next, key };
+    },
+
+    carried(request: number): Carried[] {
+      return carried.all(request).map(({ id, ...row }) => ({ ...row, recordId: shownId(id) }));
+    },
+  };
+}
+
+/** @throws Error when the frozen bytes are not the ones that were frozen: SQLite pages carry no checksum. */
+function read(row: Row): StoredRequest {
+  if (sha256(row.body) !== row.body_sha256)
+    throw new Error(`the frozen bytes of request ${row.request} are damaged; restore a backup`);
+  return { ...row, machine: JSON.parse(row.machine) as RequestState };
+}

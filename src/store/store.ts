@@ -1,0 +1,43 @@
+/** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
+import { join } from "node:path";
+import type Database from "better-sqlite3";
+import { assertSpace, guarded, openDatabase } from "./database.ts";
+import { deliveries } from "./deliveries.ts";
+import { flows } from "./flows.ts";
+import { intake } from "./intake.ts";
+import { journal } from "./journal.ts";
+import { links } from "./links.ts";
+import { questions } from "./questions.ts";
+import { requests } from "./requests.ts";
+
+export interface Store extends ReturnType<typeof rooms> {
+  /** All or nothing, and durable when it returns. @throws StorageError */
+  transaction<T>(work: () => T): T;
+  /** @throws StorageError when too little space is left to record outcomes. */
+  assertSpace(): void;
+  close(): void;
+}
+
+/** Opens (or makes) the store in a folder. @throws EnvironmentError, StorageError */
+export function openStore(folder: string): Store {
+  const path = join(folder, "fuelbridge.sqlite");
+  const database = openDatabase(path);
+  return {
+    ...rooms(database),
+    transaction: (work) => guarded(path, () => database.transaction(work).immediate()),
+    assertSpace: () => assertSpace(path),
+    close: () => database.close(),
+  };
+}
+
+function rooms(database: Database.Database) {
+  return {
+    flows: flows(database),
+    intake: intake(database),
+    deliveries: deliveries(database),
+    requests: requests(database),
+    links: links(database),
+    journal: journal(database),
+    questions: questions(database),
+  };
+}
