@@ -1,0 +1,49 @@
+/** Control totals of an import folder: what an ERP would have after reading every file in it. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { Decimal } from "../../src/core/decimal.ts";
+import { sortableInstant } from "../../src/core/keys.ts";
+import type { DocumentName } from "./documents.ts";
+
+export interface Delivered {
+  /** Documents, each at its latest version. */
+  readonly count: number;
+  /** Sum of the totals; null for documents without amounts. */
+  readonly amount: Decimal | null;
+  /** Sum of the lines, US gallons. */
+  readonly gallons: Decimal;
+}
+
+type Row = Readonly<Record<string, string>>;
+
+const GALLONS: Readonly<Record<DocumentName, string>> = {
+  orders: "gallons",
+  "delivery-tickets": "net_gallons",
+  "customer-invoices": "gallons",
+  "supplier-invoices": "gallons",
+};
+
+/** Reads the files of one kind of document in `folder`. @throws what the file system throws. */
+export async function readDelivered(folder: string, document: DocumentName): Promise<Delivered> {
+  const latest = new Map<string, { version: string; rows: Row[] }>();
+  for (const name of (await readdir(folder)).sort()) {
+    if (!name.startsWith(`${document}_`) || !name.endsWith(".csv")) continue;
+    const text = await readFile(join(folder, name), "utf8");
+    const rows: Row[] = parse(text, { columns: true });
+    for (const [id, own] of Map.groupBy(rows, (row) => row["id"] ?? "")) {
+      const header = own.find((row) => row["record"] === "H");
+      const version = sortableInstant(header?.["version"] ?? "") ?? "";
+      if (version >= (latest.get(id)?.version ?? "")) latest.set(id, { version, rows: own });
+    }
+  }
+  const rows = [...latest.values()].flatMap((document) => document.rows);
+  const sum = (record: string, column: string) =>
+    Decimal.sum(
+      rows
+        .filter((row) => row["record"] === record && (row[column] ?? "") !== "")
+        .map((row) => Decimal.of(row[column] ?? "")),
+    );
+  const amount = document.endsWith("invoices") ? sum("H", "total") : null;
+  return { count: latest.size, amount, gallons: sum("L", GALLONS[document]) };
+}

@@ -1,0 +1,154 @@
+/**
+ * The documents that an ERP imports from files, one schema each. What is in a schema is in the file, in this order: a
+ * field is a column (`bolNumber` is `bol_number`). Platform ids stay beside ERP codes, so that either can be matched.
+ */
+import { z } from "zod";
+import { Decimal } from "../../src/core/decimal.ts";
+import { sortableInstant } from "../../src/core/keys.ts";
+
+const text = z.string();
+const textOrNone = z.string().nullable();
+const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
+const decimalOrNone = decimal.nullable();
+const instant = z
+  .string()
+  .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
+
+/** An instant, or none, of which the file shows the calendar day in the company's time zone. */
+export const day = instant.nullable();
+
+/** Every document begins with these. `version` is the platform's updatedAt: the greatest one of an id counts. */
+const head = { id: text, number: text, version: instant, status: text };
+
+const OrderLine = z.object({
+  item: text,
+  product: text,
+  productCode: textOrNone,
+  terminal: textOrNone,
+  terminalCode: textOrNone,
+  supplierId: textOrNone,
+  quantity: decimal,
+  unit: text,
+  /** US gallons: the quantity where the unit is gallons, else none. Nothing is converted. */
+  gallons: decimalOrNone,
+  rate: decimal,
+  buyPrice: decimalOrNone,
+  sellPrice: decimalOrNone,
+  lineLoadingNumber: textOrNone,
+});
+
+export const OrderDocument = z.object({
+  ...head,
+  orderType: text,
+  urgency: text,
+  companyId: text,
+  locationId: textOrNone,
+  carrierId: textOrNone,
+  loadingNumber: textOrNone,
+  requestedDate: day,
+  deliveryDate: day,
+  deliveryStart: textOrNone,
+  deliveryEnd: textOrNone,
+  notes: textOrNone,
+  lines: z.array(OrderLine),
+});
+
+const TicketLine = z.object({
+  item: text,
+  product: text,
+  spec: textOrNone,
+  grossGallons: decimalOrNone,
+  netGallons: decimalOrNone,
+  /** As on the ticket; the platform names no unit. */
+  temperature: decimalOrNone,
+  apiGravity: decimalOrNone,
+});
+
+export const DeliveryTicketDocument = z.object({
+  ...head,
+  orderId: textOrNone,
+  supplierId: textOrNone,
+  receiverId: textOrNone,
+  bolNumber: textOrNone,
+  deliveryDate: day,
+  driver: textOrNone,
+  carrier: textOrNone,
+  terminal: textOrNone,
+  destination: textOrNone,
+  lines: z.array(TicketLine),
+});
+
+const InvoiceLine = z.object({
+  /** None for a charge without a product (freight, a fee): the description says what it is. */
+  item: textOrNone,
+  product: textOrNone,
+  description: text,
+  spec: textOrNone,
+  gallons: decimalOrNone,
+  grossGallons: decimalOrNone,
+  netGallons: decimalOrNone,
+  rate: decimalOrNone,
+  amount: decimal,
+  bolNumber: textOrNone,
+  deliveryTicket: textOrNone,
+  location: textOrNone,
+  carrier: textOrNone,
+  deliveredDate: day,
+});
+
+const InvoiceTax = z.object({
+  taxCode: text,
+  taxType: text,
+  authority: textOrNone,
+  product: textOrNone,
+  gallons: decimalOrNone,
+  rate: decimalOrNone,
+  amount: decimal,
+});
+
+const invoiceHead = {
+  orderId: textOrNone,
+  invoiceDate: day,
+  dueDate: day,
+  paidDate: day,
+  poNumber: textOrNone,
+  contractNumber: textOrNone,
+  subtotal: decimal,
+  taxTotal: decimal,
+  total: decimal,
+  notes: textOrNone,
+};
+const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
+
+/** An invoice we issued: `customer` is the payer's account in the ERP, `payerId` the platform's name for it. */
+export const CustomerInvoiceDocument = z.object({
+  ...head,
+  customer: text,
+  payerId: text,
+  ...invoiceHead,
+  ...invoiceBody,
+});
+
+/** An invoice we pay: `vendor` is the issuer's account in the ERP, `issuerId` the platform's name for it. */
+export const SupplierInvoiceDocument = z.object({
+  ...head,
+  vendor: text,
+  issuerId: text,
+  ...invoiceHead,
+  ...invoiceBody,
+});
+
+export type OrderDocument = z.infer<typeof OrderDocument>;
+export type DeliveryTicketDocument = z.infer<typeof DeliveryTicketDocument>;
+export type CustomerInvoiceDocument = z.infer<typeof CustomerInvoiceDocument>;
+export type SupplierInvoiceDocument = z.infer<typeof SupplierInvoiceDocument>;
+
+/** By the name that the configuration and the file names use. */
+export const documents = {
+  orders: OrderDocument,
+  "delivery-tickets": DeliveryTicketDocument,
+  "customer-invoices": CustomerInvoiceDocument,
+  "supplier-invoices": SupplierInvoiceDocument,
+} as const;
+
+export type DocumentName = keyof typeof documents;

@@ -1,0 +1,275 @@
+import { mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import { readDelivered } from "./delivered.ts";
+import type { DeliveryTicketDocument } from "./documents.ts";
+import { config, d, invoice, item, openIn, request, rowsOf, START } from "./sink.fixture.ts";
+import { checkSinks } from "./sink.ts";
+import { answerTo, unavailable } from "./trouble.ts";
+
+const signal = new AbortController().signal;
+const SENT = "2026-03-02T09:00:00.000Z";
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sink-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const open = (more?: Record<string, unknown>) => openIn(folder, more);
+
+async function deliver(sink: Sink, ...items: Item[]): Promise<Outgoing> {
+  const outgoing = request(sink, items);
+  await sink.prepare?.(outgoing, signal);
+  expect(await sink.send({ ...outgoing, firstSentAt: SENT }, signal)).toMatchObject({
+    name: "done",
+    ids: items.map(() => outgoing.target),
+  });
+  return { ...outgoing, firstSentAt: SENT };
+}
+
+const pathOf = (outgoing: Outgoing) => join(folder, outgoing.target);
+const partOf = (outgoing: Outgoing) =>
+  join(folder, `${outgoing.target.replace("invoices/", "invoices.staging/")}.part`);
+const delivered = () => readdir(join(folder, "import/invoices"));
+describe("delivery", () => {
+  test("until it is sent, nothing is in the ERP's folder, however often it is prepared", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
+    expect(await delivered()).toEqual([]);
+    await sink.prepare?.(outgoing, signal);
+    expect(await delivered()).toEqual([]);
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "none" });
+  });
+
+  test("what an interrupted write left is never moved", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
+    await writeFile(partOf(outgoing), outgoing.body.slice(0, 100));
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "not-sent" });
+    expect(await delivered()).toEqual([]);
+    await sink.prepare?.(outgoing, signal);
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+  });
+
+  test("sent is the whole file; sent twice is the same file once", async () => {
+    const sink = open();
+    const outgoing = await deliver(sink, item(invoice()));
+    expect(await readFile(pathOf(outgoing), "utf8")).toBe(outgoing.body);
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+    await sink.prepare?.({ ...outgoing, firstSentAt: null }, signal);
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+    expect(await delivered()).toHaveLength(1);
+    expect(await readdir(join(folder, "import/invoices.staging"))).toEqual([".since"]);
+  });
+
+  test("a file the ERP has taken is never delivered again", async () => {
+    const sink = open();
+    const outgoing = await deliver(sink, item(invoice()));
+    await rm(pathOf(outgoing));
+    await sink.prepare?.(outgoing, signal);
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "outcome-unknown" });
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "exact" });
+    expect(await delivered()).toEqual([]);
+  });
+
+  test("another file under the same name is never overwritten, nor a link followed", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
+    await writeFile(pathOf(outgoing), "somebody else's");
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "key-conflict" });
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "different" });
+    expect(await readFile(pathOf(outgoing), "utf8")).toBe("somebody else's");
+
+    await rm(pathOf(outgoing));
+    const elsewhere = join(folder, "elsewhere");
+    await writeFile(elsewhere, outgoing.body);
+    await symlink(elsewhere, pathOf(outgoing));
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "key-conflict" });
+  });
+
+  test("a batch is one file with one header row", async () => {
+    const sink = open({ per: "batch" });
+    expect(sink.itemsMax).toBe(200);
+    const outgoing = await deliver(
+      sink,
+      item(invoice()),
+      item(invoice({ id: "second", number: "INV-1002", total: d("-5") })),
+    );
+    expect(outgoing.target).toMatch(/customer-invoices_2_[0-9a-f]{8}\.csv$/);
+    expect(rowsOf(outgoing.body).map((row) => row["record"])).toEqual([
+      "H",
+      "L",
+      "L",
+      "T",
+      "H",
+      "L",
+      "L",
+      "T",
+    ]);
+    expect(await readDelivered(join(folder, "import/invoices"), "customer-invoices")).toMatchObject(
+      {
+        count: 2,
+        amount: d("20214.20"),
+        gallons: d("16000"),
+      },
+    );
+  });
+});
+
+describe("read-back", () => {
+  test("finds the file, and the file already taken", async () => {
+    const sink = open();
+    const outgoing = await deliver(sink, item(invoice()));
+    const exact = { found: "exact", ids: [outgoing.target] };
+    expect(await sink.find(outgoing, signal)).toMatchObject(exact);
+    await rename(pathOf(outgoing), join(folder, "archived"));
+    expect(await sink.find(outgoing, signal)).toMatchObject(exact);
+  });
+
+  test("a crash before the move: nothing arrived, and it goes out again", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
+    const again = { ...outgoing, firstSentAt: SENT };
+    expect(await sink.find(again, signal)).toMatchObject({ found: "none" });
+    await sink.prepare?.(again, signal);
+    expect(await sink.send(again, signal)).toMatchObject({ name: "done" });
+  });
+
+  test("a staging file beside the same delivered file: it arrived", async () => {
+    const sink = open();
+    const outgoing = await deliver(sink, item(invoice()));
+    await writeFile(partOf(outgoing), outgoing.body);
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "exact" });
+  });
+
+  test("neither file, never sent: nothing arrived", async () => {
+    const sink = open();
+    expect(await sink.find(request(sink, [item(invoice())]), signal)).toMatchObject({
+      found: "none",
+    });
+  });
+
+  test("a disk that is not the one we wrote to proves nothing", async () => {
+    const outgoing = await deliver(open(), item(invoice()));
+    await rm(join(folder, "import"), { recursive: true });
+    const sink = open();
+    await rm(join(folder, "import"), { recursive: true });
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
+    openIn(folder, {}, "2026-03-03T08:00:00.000Z");
+    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
+  });
+});
+
+describe("a disk that fails", () => {
+  test("a missing folder: not sent, and a sentence that says what to do", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
+    await rm(join(folder, "import/invoices"), { recursive: true });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "not-sent" });
+    await rm(join(folder, "import/invoices.staging"), { recursive: true });
+    await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
+    await expect(checkSinks({ books: config() }, folder)).rejects.toMatchObject({
+      name: "SourceUnavailable",
+      next: expect.stringContaining("mount"),
+    });
+  });
+
+  test("a folder that cannot be made does not stop the others from opening", async () => {
+    await writeFile(join(folder, "import"), "a file in the way");
+    open();
+    await expect(checkSinks({ books: config() }, folder)).rejects.toThrow(SourceUnavailable);
+  });
+
+  test("a link in the staging folder is not written through", async () => {
+    const sink = open();
+    const outgoing = request(sink, [item(invoice())]);
+    await symlink(join(folder, "elsewhere"), partOf(outgoing));
+    await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
+    expect(await delivered()).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== "linux")("a full disk: not sent", async () => {
+    const full = await writeFile("/dev/full", "x").catch((error: unknown) => error);
+    expect(answerTo(full)).toMatchObject({ name: "not-sent" });
+    expect(unavailable(full, "cannot write").next).toMatch(/^Free space/);
+  });
+
+  test("a disk that does not say what it did: unknown", () => {
+    expect(answerTo(Object.assign(new Error("EIO"), { code: "EIO" }))).toMatchObject({
+      name: "outcome-unknown",
+    });
+    expect(() => answerTo(new TypeError("a mistake of ours"))).toThrow(TypeError);
+  });
+
+  test("folders that can be written to pass the check", async () => {
+    open();
+    await expect(checkSinks({ books: config() }, folder)).resolves.toBeUndefined();
+  });
+});
+
+describe("control totals", () => {
+  test("the greatest version of a document counts, whatever order the files came in", async () => {
+    const sink = openIn(folder);
+    const later = { version: "2026-03-01T10:00:00.2Z", total: d("1.10") };
+    await deliver(sink, item(invoice(later), "b"));
+    await deliver(sink, item(invoice(), "a"));
+    await deliver(sink, item(invoice({ id: "other", total: d("-0.20"), lines: [] }), "c"));
+    await writeFile(join(folder, "import/invoices/orders_1.csv"), "not ours");
+    expect(await readDelivered(join(folder, "import/invoices"), "customer-invoices")).toMatchObject(
+      {
+        count: 2,
+        amount: d("0.90"),
+        gallons: d("8000"),
+      },
+    );
+  });
+
+  test("tickets have net gallons and no amount", async () => {
+    const ticket: DeliveryTicketDocument = {
+      id: "t1",
+      number: "T-1",
+      version: START,
+      status: "SIGNED",
+      orderId: null,
+      supplierId: null,
+      receiverId: null,
+      bolNumber: null,
+      deliveryDate: START,
+      driver: null,
+      carrier: null,
+      terminal: null,
+      destination: null,
+      lines: ["2500.5", "-0.5"].map((net) => ({
+        item: "ULSD2",
+        product: "ULSD2",
+        spec: null,
+        grossGallons: d("2510"),
+        netGallons: d(net),
+        temperature: d("-12.5"),
+        apiGravity: null,
+      })),
+    };
+    const sink = openIn(folder, { document: "delivery-tickets" });
+    expect(sink.operation).toBe("file.delivery-ticket.deliver");
+    await deliver(sink, {
+      number: "T-1",
+      id: "t1",
+      revision: "r",
+      document: ticket,
+      counterpart: null,
+    });
+    expect(await readDelivered(join(folder, "import/invoices"), "delivery-tickets")).toEqual({
+      count: 1,
+      amount: null,
+      gallons: d("2500.0"),
+    });
+  });
+});

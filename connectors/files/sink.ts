@@ -1,0 +1,222 @@
+/**
+ * Delivers documents as files into a folder that an ERP watches. A file is written and checked in `<folder>.staging`
+ * and moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is
+ * the staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
+ */
+import { hash } from "node:crypto";
+import { constants, mkdirSync, writeFileSync } from "node:fs";
+import { access, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, posix, resolve } from "node:path";
+import { z } from "zod";
+import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import type { Finding, Policy } from "../../src/core/outcome.ts";
+import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
+import { type DocumentName, documents } from "./documents.ts";
+import { answerTo, troubleOf, unavailable } from "./trouble.ts";
+import { writeCsv, type Writing } from "./write.ts";
+
+export const SinkConfig = z
+  .strictObject({
+    document: z.enum(Object.keys(documents) as [DocumentName, ...DocumentName[]]),
+    folder: z
+      .string()
+      .min(1)
+      .describe("Where the ERP looks for files, from the connector's folder."),
+    per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
+    itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
+    spreadsheetSafe: z
+      .boolean()
+      .default(true)
+      .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, "not a time zone, such as America/Chicago")
+      .default("UTC")
+      .describe("The time zone of the company's calendar: an invoice's date is a day there."),
+  })
+  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
+    message: "more than one document in a file needs per: batch",
+    path: ["itemsMax"],
+  });
+export type SinkConfig = z.infer<typeof SinkConfig>;
+
+const BATCH_ITEMS_MAX = 200;
+const NAME_MAX = 100;
+
+/** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
+const POLICY: Policy = {
+  settleMs: 0,
+  reads: 1,
+  readGapMs: 0,
+  preflight: false,
+  afterTimeout: "again",
+  afterNone: "again",
+  resend: "same",
+  keyLifeMs: null,
+  probeMs: 0,
+};
+
+const OPERATIONS: Readonly<Record<DocumentName, string>> = {
+  orders: "file.order.deliver",
+  "delivery-tickets": "file.delivery-ticket.deliver",
+  "customer-invoices": "file.customer-invoice.deliver",
+  "supplier-invoices": "file.supplier-invoice.deliver",
+};
+
+/** Folders that are missing are created here; one that cannot be is reported by {@link checkSinks}. */
+export function openSinks(
+  sinks: Readonly<Record<string, SinkConfig>>,
+  folder: string,
+  surroundings: Surroundings,
+): Record<string, Sink> {
+  return Object.fromEntries(
+    Object.entries(sinks).map(([name, config]) => {
+      createFolders(resolve(folder, config.folder), surroundings);
+      return [name, fileSink(config, folder)];
+    }),
+  );
+}
+
+/** Every folder can be written to. @throws SourceUnavailable naming the first that cannot. */
+export async function checkSinks(
+  sinks: Readonly<Record<string, SinkConfig>>,
+  folder: string,
+): Promise<void> {
+  for (const config of Object.values(sinks)) {
+    const target = resolve(folder, config.folder);
+    try {
+      await access(target, constants.W_OK | constants.X_OK);
+      await access(stagingOf(target), constants.W_OK | constants.X_OK);
+      if ((await stat(target)).dev !== (await stat(stagingOf(target))).dev)
+        throw Object.assign(new Error(`EXDEV: ${target} is a file system of its own`), {
+          code: "EXDEV",
+        });
+    } catch (error) {
+      throw unavailable(error, `cannot write to ${target}`);
+    }
+  }
+}
+
+function fileSink(config: SinkConfig, folder: string): Sink {
+  const writing: Writing = config;
+  const where = (request: Outgoing) => {
+    const final = resolve(folder, request.target);
+    const staging = stagingOf(dirname(final));
+    return { final, staging, part: join(staging, `${basename(final)}.part`) };
+  };
+  return {
+    operation: OPERATIONS[config.document],
+    writes: "upsert",
+    itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
+    policy: POLICY,
+
+    freeze: (items) => ({
+      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items)),
+      body: writeCsv(
+        config.document,
+        items.map((item) => item.document),
+        writing,
+      ),
+    }),
+
+    async prepare(request) {
+      const { staging, part } = where(request);
+      try {
+        // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
+        if (request.firstSentAt !== null && !(await exists(part))) return;
+        await writeDurably(part, Buffer.from(request.body));
+        await syncFolder(staging);
+      } catch (error) {
+        throw unavailable(error, `cannot write ${part}`);
+      }
+    },
+
+    async send(request) {
+      const { final, staging, part } = where(request);
+      const bytes = Buffer.from(request.body);
+      try {
+        const there = await contentAt(final, bytes);
+        if (there === "other")
+          return { name: "key-conflict", detail: `${final} is there with other content` };
+        if (there === "none") {
+          const staged = await contentAt(part, bytes);
+          if (staged === "none") return { name: "outcome-unknown", detail: `${part} is gone` };
+          if (staged === "other") return { name: "not-sent", detail: `${part} is not complete` };
+          // Checked, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in which
+          // the ERP can take the file while the staging file still says that it was not delivered.
+          await rename(part, final);
+        } else await rm(part, { force: true });
+        await syncFolder(dirname(final));
+        await syncFolder(staging);
+        return { name: "done", detail: `moved to ${final}`, ids: idsOf(request) };
+      } catch (error) {
+        return answerTo(error);
+      }
+    },
+
+    async find(request): Promise<Finding> {
+      const { final, staging, part } = where(request);
+      try {
+        const there = await contentAt(final, Buffer.from(request.body));
+        if (there === "other") return { found: "different", detail: `${final} has other content` };
+        if (there === "same") return exact(request, `${final} is there`);
+        if (await exists(part)) return { found: "none", detail: `${part} was not moved` };
+        if (request.firstSentAt === null) return { found: "none", detail: "never sent" };
+        const since = await readFile(join(staging, MARK), "utf8");
+        // A new folder, or a disk that is not the one we wrote to, knows nothing of this file.
+        if (since > request.firstSentAt)
+          return { found: "unreadable", detail: `${staging} was made after this file was sent` };
+        return exact(request, `${basename(final)} was delivered and taken`);
+      } catch (error) {
+        return { found: "unreadable", detail: troubleOf(error).detail };
+      }
+    },
+  };
+}
+
+const idsOf = (request: Outgoing): string[] => request.items.map(() => request.target);
+const exact = (request: Outgoing, detail: string): Finding => ({
+  found: "exact",
+  ids: idsOf(request),
+  detail,
+});
+
+/** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
+function nameOf(config: SinkConfig, items: readonly Item[]): string {
+  const [item] = items;
+  if (config.per === "batch" || item === undefined) {
+    const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
+    return `${config.document}_${items.length}_${hash8(content)}.csv`;
+  }
+  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.csv`;
+  const number = item.number.replace(/[^A-Za-z0-9.-]+/g, "-");
+  return `${`${config.document}_${number}`.slice(0, NAME_MAX - rest.length)}${rest}`;
+}
+
+const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
+
+/** Beside the target and on its file system, so that a file is moved and not copied. */
+const stagingOf = (target: string): string => `${target}.staging`;
+
+/** In the staging folder: since when it is this folder, by our clock. */
+const MARK = ".since";
+
+function createFolders(target: string, surroundings: Surroundings): void {
+  try {
+    mkdirSync(target, { recursive: true });
+    mkdirSync(stagingOf(target), { recursive: true });
+    writeFileSync(join(stagingOf(target), MARK), surroundings.now().toISOString(), { flag: "wx" });
+  } catch (error) {
+    const { code, detail } = troubleOf(error);
+    if (code !== "EEXIST") surroundings.note("folder not created", { folder: target, detail });
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name }).format();
+    return true;
+  } catch {
+    return false;
+  }
+}
