@@ -1,0 +1,156 @@
+import { type Terminal, terminals } from "./catalog.ts";
+import { Random } from "./random.ts";
+
+export type CompanyType = "SUPPLIER" | "BROKER" | "CARRIER" | "CUSTOMER";
+
+export interface Company {
+  readonly id: string;
+  readonly name: string;
+  readonly type: CompanyType;
+  readonly dba: string | null;
+  readonly phone: string | null;
+  readonly website: string | null;
+  readonly logoUrl: string | null;
+  readonly billingStreet: string | null;
+  readonly billingCity: string | null;
+  readonly billingState: string | null;
+  readonly billingZip: string | null;
+  readonly createdAt: string;
+}
+
+/** Company ids do not depend on the scenario: keys outlive a reset. */
+const random = new Random(0xfb_00_00_01);
+
+const STREETS = [
+  "Industrial Blvd",
+  "Old Mill Rd",
+  "County Road 210",
+  "Commerce St",
+  "Farm Rd 1488",
+  "Depot Ave",
+];
+
+/** The companies that have a key. The test company is isolated: nothing of the others refers to it. */
+export const companies = {
+  supplier: company("Bluebonnet Fuel Distributors, Inc.", "SUPPLIER"),
+  customer: company("Lone Prairie Travel Centers, LLC", "CUSTOMER"),
+  carrier: company("Caprock Tank Lines, LLC", "CARRIER"),
+  outsider: company("Meridian Energy Brokers, Inc.", "BROKER"),
+  supplierTest: company("Bluebonnet Fuel Distributors, Inc. (test)", "SUPPLIER"),
+} as const satisfies Record<string, Company>;
+
+/** They sell fuel to the supplier, and send it invoices. */
+export const refiners: readonly Company[] = [
+  "Sabine Lights Refining, L.P.",
+  "Gulf Meridian Products Company",
+  "Permian Basin Rack Sales, LLC",
+  'Red Fork "Unbranded" Supply Co.',
+  "Tulsa Crossroads Refining Co.",
+  "Pétroles de l'Acadie (USA), Inc.",
+  "Bayou State Biodiesel, LLC",
+  "Clearwater DEF & Fluids",
+].map((name) => company(name, "SUPPLIER"));
+
+/** They haul for the supplier, beside `companies.carrier`. */
+export const haulers: readonly Company[] = [
+  "Two Rivers Transport, Inc.",
+  "Mesquite Bulk Carriers",
+  "Big Thicket Hauling, LLC",
+  "Quartz Mountain Petroleum Transport",
+  "Sunup Fleet Services",
+].map((name) => company(name, "CARRIER"));
+
+/** Beside `companies.customer`. Some names are hard on CSV files, spreadsheets and code pages. */
+export const buyers: readonly Company[] = [
+  'O\'Malley & Sons "Quick Fill", Inc.',
+  "Café Niño Truck Plaza, S. de R.L.",
+  "+Plus One Convenience",
+  "-30- Newspaper Delivery Co.",
+  "Müller Brothers Aggregates; Sand & Gravel",
+  "Hill Country Dairy Cooperative",
+  "Concho Valley Cotton Gin",
+  "Padre Island Marina",
+  "Frio County Independent School District",
+  "City of Sweet Springs, Public Works",
+  "Lariat Ready Mix, Ltd.",
+  "Hwy 90 Express Mart #14",
+  "Hwy 90 Express Mart #41",
+  "Prickly Pear Produce",
+  "Guadalupe Rural Electric",
+  "Southern Cross Airport Services",
+  "Blackland Grain Elevators, Inc.",
+  "Iron Horse Excavating",
+  "Cimarron Cattle Feeders",
+  "Delta Queen Barge Services",
+  "Evangeline Rice Mill",
+  "Magazine Street Fleet Fueling",
+  "Atchafalaya Crew Boats, LLC",
+  "Ponchatoula Berry Growers",
+  "Bossier Parish Road District No. 2",
+  "Pelican State Paving",
+  "Turner Turnpike Plaza, LLC",
+  "Green Country Disposal",
+  "Kiamichi Timber Company",
+  "Red Dirt Drilling Fluids",
+  "Tallgrass Wind Services",
+  "Stillwater Transit Authority",
+  "Ozark Trail Poultry",
+  "Diamond State Quarry",
+  "Bluff City Logistics Park",
+  "Cotton Row Farm Supply",
+  "Natchez Bend Sand",
+  "Singing River Seafood",
+  "Azalea City Stevedores",
+  "Peachtree Courier & Freight",
+  "Emerald Coast Charters",
+  "Zia Sun Concrete",
+  "Pecos River Pecans",
+  "Sandia Crest Ski Lifts",
+  "High Plains Center Pivot",
+  "Flint Hills Feed & Seed",
+  "Wheatland Custom Harvesters",
+  "Gateway Bus Company",
+  "Show-Me Stone",
+  "Front Range Snow Removal",
+  "Pikes Peak Tours & Coach",
+  "Rio Bravo Bridge Fuel Stop",
+  "Tres Hermanos Tire and Fuel",
+  "Llano Grande Onion Packers",
+  "Mustang Creek Golf Club",
+  "Panhandle Pipeline Inspectors",
+  "Texoma Boat Works",
+  "Bee Line Ambulance",
+  "Riverside Construction",
+].map((name) => company(name, "CUSTOMER"));
+
+/** Its nearest rack, by id, so that a company keeps its home whatever else is drawn. */
+export function homeOf(company: Company): Terminal {
+  return terminals[Number.parseInt(company.id.slice(0, 8), 16) % terminals.length] as Terminal;
+}
+
+/** The company's name as part of a mail address or a site. */
+export function slug(name: string): string {
+  const letters = name.normalize("NFD").toLowerCase();
+  return letters.replaceAll(/[^a-z0-9]+/g, "").slice(0, 16);
+}
+
+function company(name: string, type: CompanyType): Company {
+  const id = random.uuid();
+  const { city, state, zip } = homeOf({ id } as Company);
+  return {
+    id,
+    name,
+    type,
+    dba: random.chance(0.2) ? name.split(/[ ,]/, 2).join(" ") : null,
+    phone: `(${random.int(210, 989)}) 555-01${random.digits(2)}`,
+    website: random.chance(0.7) ? `https://www.${slug(name)}.example` : null,
+    logoUrl: null,
+    billingStreet: `${random.int(100, 9900)} ${random.pick(STREETS)}`,
+    billingCity: city,
+    billingState: state,
+    billingZip: zip,
+    createdAt: new Date(
+      Date.UTC(2025, random.int(0, 11), random.int(1, 28), 15, random.int(0, 59)),
+    ).toISOString(),
+  };
+}

@@ -1,0 +1,139 @@
+import { Book, DAY, HOUR, type RawRecord, type ResourceName } from "./book.ts";
+import { products, type Terminal, terminals } from "./catalog.ts";
+import { invoice, type Line, settled } from "./invoices.ts";
+import { loads } from "./load.ts";
+import { rateOf } from "./money.ts";
+import { order } from "./orders.ts";
+import { mix, Random } from "./random.ts";
+import { ticket } from "./tickets.ts";
+
+export interface GenerateOptions {
+  readonly companyId: string;
+  readonly payerCompanyId: string;
+  readonly orders?: number;
+  readonly deliveryTickets?: number;
+  readonly invoices?: number;
+  readonly rackPrices?: number;
+  /** Fixes everything but times. Ids repeat with it, so a second call takes another one. */
+  readonly seed?: number;
+  readonly now: Date;
+}
+
+export interface Generated {
+  readonly resource: ResourceName;
+  readonly record: RawRecord;
+}
+
+/**
+ * As many records as asked for, one at a time. The n-th order, ticket and invoice tell of one delivery. None of the
+ * invoices is a draft, so the payer sees them all.
+ */
+export function* generate(options: GenerateOptions): Generator<Generated> {
+  const { orders = 0, deliveryTickets = 0, invoices = 0, rackPrices = 0, seed = 1 } = options;
+  // Two companies may use the same seed.
+  const random = new Random(seed ^ mix(Number.parseInt(options.companyId.slice(0, 8), 16)));
+  const book = new Book(options.companyId, random, options.now);
+  for (let at = 0; at < Math.max(orders, deliveryTickets, invoices); at++) {
+    yield* delivery(book, options, `${seed}-${String(at + 1).padStart(7, "0")}`, {
+      orders: at < orders,
+      tickets: at < deliveryTickets,
+      invoices: at < invoices,
+    });
+  }
+  for (let at = 0; at < rackPrices; at++) {
+    yield { resource: "rack-prices", record: rack(book, seed, at) };
+  }
+}
+
+function* delivery(
+  book: Book,
+  options: GenerateOptions,
+  number: string,
+  wanted: { orders: boolean; tickets: boolean; invoices: boolean },
+): Generator<Generated> {
+  const { random } = book;
+  const terminal = random.pick(terminals);
+  const load = loads(random, terminal, random.int(1, 4));
+  const touched = random.next() * 29.9 * DAY;
+  let orderId: string | null = null;
+  if (wanted.orders) {
+    const status = wanted.invoices ? "INVOICED" : random.pick(ORDER_STATUSES);
+    const age = touched + (1 + random.next()) * 2 * DAY;
+    const deliveredAge = status === "DELIVERED" || status === "INVOICED" ? touched + DAY : null;
+    const record = order(book, { status, age, touched, terminal, loads: load, deliveredAge });
+    orderId = record.id;
+    yield { resource: "orders", record };
+  }
+  if (wanted.tickets) {
+    const record = ticket(book, {
+      status: random.chance(0.8) ? "SIGNED" : random.pick(["DRAFT", "ISSUED", "VOID"]),
+      age: touched + random.next() * DAY,
+      touched: touched + random.next() * HOUR,
+      deliveredAge: touched + DAY,
+      number: `T${number}`,
+      orderId,
+      receiverCompanyId: options.payerCompanyId,
+      terminal,
+      loads: load,
+    });
+    yield { resource: "delivery-tickets", record };
+  }
+  if (wanted.invoices) {
+    const termsDays = random.pick([10, 15, 30]);
+    const age = touched + random.next() * DAY;
+    const at = { location: null, ticket: wanted.tickets ? `T${number}` : null, carrier: null };
+    const lines: Line[] = load.map((load) => ({
+      load,
+      rate: load.price,
+      deliveredAge: touched + DAY,
+      at,
+    }));
+    if (random.chance(0.3))
+      lines.push({ description: "Delivery fee", cents: random.int(25, 180) * 100 });
+    const record = invoice(book, {
+      status: random.chance(0.04)
+        ? random.pick(["VOID", "DISPUTED"])
+        : settled(random, age, termsDays),
+      age,
+      touched,
+      number: `G${number}`,
+      payerCompanyId: options.payerCompanyId,
+      termsDays,
+      lines,
+      state: terminal.state,
+      orderId,
+    });
+    yield { resource: "invoices", record };
+  }
+}
+
+/** A company has one price for a terminal and product, so the terminals grow with the count. */
+function rack(book: Book, seed: number, at: number): RawRecord {
+  const { random } = book;
+  const product = products[at % products.length] as (typeof products)[number];
+  const { state } = random.pick<Terminal>(terminals);
+  const touched = random.next() * 30 * DAY;
+  return {
+    id: random.uuid(),
+    companyId: book.owner,
+    terminalId: `T-${seed}-${state}-${Math.floor(at / products.length) + 1}`,
+    product: product.code,
+    price: rateOf(product.price + random.int(-900, 900) * 125),
+    unit: "gal",
+    spread: 0,
+    indexSource: null,
+    effectiveAt: book.day(touched),
+    expiresAt: null,
+    ...book.stamps(touched + random.next() * 30 * DAY, touched),
+  };
+}
+
+const ORDER_STATUSES = [
+  "POSTED",
+  "CONFIRMED",
+  "IN_TRANSIT",
+  "DELIVERED",
+  "DELIVERED",
+  "INVOICED",
+  "CANCELLED",
+];

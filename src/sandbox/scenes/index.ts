@@ -1,0 +1,18 @@
+/** What the sandbox's database holds when it starts, and what `generate` adds. Only data: no I/O, no server. */
+import { conformance } from "./conformance.ts";
+import { demo } from "./demo.ts";
+import { empty, type Scene } from "./empty.ts";
+
+export type { RawRecord, Records, ResourceName } from "./book.ts";
+export { type Company, companies, type CompanyType } from "./companies.ts";
+export type { Scene } from "./empty.ts";
+export { generate, type Generated, type GenerateOptions } from "./generate.ts";
+
+const scenes = { empty, conformance, demo };
+
+export type SceneName = keyof typeof scenes;
+
+export const isSceneName = (name: string): name is SceneName => Object.hasOwn(scenes, name);
+
+/** Ids and content are the same for every `now`; only times move. The records are the caller's to change. */
+export const scene = (name: SceneName, now: Date): Scene => scenes[name](now);
