@@ -56,6 +56,8 @@ export interface Reading {
   readonly signal: AbortSignal;
   /** When and under which name these bytes came before; `latest`: nothing else came from this source since. */
   known(batchId: string): { name: string; at: string; latest: boolean } | null;
+  /** Is this version of this record stored? Saves reading its details again. */
+  stored(id: string, version: string): boolean;
 }
 
 /** Reads what changed since a position. It may repeat a change; it must not skip one. */

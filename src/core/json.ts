@@ -29,7 +29,7 @@ export function sliceArray(
   text: string,
   name: string,
 ): { readonly elements: string[]; readonly rest: string } | null {
-  const start = arrayStart(text, name);
+  const start = valueStart(text, name, "[");
   if (start < 0) return null;
   const elements: string[] = [];
   let depth = 0;
@@ -51,6 +51,20 @@ export function sliceArray(
   return null;
 }
 
+/** The text of the object under the top-level member `name`, exactly as its sender wrote it; null when there is none. */
+export function sliceObject(text: string, name: string): string | null {
+  const start = valueStart(text, name, "{");
+  if (start < 0) return null;
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === OPEN_BRACE) depth++;
+    else if (code === CLOSE_BRACE && --depth === 0) return text.slice(start, at + 1);
+  }
+  return null;
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -59,8 +73,8 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Where the array of top-level member `name` opens, or -1. */
-function arrayStart(text: string, name: string): number {
+/** Where the value of top-level member `name` opens with `bracket`, or -1. */
+function valueStart(text: string, name: string, bracket: "[" | "{"): number {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -68,8 +82,8 @@ function arrayStart(text: string, name: string): number {
       const end = stringEnd(text, at);
       const isName = depth === 1 && text.slice(at + 1, end) === name;
       at = end;
-      const opening = isName ? /^\s*:\s*\[/.exec(text.slice(at + 1, at + 100)) : null;
-      if (opening !== null) return at + opening[0].length;
+      const opening = isName ? /^\s*:\s*([[{])/.exec(text.slice(at + 1, at + 100)) : null;
+      if (opening?.[1] === bracket) return at + opening[0].length;
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
   }

@@ -9,8 +9,8 @@ export interface WalkPosition {
 }
 
 export interface Walk {
-  /** What the walk asks for; null asks for everything. ISO 8601 UTC. */
-  readonly since: string | null;
+  /** What the walk asks for, ISO 8601 UTC. */
+  readonly since: string;
   readonly cursor: string | null;
   /** The latest change seen, sortable text. */
   readonly latest: string | null;
@@ -24,8 +24,8 @@ export interface Walk {
 export const unread: WalkPosition = { watermark: null, walk: null };
 
 /** What to ask for first. `overlapMs` is asked for again, for writes that were committed late. */
-export function sinceOf(position: WalkPosition, overlapMs: number): string | null {
-  if (position.watermark === null) return null;
+export function sinceOf(position: WalkPosition, overlapMs: number): string {
+  if (position.watermark === null) return new Date(0).toISOString();
   return new Date(Date.parse(position.watermark) - overlapMs).toISOString();
 }
 

@@ -19,7 +19,11 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   const stop = blocked(engine, [scope, flow.from]);
   if (stop !== null) return { pages, received, trouble: stop };
 
-  const reading = { signal, known: (batch: string) => store.intake.known(flow.flow, batch) };
+  const reading = {
+    signal,
+    known: (batch: string) => store.intake.known(flow.flow, batch),
+    stored: (id: string, version: string) => store.intake.stored(flow.flow, id, version),
+  };
   try {
     for await (const page of flow.source.read(store.flows.position(flow.name), reading)) {
       const at = clock.now().wallMs;

@@ -104,6 +104,10 @@ export function intake(database: Database.Database) {
       return { received, unchanged, stale };
     },
 
+    stored(flow: number, id: string, version: string): boolean {
+      return current.get(flow, storedId(id))?.version === version;
+    },
+
     known(flow: number, batch: string): { name: string; at: string; latest: boolean } | null {
       const row = findBatch.get(flow, batch);
       if (row === undefined) return null;

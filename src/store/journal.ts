@@ -42,6 +42,8 @@ export function journal(database: Database.Database) {
     .prepare<[string], number>("select coalesce(sum(requests), 0) from usage where month = ?")
     .pluck();
 
+  const unsaved = new Map<string, number>();
+
   return {
     audit(atMs: number, entry: Entry): void {
       const { flow = null, request = null, delivery = null, event, detail } = entry;
@@ -61,11 +63,21 @@ export function journal(database: Database.Database) {
     breakers(): BreakerRow[] {
       return breakers.all();
     },
-    countRequests(month: string, purpose: string, requests: number): void {
-      count.run(month, purpose, requests);
+    /** One more request of this month (`2026-11`, UTC). It is written down with the next transaction. */
+    spend(month: string, purpose: string): void {
+      const key = `${month} ${purpose}`;
+      unsaved.set(key, (unsaved.get(key) ?? 0) + 1);
+    },
+    saveSpending(): void {
+      for (const [key, requests] of unsaved) {
+        const [month, purpose] = key.split(" ", 2);
+        count.run(month, purpose, requests);
+      }
+      unsaved.clear();
     },
     requestsUsed(month: string): number {
-      return used.get(month) ?? 0;
+      const pending = [...unsaved].filter(([key]) => key.startsWith(month));
+      return pending.reduce((sum, [, requests]) => sum + requests, used.get(month) ?? 0);
     },
   };
 }

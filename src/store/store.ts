@@ -22,9 +22,18 @@ export interface Store extends ReturnType<typeof rooms> {
 export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
+  const all = rooms(database);
   return {
-    ...rooms(database),
-    transaction: (work) => guarded(path, () => database.transaction(work).immediate()),
+    ...all,
+    transaction: (work) =>
+      guarded(path, () =>
+        database
+          .transaction(() => {
+            all.journal.saveSpending();
+            return work();
+          })
+          .immediate(),
+      ),
     assertSpace: () => assertSpace(path),
     close: () => database.close(),
   };

@@ -1,0 +1,52 @@
+/** The platform as an endpoint like any other: its feeds and what it takes. */
+import type { Endpoint } from "../core/contract.ts";
+import { openClient, type PlatformOptions } from "./client.ts";
+import { bodyOf } from "./outcomes.ts";
+import { invoices } from "./sinks/invoices.ts";
+import { parties } from "./sinks/parties.ts";
+import { rackPrices } from "./sinks/rack-prices.ts";
+import { walkSource } from "./walk.ts";
+
+export interface EndpointOptions extends PlatformOptions {
+  readonly overlapMs: number;
+  /** Overrides the settling times of all operations; null keeps each its own. */
+  readonly settleMs: number | null;
+}
+
+export function openPlatform(options: EndpointOptions): Endpoint {
+  const client = openClient(options);
+  const { overlapMs, clock } = options;
+  const surroundings = { client, clock, settleMs: options.settleMs };
+  const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
+    walkSource(client, { path, query, lines, overlapMs, clock });
+
+  return {
+    sources: {
+      orders: feed("/orders", "lines"),
+      deliveryTickets: feed("/delivery-tickets", "productLines"),
+      invoicesIssued: feed("/invoices", "lineItems", { role: "issuer" }),
+      // A feed of its own: what we must pay (specification part 4, query `role`).
+      invoicesPayable: feed("/invoices", "lineItems", { role: "payer" }),
+    },
+    sinks: {
+      invoices: invoices(surroundings),
+      customers: parties(surroundings, "customer"),
+      suppliers: parties(surroundings, "supplier"),
+      rackPrices: rackPrices(surroundings),
+    },
+    async check() {
+      const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
+      bodyOf(await client.exchange(request), "The platform", new Date(clock.now().wallMs));
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What the configuration may name after `platform.`. */
+export const platformSources = [
+  "orders",
+  "deliveryTickets",
+  "invoicesIssued",
+  "invoicesPayable",
+] as const;
+export const platformSinks = ["invoices", "customers", "suppliers", "rackPrices"] as const;

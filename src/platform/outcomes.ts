@@ -1,0 +1,198 @@
+/** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
+import { SourceUnavailable } from "../core/errors.ts";
+import type { Answer, AnswerName } from "../core/outcome.ts";
+import type { Exchange } from "./client.ts";
+
+/** The parts of an error envelope that decide anything (specification part 7). */
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly kind: string;
+  readonly details: unknown;
+  readonly waitMs: number | undefined;
+}
+
+type HttpAnswer = Extract<Exchange, { kind: "answer" }>;
+
+/** Of a write. `read` takes the receiver's ids out of the answer's data; null when they are not there. */
+export function answerOf(
+  exchange: Exchange,
+  read: (data: unknown) => readonly (string | null)[] | null,
+  now: Date,
+): Answer {
+  if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
+  const { status, headers } = exchange;
+  const requestId = headers["x-request-id"];
+  const extra = requestId === undefined ? {} : { requestId };
+  if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
+  const failure = failureOf(exchange, now);
+  const name = nameOf(status, failure);
+  return {
+    name,
+    detail: `${status} ${failure.code || "(no code)"}${failure.message ? `: ${failure.message}` : ""}`,
+    ...(failure.waitMs === undefined ? {} : { waitMs: failure.waitMs }),
+    ...(name === "invalid" || name === "not-found" || name === "unsupported"
+      ? { fault: faultOf(status, failure) }
+      : {}),
+    ...extra,
+  };
+}
+
+function successOf(
+  { status, headers, text }: HttpAnswer,
+  read: (data: unknown) => readonly (string | null)[] | null,
+): Answer {
+  const detail = `${status}`;
+  if (status === 204) return { name: "deleted", detail, ids: [] };
+  const body = parsed(text) as { success?: unknown; data?: unknown } | null;
+  const ids = body?.success === true ? read(body.data) : null;
+  if (ids === null)
+    return { name: "unreadable", detail: `${status}, but the answer cannot be read` };
+  const replayed = headers["idempotency-replayed"] === "true";
+  return replayed
+    ? { name: "replayed", detail: `${status}, replayed`, ids }
+    : { name: "done", detail, ids };
+}
+
+/** Reliability 2.7. 409 has many meanings: the code decides, never the status alone. */
+function nameOf(status: number, { code, kind }: Failure): AnswerName {
+  switch (status) {
+    case 400:
+      return code === "IDEMPOTENCY_KEY_REQUIRED" ? "key-missing" : "invalid";
+    case 401:
+      return "unauthorised";
+    case 403:
+      return "forbidden";
+    case 404:
+      return "not-found";
+    case 408:
+    case 425:
+      return "undecided";
+    case 409:
+      return CONFLICTS[code] ?? "conflict";
+    case 410:
+      return "retired";
+    case 429:
+      return code === "MONTHLY_CAP_EXCEEDED" || kind === "quota" ? "month-spent" : "slow-down";
+    case 504:
+      return "timed-out";
+    case 307:
+    case 308:
+      return "moved";
+    default:
+  }
+  if (status >= 500) return "failed";
+  if (status >= 400) return "unsupported";
+  return "moved-maybe-done";
+}
+
+const CONFLICTS: Readonly<Record<string, AnswerName>> = {
+  IDEMPOTENCY_KEY_CONFLICT: "key-conflict",
+  IDEMPOTENCY_IN_FLIGHT: "in-flight",
+  IDEMPOTENCY_OUTCOME_UNKNOWN: "outcome-unknown",
+};
+
+function faultOf(status: number, { code, message, details }: Failure) {
+  const field = fieldOf(details);
+  return {
+    code: `platform-${code.toLowerCase().replaceAll("_", "-") || status}`,
+    message: `the platform refused it: ${message || status}${details === undefined ? "" : ` (${JSON.stringify(details).slice(0, 500)})`}`,
+    next: "Correct the document in the ERP, or the mapping, then retry.",
+    ...(field === null ? {} : { field }),
+  };
+}
+
+/** The contents of `details` are not specified; a field name is taken where one is plainly there. */
+function fieldOf(details: unknown): string | null {
+  const text = JSON.stringify(details ?? null);
+  const match = /"(?:field|path)":\s*(?:"([^"]{1,100})"|\[([^\]]{1,100})\])/.exec(text);
+  return match?.[1] ?? match?.[2]?.replaceAll('"', "").replaceAll(",", ".") ?? null;
+}
+
+/** A page or record that was read. @throws SourceUnavailable for everything else */
+export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
+  if (exchange.kind !== "answer")
+    throw new SourceUnavailable(`${what} could not be read: ${exchange.detail}`, {
+      next: "Check the network and the platform's address; it is tried again by itself.",
+    });
+  if (exchange.status === 200) return exchange;
+  const failure = failureOf(exchange, now);
+  const name = nameOf(exchange.status, failure);
+  const stop = STOPS[name];
+  throw new SourceUnavailable(
+    `${what} could not be read: ${exchange.status} ${failure.code} ${failure.message}`.trim(),
+    {
+      next:
+        stop === undefined
+          ? "It is tried again by itself."
+          : "See `fuelbridge status` for what to do.",
+      ...(failure.waitMs === undefined ? {} : { waitMs: failure.waitMs }),
+      ...(stop === undefined ? {} : { stop }),
+    },
+  );
+}
+
+const STOPS: Partial<Record<AnswerName, string>> = {
+  unauthorised: "credentials",
+  forbidden: "scope",
+  retired: "version",
+  "month-spent": "quota",
+  moved: "configuration",
+  "moved-maybe-done": "configuration",
+};
+
+/** Worth another try within the same run: nothing was wrong with the question. */
+export function isPassing(exchange: Exchange): boolean {
+  return exchange.kind !== "answer" || exchange.status >= 500 || exchange.status === 429;
+}
+
+export function waitOf(exchange: Exchange, now: Date): number | undefined {
+  return exchange.kind === "answer" ? failureOf(exchange, now).waitMs : undefined;
+}
+
+export function isQuota(exchange: Exchange, now: Date): boolean {
+  return (
+    exchange.kind === "answer" &&
+    exchange.status === 429 &&
+    nameOf(429, failureOf(exchange, now)) === "month-spent"
+  );
+}
+
+function failureOf({ text, headers }: HttpAnswer, now: Date): Failure {
+  const body = parsed(text) as { error?: Record<string, unknown> } | null;
+  const error = body?.error ?? {};
+  const { code, message, kind, details, retryAfterSec, resetAt } = error;
+  const waits = [
+    seconds(headers["retry-after"]),
+    seconds(retryAfterSec),
+    untilReset(resetAt ?? (details as { resetAt?: unknown } | undefined)?.resetAt, now),
+  ].filter((wait) => wait !== undefined);
+  return {
+    code: typeof code === "string" ? code : "",
+    message: typeof message === "string" ? message.slice(0, 500) : "",
+    kind: typeof kind === "string" ? kind : "",
+    details,
+    waitMs: waits.length === 0 ? undefined : Math.max(...waits),
+  };
+}
+
+/** Longer waits than this are not believed. */
+const WAIT_MAX_MS = 32 * 86_400_000;
+
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === "number" ? value : Number.parseInt(String(value), 10);
+  return Number.isFinite(number) && number >= 0 ? Math.min(number * 1_000, WAIT_MAX_MS) : undefined;
+}
+
+function untilReset(value: unknown, now: Date): number | undefined {
+  const at = typeof value === "number" ? value * 1_000 : Date.parse(String(value));
+  return Number.isFinite(at) ? Math.min(Math.max(at - now.getTime(), 0), WAIT_MAX_MS) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

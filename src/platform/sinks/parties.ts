@@ -1,0 +1,52 @@
+/** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
+import type { Outgoing, Sink } from "../../core/contract.ts";
+import type { Finding } from "../../core/outcome.ts";
+import { CreateParty } from "../contract/party.ts";
+import { money, settledIn } from "./policy.ts";
+import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
+
+export function parties(surroundings: Surroundings, kind: "customer" | "supplier"): Sink {
+  return writeSink(surroundings, {
+    operation: `${kind}.create`,
+    writes: "create",
+    itemsMax: 1,
+    policy: settledIn(money, surroundings.settleMs),
+    path: `/${kind}s`,
+    body: CreateParty,
+    wrap: ([item]) => item?.document,
+    ids: (data) => {
+      const id = (data as { id?: unknown } | undefined)?.id;
+      return typeof id === "string" ? [id] : null;
+    },
+    find: (request) => reading(() => find(surroundings, request)),
+  });
+}
+
+/** Clocks differ: a connection made this much before our first send may still be ours. */
+const SKEW_MS = 120_000;
+
+/**
+ * By our own id on the connection. That it lands there is not specified: where it did not, a connection without an id
+ * that appeared under the same name since our first send may be ours, and a person must tell.
+ */
+async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const { name, externalId } = JSON.parse(request.body) as { name: string; externalId?: string };
+  const query = { direction: "outbound", search: name.slice(0, 100), pageSize: "500" };
+  const since = request.firstSentAt === null ? null : Date.parse(request.firstSentAt) - SKEW_MS;
+  const ours: string[] = [];
+  let suspect: string | null = null;
+  for await (const connection of listAll(surroundings, "/connections", query)) {
+    const id = String(connection["toCompanyId"]);
+    if (externalId !== undefined && connection["erpId"] === externalId) ours.push(id);
+    else if ((connection["erpId"] ?? null) === null && since !== null)
+      if (Date.parse(String(connection["createdAt"])) >= since) suspect = id;
+  }
+  const [first] = ours;
+  if (ours.length > 1)
+    return { found: "several", detail: `${externalId} is there as ${ours.join(" and ")}` };
+  if (first !== undefined)
+    return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
+  if (suspect !== null)
+    return { found: "different", detail: `company ${suspect} has this name and no external id` };
+  return { found: "none", detail: `no company with external id ${externalId}` };
+}

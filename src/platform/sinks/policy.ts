@@ -1,0 +1,40 @@
+/** How writes to the platform are treated when their outcome is unknown (reliability 2.6 and 2.8). */
+import type { Policy } from "../../core/outcome.ts";
+
+const MINUTE = 60_000;
+
+const base = {
+  reads: 2,
+  readGapMs: MINUTE,
+  preflight: false,
+  afterNone: "again",
+  resend: "same",
+  // The platform forgets a key after 24 h; an hour is left for clocks that differ.
+  keyLifeMs: 23 * 60 * MINUTE,
+  // A key is held 60 s after a failure we may not have seen; less the time to connect and a margin.
+  probeMs: 45_000,
+} as const;
+
+/** Money and parties: looked for before the first send, and a person decides after a timeout. */
+export const money: Policy = {
+  ...base,
+  settleMs: 15 * MINUTE,
+  preflight: true,
+  afterTimeout: "person",
+};
+
+/** Prices: the newest value wins, so old bytes never go again. */
+export const prices: Policy = {
+  ...base,
+  settleMs: 5 * MINUTE,
+  reads: 1,
+  afterTimeout: "again",
+  resend: "anew",
+};
+
+/** The configuration may shorten (or lengthen) the settling where the platform's bounds are known. */
+export function settledIn(policy: Policy, settleMs: number | null): Policy {
+  return settleMs === null
+    ? policy
+    : { ...policy, settleMs, readGapMs: Math.min(policy.readGapMs, settleMs) };
+}
