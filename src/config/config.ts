@@ -1,0 +1,89 @@
+/**
+ * The configuration of one installation, read whole or refused whole: with every problem there is, each with its line.
+ * What comes out is complete: durations in milliseconds, absolute paths, each endpoint's settings as its connector
+ * wants them.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ConfigurationError } from "../core/errors.ts";
+import { Check, type EndpointConfig, type Known } from "./check.ts";
+import { readDocument } from "./document.ts";
+import { type FlowConfig, flowOf } from "./flows.ts";
+import { causeOf, InvalidConfiguration } from "./problems.ts";
+import type { Settings } from "./schema.ts";
+
+export type { EndpointConfig, FlowConfig };
+
+export interface Config {
+  /** The file it was read from. */
+  readonly file: string;
+  /** The folder of that file: where relative paths start. */
+  readonly folder: string;
+  readonly company: string;
+  readonly currency: string;
+  readonly timeZone: string;
+  /** The folder of the store. */
+  readonly state: string;
+  readonly log: { readonly level: "debug" | "info" | "warn" | "error" };
+  readonly platform: PlatformConfig;
+  readonly endpoints: readonly EndpointConfig[];
+  /** The folder of the cross-reference tables; it may be missing when the configuration does not name it. */
+  readonly crossReferences: string;
+  readonly flows: readonly FlowConfig[];
+  readonly console: { readonly port: number };
+  /** The values that no log, page or error may show. */
+  readonly secrets: readonly string[];
+}
+
+export interface PlatformConfig {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly environment: "live" | "test";
+  readonly apiKey: string;
+  readonly auth: "bearer" | "x-api-key";
+  readonly overlapMs: number;
+  /** Null: the built-in settling times. */
+  readonly settleMs: number | null;
+}
+
+/** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */
+export function loadConfig(path: string, known: Known): Config {
+  const file = resolve(path);
+  const folder = dirname(file);
+  const text = readText(path, file);
+  const check = new Check(text, readDocument(text, { env: known.env, folder }), known);
+  const checked = check.run(folder);
+  if (checked === null) throw new InvalidConfiguration(path, check.problems);
+  const { settings, ...rest } = checked;
+  return { file, folder, ...rest, ...complete(settings, folder) };
+}
+
+type Made = "file" | "folder" | "endpoints" | "secrets";
+
+function complete(settings: Settings, folder: string): Omit<Config, Made> {
+  const { overlap, settle, ...platform } = settings.platform;
+  const { company, currency, timeZone, log, console } = settings;
+  return {
+    company,
+    currency,
+    timeZone,
+    log,
+    console,
+    state: resolve(folder, settings.state),
+    platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },
+    crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),
+    flows: Object.entries(settings.flows).map(([name, flow]) => flowOf(name, flow)),
+  };
+}
+
+function readText(path: string, file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    throw new ConfigurationError(
+      `The configuration ${path} cannot be read (${causeOf(error)}).`,
+      "Name another one with --config FILE, or start from config/example.yaml (UTF-8).",
+      error,
+    );
+  }
+}

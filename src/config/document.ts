@@ -1,0 +1,157 @@
+/**
+ * YAML into a plain value that remembers where each part of it was written. YAML 1.2 core: no merge keys, no tags, few
+ * aliases, no key twice, no name that JavaScript gives a meaning to.
+ */
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
+import { type Outside, substitute, type Substituted } from "./substitute.ts";
+
+export interface Document {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Of the value at `path`, or of what is nearest above it. */
+  place(path: Path, part?: "key" | "value"): { line: number; column: number };
+  /** True when the value at `path`, or a part of it, could not be substituted: there is a problem about it already. */
+  broken(path: Path): boolean;
+  /** Every single value (not a list or map), with what its text is made of. */
+  readonly scalars: readonly { readonly path: Path; readonly made: Substituted | null }[];
+}
+
+const BYTES_MAX = 1_048_576;
+const ALIASES_MAX = 100;
+const DEPTH_MAX = 50;
+const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+
+export function readDocument(text: string, outside: Outside): Document {
+  const reading = new Reading(text, outside);
+  reading.run();
+  return reading;
+}
+
+class Reading implements Document {
+  value: unknown = null;
+  readonly problems: Problem[] = [];
+  readonly scalars: { path: Path; made: Substituted | null }[] = [];
+  readonly #lines = new LineCounter();
+  readonly #offsets = new Map<string, { key: number; value: number }>();
+  readonly #broken: string[] = [];
+  readonly #text: string;
+  readonly #outside: Outside;
+  #aliases = 0;
+
+  constructor(text: string, outside: Outside) {
+    this.#text = text;
+    this.#outside = outside;
+  }
+
+  run(): void {
+    if (this.#text.length > BYTES_MAX) {
+      this.#report([], 0, { message: "is longer than 1 MB", remedy: "No configuration is." });
+      return;
+    }
+    const document = parseDocument(this.#text, {
+      lineCounter: this.#lines,
+      schema: "core",
+      merge: false,
+      prettyErrors: false,
+      stringKeys: true,
+    });
+    const found = [...document.errors, ...document.warnings];
+    for (const { message, pos } of found) this.#report([], pos[0], inWords(message));
+    if (found.length > 0) return;
+    const resolve = (node: Node): Node | undefined =>
+      isAlias(node) ? node.resolve(document) : node;
+    this.value = this.#visit(document.contents, [], resolve);
+  }
+
+  place(path: Path, part: "key" | "value" = "value"): { line: number; column: number } {
+    const offsets = this.#offsets.get(id(path));
+    if (offsets === undefined && path.length > 0) return this.place(path.slice(0, -1), "key");
+    const { line, col } = this.#lines.linePos(offsets?.[part] ?? 0);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  broken(path: Path): boolean {
+    return this.#broken.includes(id(path));
+  }
+
+  #visit(written: unknown, path: Path, resolve: (node: Node) => Node | undefined): unknown {
+    const node = isNode(written) ? resolve(written) : undefined;
+    const from = isNode(written) ? (written.range?.[0] ?? 0) : undefined;
+    if (from !== undefined) this.#note(path, { value: from });
+    if (isAlias(written)) this.#aliases += 1;
+    if (path.length > DEPTH_MAX || this.#aliases > ALIASES_MAX) {
+      if (this.#broken.push(id(path)) === 1) this.#report(path, from, TOO_MUCH);
+      return null;
+    }
+    if (isMap(node)) return this.#map(node.items, path, resolve);
+    if (isSeq(node)) return node.items.map((item, at) => this.#visit(item, [...path, at], resolve));
+    if (!isScalar(node)) return null;
+    if (typeof node.value !== "string") {
+      this.scalars.push({ path, made: null });
+      return node.value;
+    }
+    const made = substitute(node.value, this.#outside);
+    this.scalars.push({ path, made });
+    for (const complaint of made.complaints) this.#report(path, from, complaint);
+    if (made.complaints.length > 0) this.#broken.push(id(path));
+    return made.text;
+  }
+
+  #map(
+    items: readonly { key: unknown; value: unknown }[],
+    path: Path,
+    resolve: (node: Node) => Node | undefined,
+  ): Record<string, unknown> {
+    const map: Record<string, unknown> = {};
+    for (const { key, value } of items) {
+      const name = isScalar(key) ? String(key.value) : "";
+      const at = [...path, name];
+      const from = isNode(key) ? (key.range?.[0] ?? 0) : 0;
+      this.#note(at, { key: from, value: from });
+      if (FORBIDDEN_KEYS.has(name) || name === "<<")
+        this.#report(at, from, {
+          message: "cannot be the name of a setting",
+          remedy: "Merge keys and the inner names of JavaScript are not supported: write it out.",
+        });
+      else map[name] = this.#visit(value, at, resolve);
+    }
+    return map;
+  }
+
+  #note(path: Path, offsets: { key?: number; value: number }): void {
+    const before = this.#offsets.get(id(path));
+    const key = offsets.key ?? before?.key ?? offsets.value;
+    this.#offsets.set(id(path), { key, value: offsets.value });
+  }
+
+  #report(path: Path, offset: number | undefined, complaint: Complaint): void {
+    const { line, col } = this.#lines.linePos(offset ?? 0);
+    const setting = settingOf(path);
+    this.problems.push({
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      setting,
+      ...complaint,
+    });
+  }
+}
+
+const TOO_MUCH: Complaint = {
+  message: "is nested too deeply or repeats itself too often",
+  remedy: `At most ${DEPTH_MAX} levels and ${ALIASES_MAX} aliases are read.`,
+};
+
+const id = (path: Path): string => JSON.stringify(path.map(String));
+const isNode = (value: unknown): value is Node =>
+  isAlias(value) || isMap(value) || isSeq(value) || isScalar(value);
+
+function inWords(message: string): Complaint {
+  const braces = /flow|Plain value cannot start/i.test(message);
+  return {
+    message: `is not YAML here: ${message.replace(/\.$/, "")}`,
+    remedy: braces
+      ? 'Put a value with ${...} into quotes when it stands inside { } or [ ]: { port: "${PORT}" }.'
+      : "Look at the indentation, the colons and the quotes of this line and the one before.",
+  };
+}

@@ -1,0 +1,115 @@
+/** What zod found, in words: the bad value as it is, and what would be right from the field's description. */
+import type { z } from "zod";
+import { type JsonSchema, schemasAt } from "./json-schema.ts";
+import { type Complaint, didYouMean, type Path, shown } from "./problems.ts";
+
+export interface Finding extends Complaint {
+  readonly path: Path;
+  /** What is wrong is the name of the setting, not its value. */
+  readonly part: "key" | "value";
+}
+
+export function explainIssues(
+  issues: readonly z.core.$ZodIssue[],
+  root: unknown,
+  schema: JsonSchema,
+): readonly Finding[] {
+  return issues.flatMap((issue) => explainIssue(issue, root, schema));
+}
+
+function explainIssue(
+  issue: z.core.$ZodIssue,
+  root: unknown,
+  schema: JsonSchema,
+): readonly Finding[] {
+  const { path } = issue;
+  const value = valueAt(root, path);
+  const here = schemasAt(schema, path, root);
+  const right = here.find(({ description }) => description !== undefined)?.description;
+  const remedy = right ?? "See the connector's README.";
+  const bad = here.some((part) => part.secret === true) ? "its value" : shown(value);
+  const found = (message: string, advice = remedy): readonly Finding[] => [
+    { path, part: "value", message, remedy: advice },
+  ];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        part: "key",
+        message: "there is no such setting",
+        remedy: didYouMean(key, settingsOf(here)),
+      }));
+    case "invalid_type":
+      if (value === undefined) return found("is missing");
+      if (value === null) return found("has no value");
+      return found(
+        `${bad} is ${kindOf(value)}, not ${article(issue.expected)}`,
+        typeAdvice(value, remedy),
+      );
+    case "invalid_value":
+      if (value === undefined) return found("is missing");
+      return found(
+        `${bad} is not possible here`,
+        typeof value === "string" ? didYouMean(value, issue.values.map(String)) : remedy,
+      );
+    case "too_small":
+      return found(
+        `${bad} is too ${issue.origin === "string" ? "short" : "small"}; the least is ${issue.minimum}`,
+      );
+    case "too_big":
+      return found(
+        `${bad} is too ${issue.origin === "string" ? "long" : "large"}; the most is ${issue.maximum}`,
+      );
+    case "invalid_union":
+      return explainUnion(issue, root, schema) ?? found(`${bad} is not possible here`);
+    case "custom":
+      return found(`${bad} ${issue.message}`);
+    case "invalid_format":
+    case "invalid_element":
+    case "invalid_key":
+    case "not_multiple_of":
+      return found(`${bad} does not have the right form`);
+  }
+}
+
+/** The alternative that was probably meant: the one with the fewest mistakes. */
+function explainUnion(
+  issue: z.core.$ZodIssueInvalidUnion,
+  root: unknown,
+  schema: JsonSchema,
+): readonly Finding[] | null {
+  const [fewest] = issue.errors.toSorted((a, b) => a.length - b.length);
+  if (fewest === undefined || fewest.length === 0) return null;
+  const located = fewest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  return explainIssues(located, root, schema);
+}
+
+export const valueAt = (root: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (value, step) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[step],
+    root,
+  );
+
+const settingsOf = (schemas: readonly JsonSchema[]): string[] => [
+  ...new Set(schemas.flatMap(({ properties }) => Object.keys(properties ?? {}))),
+];
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "a list" : article(typeof value);
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  int: "a whole number",
+  object: "a group of settings",
+  record: "a group of settings",
+  array: "a list",
+  boolean: "true or false",
+};
+const article = (type: string): string => WORDS[type] ?? `a ${type}`;
+
+function typeAdvice(value: unknown, remedy: string): string {
+  return typeof value === "string"
+    ? `${remedy} (In quotes, or through \${...}, a value is always text.)`
+    : remedy;
+}

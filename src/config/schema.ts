@@ -1,0 +1,159 @@
+/** The settings of one installation. Descriptions are what editors show and what error messages offer. */
+import { z } from "zod";
+import type { Connector } from "../core/contract.ts";
+import { duration } from "./duration.ts";
+import { flowSchema } from "./flows.ts";
+import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
+import { secret } from "./secret.ts";
+
+/** Names enter the store and file names; they are checked where the configuration is read. */
+export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const named = <Value extends z.ZodType>(what: string, value: Value) =>
+  z.record(z.string(), value).meta({
+    description: `${what} by name: lower-case letters, digits and hyphens.`,
+    propertyNames: { pattern: NAME.source },
+  });
+
+const platform = z.strictObject({
+  url: z
+    .string()
+    .superRefine((text, context) => {
+      const message = faultOfUrl(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .transform((text) => text.replace(/\/+$/, ""))
+    .describe("The address of the API, for example https://api.example.com/v1/public."),
+  environment: z
+    .enum(["live", "test"])
+    .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
+  apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  auth: z
+    .enum(["bearer", "x-api-key"])
+    .default("bearer")
+    .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
+  overlap: duration("How far each walk reaches back before the last one").default(300_000),
+  settle: duration(
+    "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
+  ).optional(),
+});
+
+/** Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. */
+export function settingsSchema(connectors: readonly Connector[], mappings: readonly string[]) {
+  const names = connectors.map(({ name }) => name);
+  return z.strictObject({
+    version: z.literal(1).describe("1: the version of this file's form."),
+    company: z
+      .string()
+      .regex(NAME)
+      .max(40)
+      .describe(
+        "A label for the company: up to 40 lower-case letters, digits and hyphens. It is part of every idempotency " +
+          "key: never change it.",
+      ),
+    currency: z
+      .string()
+      .refine((text) => Intl.supportedValuesOf("currency").includes(text), "is not a currency")
+      .describe("The currency of the books: its ISO 4217 code, for example USD."),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, "is not a time zone")
+      .describe("An IANA time zone, for example America/Chicago."),
+    state: z
+      .string()
+      .min(1)
+      .describe(
+        "The folder of the store, on a local disk. Relative paths start at this file's folder.",
+      ),
+    log: z
+      .strictObject({
+        level: z
+          .enum(["debug", "info", "warn", "error"])
+          .default("info")
+          .describe("debug, info, warn or error. Payloads are logged at debug only."),
+      })
+      .prefault({})
+      .describe("What is logged."),
+    platform: platform.describe("The fuel-logistics platform."),
+    endpoints: named(
+      "The company's own systems",
+      z.looseObject({
+        connector: (names.length > 0 ? z.enum(names) : z.string()).describe(
+          `Which connector speaks to it: ${names.join(", ")}.`,
+        ),
+      }),
+    ),
+    crossReferences: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The folder of the cross-reference tables (CSV), by default crossref."),
+    flows: named("What is kept in step", flowSchema(mappings)),
+    console: z
+      .strictObject({
+        port: z
+          .int()
+          .min(0)
+          .max(65_535)
+          .default(0)
+          .describe("A port of this machine's loopback address, 0 for any free one."),
+      })
+      .prefault({})
+      .describe("The local admin interface."),
+  });
+}
+
+export type Settings = z.output<ReturnType<typeof settingsSchema>>;
+
+/** All settings, those of the connectors included. */
+export function fullSchema(
+  connectors: readonly Connector[],
+  mappings: readonly string[],
+): JsonSchema {
+  const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, mappings));
+  const endpoints = settings.properties?.["endpoints"];
+  const anyOf = connectors.map(({ name, config }) => {
+    const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
+    return {
+      ...rest,
+      properties: { connector: { const: name }, ...properties },
+      required: ["connector", ...((required as string[] | undefined) ?? [])],
+    };
+  });
+  return {
+    $schema,
+    title: "fuelbridge",
+    ...settings,
+    properties: {
+      ...settings.properties,
+      endpoints: { ...endpoints, additionalProperties: { anyOf } },
+    },
+  };
+}
+
+/** For editors, through the modeline at the top of a configuration. */
+export const jsonSchema = (
+  connectors: readonly Connector[],
+  mappings: readonly string[],
+): JsonSchema => withReferences(fullSchema(connectors, mappings));
+
+/** http only where it does not leave this machine; nothing in an address that is not an address. */
+function faultOfUrl(text: string): string | null {
+  if (!URL.canParse(text)) return "is not an address";
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  if (username !== "" || password !== "") return "carries a user name or password";
+  if (search !== "" || hash !== "") return "ends in a query or fragment";
+  if (protocol === "https:") return null;
+  if (protocol !== "http:") return "is neither https nor http";
+  return isLoopback(hostname) ? null : "is http, which is for this machine's loopback address only";
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
