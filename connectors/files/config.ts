@@ -1,0 +1,61 @@
+/** The `files` section of a configuration. */
+import { z } from "zod";
+import { layouts } from "./layouts/index.ts";
+import { HEADS } from "./records.ts";
+import { SinkConfig } from "./sink.ts";
+
+const names = layouts.map(({ name }) => name);
+
+const Pattern = z
+  .string()
+  .min(1)
+  .max(120)
+  .refine((text) => text.split("*").length <= 2, "may have one * only")
+  .refine((text) => !/[/\\]/.test(text), "is a file name, not a path");
+
+export const SourceConfig = z
+  .strictObject({
+    layout: z.enum(names).describe("What the files hold and how their columns are called."),
+    folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
+    pick: z
+      .union([Pattern, z.record(z.string(), Pattern)])
+      .describe("Which files of the folder, one * allowed; per part where an export has several."),
+    encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
+    delimiter: z.enum(["auto", ",", ";", "\t", "|"]).default("auto"),
+    labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
+    decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
+    archive: z.string().min(1).default("archive").describe("Where files go that were read."),
+    failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
+  })
+  .superRefine(({ layout, pick }, context) => {
+    const known = layouts.find(({ name }) => name === layout);
+    if (known === undefined) return;
+    const parts = [HEADS, ...Object.keys(known.joined)];
+    const given = typeof pick === "string" ? [HEADS] : Object.keys(pick);
+    const unknown = given.filter((part) => !parts.includes(part));
+    if (unknown.length === 0 && given.includes(HEADS)) return;
+    const message = `${layout} is picked by the parts ${parts.join(", ")}; "${HEADS}" is needed`;
+    context.addIssue({ code: "custom", path: ["pick"], message });
+  });
+
+export type SourceConfig = z.infer<typeof SourceConfig>;
+
+export const FilesConfig = z.strictObject({
+  folder: z.string().min(1).describe("The folder that is shared with the ERP."),
+  sources: z.record(z.string(), SourceConfig).default({}),
+  sinks: z.record(z.string(), SinkConfig).default({}),
+  settleMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(2000)
+    .describe("A file is read when it has not changed for this long."),
+  maxBytes: z
+    .int()
+    .min(1)
+    .max(100_000_000)
+    .default(10_000_000)
+    .describe("Larger files are left where they are, and said so."),
+});
+
+export type FilesConfig = z.infer<typeof FilesConfig>;

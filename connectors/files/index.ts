@@ -1,0 +1,28 @@
+/** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
+import { resolve } from "node:path";
+import { defineConnector } from "../../src/core/contract.ts";
+import { FilesConfig } from "./config.ts";
+import { checkFolder } from "./pickup.ts";
+import { checkSinks, openSinks } from "./sink.ts";
+import { openSource, sourceFolder } from "./source.ts";
+
+export const files = defineConnector<FilesConfig>({
+  name: "files",
+  config: FilesConfig,
+  open(config, surroundings) {
+    const folder = resolve(surroundings.folder, config.folder);
+    const sources = Object.entries(config.sources);
+    return {
+      sources: Object.fromEntries(
+        sources.map(([name, source]) => [name, openSource(source, config, surroundings)]),
+      ),
+      sinks: openSinks(config.sinks, folder, surroundings),
+      async check() {
+        for (const [, source] of sources)
+          await checkFolder(sourceFolder(source, config, surroundings));
+        await checkSinks(config.sinks, folder);
+      },
+      async close() {},
+    };
+  },
+});

@@ -1,0 +1,151 @@
+/** The rows of one file into groups of typed values: which columns stand where, and which rows belong together. */
+import { readCell, type Cell, type Locale } from "./cells.ts";
+import { FileFault, type Row, type Sheet } from "./csv.ts";
+import type { Column, Columns, Language } from "./layouts/table.ts";
+
+/** A cell that cannot be read, or a row that does not fit its header. */
+export interface Problem {
+  readonly file: string;
+  readonly line: number;
+  /** The label as it stands in the file; empty for a whole row. */
+  readonly column: string;
+  /** A sentence with the bad value in it. */
+  readonly message: string;
+}
+
+/** Values of one row; a cell with a problem is null. */
+export interface Entry {
+  readonly line: number;
+  readonly values: Readonly<Record<string, Cell>>;
+  readonly problems: readonly Problem[];
+}
+
+/** A head row and the rows that continue it. */
+export interface Group {
+  readonly line: number;
+  readonly rows: readonly Row[];
+}
+
+/** A file's sheet with its columns found. */
+export interface Table {
+  readonly file: string;
+  readonly sheet: Sheet;
+  readonly language: Language;
+  readonly locale: Locale;
+  /** By label. */
+  readonly at: ReadonlyMap<string, number>;
+}
+
+const LOCALES: Readonly<Record<Language, Locale>> = {
+  en: { decimal: ".", dates: "mdy" },
+  de: { decimal: ",", dates: "dmy" },
+};
+
+export interface TableOptions {
+  readonly labels?: Language | undefined;
+  readonly decimal?: "." | "," | undefined;
+}
+
+/** Finds the columns in the header. @throws FileFault when columns are missing, unknown or there twice. */
+export function openTable(
+  file: string,
+  sheet: Sheet,
+  columns: readonly Column[],
+  options: TableOptions,
+): Table {
+  const header = sheet.header.map((label) => label.trim());
+  const candidates = languages(columns)
+    .filter((language) => options.labels === undefined || options.labels === language)
+    .map((language) => ({ language, ...compare(header, labelsOf(columns, language)) }));
+  const [best] = candidates.sort((a, b) => a.missing.length - b.missing.length);
+  if (best === undefined)
+    throw new FileFault(`is of a layout without labels in "${options.labels}"`);
+  const { language, missing, unknown } = best;
+  if (missing.length > 0 || unknown.length > 0) throw headerFault(language, missing, unknown);
+  const twice = header.find((label, at) => header.indexOf(label) !== at);
+  if (twice !== undefined) throw new FileFault(`has the column "${twice}" twice`, 1, twice);
+  const locale = { ...LOCALES[language], decimal: options.decimal ?? LOCALES[language].decimal };
+  return { file, sheet, language, locale, at: new Map(header.map((label, at) => [label, at])) };
+}
+
+/** The languages that every column has a label in. */
+function languages(columns: readonly Column[]): Language[] {
+  return columns.every(({ labels }) => labels.de !== undefined) ? ["en", "de"] : ["en"];
+}
+
+const labelsOf = (columns: readonly Column[], language: Language): string[] =>
+  columns.map(({ labels }) => labels[language] ?? labels.en);
+
+function compare(header: readonly string[], labels: readonly string[]) {
+  return {
+    missing: labels.filter((label) => !header.includes(label)),
+    unknown: header.filter((label) => !labels.includes(label)),
+  };
+}
+
+function headerFault(language: Language, missing: string[], unknown: string[]): FileFault {
+  const parts = [
+    ...(missing.length > 0 ? [`lacks the columns ${quoted(missing)} (labels: ${language})`] : []),
+    ...(unknown.length > 0 ? [`has the unknown columns ${quoted(unknown)}`] : []),
+  ];
+  return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
+}
+
+const quoted = (labels: readonly string[]): string =>
+  labels.map((label) => `"${label}"`).join(", ");
+
+/**
+ * Head rows with the rows that continue them. Rows that are empty altogether are passed over. `spread`: a record is
+ * whole only with its last row, so where the file stops in a row that may continue one, that record goes too.
+ * @throws FileFault when the first row continues a record: the file was sorted or cut at the top.
+ */
+export function groupRows(table: Table, head: Columns, spread: boolean): Group[] {
+  const groups: { line: number; rows: Row[] }[] = [];
+  for (const row of table.sheet.rows) {
+    if (row.cells.every((cell) => cell === "")) continue;
+    const last = groups.at(-1);
+    if (!isContinuation(table, head, row.cells)) groups.push({ line: row.line, rows: [row] });
+    else if (last !== undefined) last.rows.push(row);
+    else throw new FileFault("begins with a row that continues a record; was it sorted?", row.line);
+  }
+  const { cut } = table.sheet;
+  if (spread && cut !== null && isContinuation(table, head, cut.cells)) groups.pop();
+  return groups;
+}
+
+function isContinuation(table: Table, head: Columns, cells: readonly string[]): boolean {
+  return labelsOf(Object.values(head), table.language).every((label) => {
+    const at = table.at.get(label);
+    return at === undefined || (cells[at] ?? "") === "";
+  });
+}
+
+/** The values of `columns` in a row; null when all its cells are empty. */
+export function readEntry(table: Table, columns: Columns, row: Row): Entry | null {
+  const values: Record<string, Cell> = {};
+  const problems: Problem[] = [];
+  let empty = true;
+  for (const [field, { type, labels, filled }] of Object.entries(columns)) {
+    const label = labels[table.language] ?? labels.en;
+    const cell = row.cells[table.at.get(label) ?? -1] ?? "";
+    empty &&= cell === "";
+    const found = (message: string): number =>
+      problems.push({ file: table.file, line: row.line, column: label, message });
+    values[field] = null;
+    try {
+      values[field] = readCell(type, cell, table.locale);
+    } catch (error) {
+      found(`${label} ${(error as RangeError).message}`);
+    }
+    if (filled && cell === "") found(`${label} is empty`);
+  }
+  return empty ? null : { line: row.line, values, problems };
+}
+
+/** A row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
+export function raggedness(table: Table, row: Row): Problem | null {
+  const { length } = table.sheet.header;
+  if (row.cells.length === length) return null;
+  const message = `The row has ${row.cells.length} cells, the header ${length}`;
+  return { file: table.file, line: row.line, column: "", message };
+}

@@ -1,0 +1,5 @@
+/** Every connector. A new one is a folder here and a line in this list. */
+import type { Connector } from "../src/core/contract.ts";
+import { files } from "./files/index.ts";
+
+export const connectors: readonly Connector[] = [files];
