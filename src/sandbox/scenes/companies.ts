@@ -40,92 +40,93 @@ export const companies = {
 } as const satisfies Record<string, Company>;
 
 /** They sell fuel to the supplier, and send it invoices. */
-export const refiners: readonly Company[] = [
-  "Sabine Lights Refining, L.P.",
-  "Gulf Meridian Products Company",
-  "Permian Basin Rack Sales, LLC",
-  'Red Fork "Unbranded" Supply Co.',
-  "Tulsa Crossroads Refining Co.",
-  "Pétroles de l'Acadie (USA), Inc.",
-  "Bayou State Biodiesel, LLC",
-  "Clearwater DEF & Fluids",
-].map((name) => company(name, "SUPPLIER"));
+export const refiners = settled("SUPPLIER", {
+  TX: [
+    "Sabine Lights Refining, L.P.",
+    "Gulf Meridian Products Company",
+    "Permian Basin Rack Sales, LLC",
+  ],
+  OK: ['Red Fork "Unbranded" Supply Co.', "Tulsa Crossroads Refining Co."],
+  LA: ["Pétroles de l'Acadie (USA), Inc.", "Bayou State Biodiesel, LLC"],
+  MO: ["Clearwater DEF & Fluids"],
+});
 
 /** They haul for the supplier, beside `companies.carrier`. */
-export const haulers: readonly Company[] = [
-  "Two Rivers Transport, Inc.",
-  "Mesquite Bulk Carriers",
-  "Big Thicket Hauling, LLC",
-  "Quartz Mountain Petroleum Transport",
-  "Sunup Fleet Services",
-].map((name) => company(name, "CARRIER"));
+export const haulers = settled("CARRIER", {
+  TX: ["Two Rivers Transport, Inc.", "Mesquite Bulk Carriers", "Big Thicket Hauling, LLC"],
+  OK: ["Quartz Mountain Petroleum Transport"],
+  CO: ["Sunup Fleet Services"],
+});
 
 /** Beside `companies.customer`. Some names are hard on CSV files, spreadsheets and code pages. */
-export const buyers: readonly Company[] = [
-  'O\'Malley & Sons "Quick Fill", Inc.',
-  "Café Niño Truck Plaza, S. de R.L.",
-  "+Plus One Convenience",
-  "-30- Newspaper Delivery Co.",
-  "Müller Brothers Aggregates; Sand & Gravel",
-  "Hill Country Dairy Cooperative",
-  "Concho Valley Cotton Gin",
-  "Padre Island Marina",
-  "Frio County Independent School District",
-  "City of Sweet Springs, Public Works",
-  "Lariat Ready Mix, Ltd.",
-  "Hwy 90 Express Mart #14",
-  "Hwy 90 Express Mart #41",
-  "Prickly Pear Produce",
-  "Guadalupe Rural Electric",
-  "Southern Cross Airport Services",
-  "Blackland Grain Elevators, Inc.",
-  "Iron Horse Excavating",
-  "Cimarron Cattle Feeders",
-  "Delta Queen Barge Services",
-  "Evangeline Rice Mill",
-  "Magazine Street Fleet Fueling",
-  "Atchafalaya Crew Boats, LLC",
-  "Ponchatoula Berry Growers",
-  "Bossier Parish Road District No. 2",
-  "Pelican State Paving",
-  "Turner Turnpike Plaza, LLC",
-  "Green Country Disposal",
-  "Kiamichi Timber Company",
-  "Red Dirt Drilling Fluids",
-  "Tallgrass Wind Services",
-  "Stillwater Transit Authority",
-  "Ozark Trail Poultry",
-  "Diamond State Quarry",
-  "Bluff City Logistics Park",
-  "Cotton Row Farm Supply",
-  "Natchez Bend Sand",
-  "Singing River Seafood",
-  "Azalea City Stevedores",
-  "Peachtree Courier & Freight",
-  "Emerald Coast Charters",
-  "Zia Sun Concrete",
-  "Pecos River Pecans",
-  "Sandia Crest Ski Lifts",
-  "High Plains Center Pivot",
-  "Flint Hills Feed & Seed",
-  "Wheatland Custom Harvesters",
-  "Gateway Bus Company",
-  "Show-Me Stone",
-  "Front Range Snow Removal",
-  "Pikes Peak Tours & Coach",
-  "Rio Bravo Bridge Fuel Stop",
-  "Tres Hermanos Tire and Fuel",
-  "Llano Grande Onion Packers",
-  "Mustang Creek Golf Club",
-  "Panhandle Pipeline Inspectors",
-  "Texoma Boat Works",
-  "Bee Line Ambulance",
-  "Riverside Construction",
-].map((name) => company(name, "CUSTOMER"));
+export const buyers = settled("CUSTOMER", {
+  TX: [
+    'O\'Malley & Sons "Quick Fill", Inc.',
+    "Café Niño Truck Plaza, S. de R.L.",
+    "+Plus One Convenience",
+    "-30- Newspaper Delivery Co.",
+    "Müller Brothers Aggregates; Sand & Gravel",
+    "Hill Country Dairy Cooperative",
+    "Concho Valley Cotton Gin",
+    "Padre Island Marina",
+    "Frio County Independent School District",
+    "City of Sweet Springs, Public Works",
+    "Lariat Ready Mix, Ltd.",
+    "Hwy 90 Express Mart #14",
+    "Hwy 90 Express Mart #41",
+    "Prickly Pear Produce",
+    "Guadalupe Rural Electric",
+    "Southern Cross Airport Services",
+    "Blackland Grain Elevators, Inc.",
+    "Iron Horse Excavating",
+    "Cimarron Cattle Feeders",
+    "Rio Bravo Bridge Fuel Stop",
+    "Tres Hermanos Tire and Fuel",
+    "Llano Grande Onion Packers",
+    "Mustang Creek Golf Club",
+    "Panhandle Pipeline Inspectors",
+    "Riverside Construction",
+    "Bee Line Ambulance",
+  ],
+  LA: [
+    "Delta Queen Barge Services",
+    "Evangeline Rice Mill",
+    "Magazine Street Fleet Fueling",
+    "Atchafalaya Crew Boats, LLC",
+    "Ponchatoula Berry Growers",
+    "Bossier Parish Road District No. 2",
+    "Pelican State Paving",
+  ],
+  OK: [
+    "Turner Turnpike Plaza, LLC",
+    "Green Country Disposal",
+    "Kiamichi Timber Company",
+    "Red Dirt Drilling Fluids",
+    "Stillwater Transit Authority",
+    "Texoma Boat Works",
+  ],
+  AR: ["Ozark Trail Poultry", "Diamond State Quarry"],
+  TN: ["Bluff City Logistics Park"],
+  MS: ["Cotton Row Farm Supply", "Natchez Bend Sand", "Singing River Seafood"],
+  AL: ["Azalea City Stevedores"],
+  GA: ["Peachtree Courier & Freight"],
+  FL: ["Emerald Coast Charters"],
+  NM: ["Zia Sun Concrete", "Pecos River Pecans", "Sandia Crest Ski Lifts"],
+  KS: [
+    "High Plains Center Pivot",
+    "Flint Hills Feed & Seed",
+    "Wheatland Custom Harvesters",
+    "Tallgrass Wind Services",
+  ],
+  MO: ["Gateway Bus Company", "Show-Me Stone"],
+  CO: ["Front Range Snow Removal", "Pikes Peak Tours & Coach"],
+});
 
-/** Its nearest rack, by id, so that a company keeps its home whatever else is drawn. */
+/** The rack in a company's town: all of them sit in one that has a rack. */
 export function homeOf(company: Company): Terminal {
-  return terminals[Number.parseInt(company.id.slice(0, 8), 16) % terminals.length] as Terminal;
+  const home = terminals.find(({ zip }) => zip === company.billingZip);
+  if (home === undefined) throw new Error(`${company.name} is nowhere near a terminal`);
+  return home;
 }
 
 /** The company's name as part of a mail address or a site. */
@@ -134,11 +135,18 @@ export function slug(name: string): string {
   return letters.replaceAll(/[^a-z0-9]+/g, "").slice(0, 16);
 }
 
-function company(name: string, type: CompanyType): Company {
-  const id = random.uuid();
-  const { city, state, zip } = homeOf({ id } as Company);
+/** Companies by state, spread over its racks. */
+function settled(type: CompanyType, names: Readonly<Record<string, readonly string[]>>): Company[] {
+  return Object.entries(names).flatMap(([state, names]) => {
+    const racks = terminals.filter((terminal) => terminal.state === state);
+    return names.map((name, index) => company(name, type, racks[index % racks.length]));
+  });
+}
+
+function company(name: string, type: CompanyType, home = terminals[0] as Terminal): Company {
+  const { city, state, zip } = home;
   return {
-    id,
+    id: random.uuid(),
     name,
     type,
     dba: random.chance(0.2) ? name.split(/[ ,]/, 2).join(" ") : null,

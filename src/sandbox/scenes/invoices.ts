@@ -157,5 +157,7 @@ export function payment(book: Book, facts: PaymentFacts) {
     failureReason: facts.status === "FAILED" ? "Insufficient funds" : null,
     surchargeAmount: method === "CARD" ? dollars(halfEven(facts.cents * 25, 1000)) : null,
     paidAt: book.ago(facts.age),
+    // Not shown; lists go by it.
+    ...book.stamps(facts.age, facts.age),
   } satisfies RawRecord;
 }
