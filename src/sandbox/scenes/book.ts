@@ -36,8 +36,7 @@ export const noRecords = (): Records => ({
   "supplier-terminals": [],
 });
 
-export const SECOND = 1000;
-export const HOUR = 3600 * SECOND;
+export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
 /** What every builder of records works with: whose records, chance, and the time they are told from. */

@@ -1,7 +1,7 @@
 import { type Terminal, terminals } from "./catalog.ts";
 import { Random } from "./random.ts";
 
-export type CompanyType = "SUPPLIER" | "BROKER" | "CARRIER" | "CUSTOMER";
+type CompanyType = "SUPPLIER" | "BROKER" | "CARRIER" | "CUSTOMER";
 
 export interface Company {
   readonly id: string;

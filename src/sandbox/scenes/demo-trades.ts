@@ -3,7 +3,7 @@ import { type Terminal, terminals } from "./catalog.ts";
 import { companies, type Company, slug } from "./companies.ts";
 import { type Customer, sellers, truckers } from "./demo-market.ts";
 import { invoice, type Line, payment, settled } from "./invoices.ts";
-import { type Load, loads, rackPrice } from "./load.ts";
+import { type Load, loads } from "./load.ts";
 import { order, orderNote } from "./orders.ts";
 import type { Random } from "./random.ts";
 import { ticket } from "./tickets.ts";
@@ -224,7 +224,7 @@ const numberOf = (issuer: Company, at: number): string =>
 function purchase(random: Random, terminal: Terminal, age: number): Line[] {
   const at = { location: terminal.code, ticket: null, carrier: random.pick(truckers).name };
   return loads(random, terminal, random.int(1, 6)).map((load) => ({
-    load: { ...load, cost: rackPrice(terminal, load.product) },
+    load,
     rate: load.cost,
     deliveredAge: age + 20 * HOUR,
     at,

@@ -3,10 +3,10 @@ import { conformance } from "./conformance.ts";
 import { demo } from "./demo.ts";
 import { empty, type Scene } from "./empty.ts";
 
-export type { RawRecord, Records, ResourceName } from "./book.ts";
-export { type Company, companies, type CompanyType } from "./companies.ts";
+export type { RawRecord, ResourceName } from "./book.ts";
+export { companies } from "./companies.ts";
 export type { Scene } from "./empty.ts";
-export { generate, type Generated, type GenerateOptions } from "./generate.ts";
+export { generate } from "./generate.ts";
 
 const scenes = { empty, conformance, demo };
 

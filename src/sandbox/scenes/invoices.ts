@@ -29,7 +29,7 @@ export type Line =
   | { readonly description: string; readonly gallons: number; readonly rate: number }
   | { readonly description: string; readonly cents: number };
 
-export interface Place {
+interface Place {
   readonly location: string | null;
   readonly ticket: string | null;
   readonly carrier: string | null;
