@@ -11,7 +11,7 @@ export interface Delivered {
   readonly count: number;
   /** Sum of the totals; null for documents without amounts. */
   readonly amount: Decimal | null;
-  /** Sum of the lines, US gallons. */
+  /** Sum of the lines that have an item, US gallons: freight by the gallon is no fuel. */
   readonly gallons: Decimal;
 }
 
@@ -38,12 +38,17 @@ export async function readDelivered(folder: string, document: DocumentName): Pro
     }
   }
   const rows = [...latest.values()].flatMap((document) => document.rows);
-  const sum = (record: string, column: string) =>
-    Decimal.sum(
-      rows
-        .filter((row) => row["record"] === record && (row[column] ?? "") !== "")
-        .map((row) => Decimal.of(row[column] ?? "")),
-    );
-  const amount = document.endsWith("invoices") ? sum("H", "total") : null;
-  return { count: latest.size, amount, gallons: sum("L", GALLONS[document]) };
+  const heads = rows.filter((row) => row["record"] === "H");
+  const fuel = rows.filter((row) => row["record"] === "L" && row["item"] !== "");
+  return {
+    count: latest.size,
+    amount: document.endsWith("invoices") ? sumOf(heads, "total") : null,
+    gallons: sumOf(fuel, GALLONS[document]),
+  };
+}
+
+function sumOf(rows: readonly Row[], column: string): Decimal {
+  return Decimal.sum(
+    rows.map((row) => row[column] ?? "").flatMap((text) => (text === "" ? [] : [Decimal.of(text)])),
+  );
 }

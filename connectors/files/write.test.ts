@@ -116,9 +116,7 @@ describe("content", () => {
     (description) => {
       const bad = invoice({ lines: [{ ...line(null, null, null, "1"), description }] });
       expect(() => open().freeze([item(bad)])).toThrow(Refused);
-      expect(() => open().freeze([item(bad)])).toThrow(
-        /customer-invoices INV-1001: lines\[0\]\.description .*U\+/,
-      );
+      expect(() => open().freeze([item(bad)])).toThrow(/^lines\[0\]\.description has .*U\+/);
     },
   );
 

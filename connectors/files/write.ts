@@ -34,16 +34,15 @@ export function writeCsv(name: DocumentName, list: readonly unknown[], writing: 
   const columns = columnsOf(name);
   const rows = list.flatMap((unchecked) => {
     const document: Fields & { id: string; number: string } = documents[name].parse(unchecked);
-    const label = `${name} ${document.number}`;
+
     const row = (record: string, shape: Shape, fields: Fields, at: string) =>
       columns.map((column) => {
         if (column === "record") return record;
         // Every row names its document: a reader that sorts the rows still knows whose they are.
-        if (column === "id" || column === "number")
-          return cell(document[column], `${label}: ${column}`, writing);
+        if (column === "id" || column === "number") return cell(document[column], column, writing);
         if (!(column in shape)) return null;
         const value = shape[column] === day ? dayOf(fields[column], writing) : fields[column];
-        return cell(value, `${label}: ${at}${column}`, writing);
+        return cell(value, `${at}${column}`, writing);
       });
     const part = (record: string, shape: Shape, key: "lines" | "taxes") =>
       ((document[key] ?? []) as Fields[]).map((fields, index) =>
@@ -79,18 +78,20 @@ function elementShape(list: z.ZodType | undefined): Shape {
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
 
-function cell(value: unknown, where: string, writing: Writing): string | Decimal | null {
+function cell(value: unknown, field: string, writing: Writing): string | Decimal | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Decimal) return value;
   const text = value as string;
   const bad = text.isWellFormed() ? UNPRINTABLE.exec(text)?.[0] : "\uFFFD";
-  if (bad !== undefined)
+  if (bad !== undefined) {
+    const code = bad.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     throw new Refused({
       code: "unprintable",
-      message: `${where} has a character that cannot be in a file (U+${bad.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")})`,
+      message: `${field} has a character that cannot be in a file (U+${code})`,
       next: "Correct the text on the platform; the corrected version is delivered by itself.",
-      field: where.slice(where.lastIndexOf(" ") + 1),
+      field,
     });
+  }
   return writing.spreadsheetSafe && FORMULA.test(text) ? `'${text}` : text;
 }
 

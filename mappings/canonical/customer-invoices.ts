@@ -1,0 +1,32 @@
+import { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { accountOf } from "./codes.ts";
+import { invoiceBody, invoiceFigures } from "./invoice-body.ts";
+import { unfinished } from "./unfinished.ts";
+
+/** Invoices we issued on the platform, for the receivables of an ERP. */
+export const customerInvoices = defineMapping({
+  name: "canonical/customer-invoices",
+  kind: "invoice",
+  input: Invoice,
+  output: CustomerInvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map(invoice, references) {
+    const withheld = unfinished(references, "invoice", invoice);
+    if (withheld !== null) return withheld;
+    const body = invoiceBody(invoice, references);
+    const payerId = invoice.payerCompanyId;
+    if (payerId === null)
+      throw new Refused({
+        code: "no-payer",
+        message: "the invoice names no payer",
+        next: "Book it by hand for its customer, then resolve it here.",
+        field: "payerCompanyId",
+      });
+    return { ...body, customer: accountOf(references, "customer", payerId), payerId };
+  },
+  figures: invoiceFigures,
+});

@@ -1,0 +1,62 @@
+import { DeliveryTicketDocument } from "../../connectors/files/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { DeliveryTicket } from "../../src/platform/contract/delivery-ticket.ts";
+import { codeOf } from "./codes.ts";
+import { unfinished } from "./unfinished.ts";
+
+/** Delivery tickets, for the inventory of an ERP. A status that is new to us is delivered as it is written. */
+export const deliveryTickets = defineMapping({
+  name: "canonical/delivery-tickets",
+  kind: "delivery-ticket",
+  input: DeliveryTicket,
+  output: DeliveryTicketDocument,
+  number: (ticket) => ticket.ticketNumber,
+  map(ticket, references) {
+    const withheld = unfinished(references, "delivery-ticket", ticket);
+    if (withheld !== null) return withheld;
+    return {
+      id: ticket.id,
+      number: ticket.ticketNumber,
+      version: ticket.updatedAt,
+      status: ticket.status,
+      orderId: ticket.orderId,
+      supplierId: ticket.supplierCompanyId,
+      receiverId: ticket.receiverCompanyId,
+      bolNumber: ticket.bolNumber,
+      deliveryDate: ticket.deliveryDate,
+      driver: ticket.driverName,
+      carrier: ticket.carrierCompanyName,
+      terminal: ticket.loadingTerminalName,
+      destination: ticket.destinationName,
+      lines: (ticket.productLines ?? []).map((line) => {
+        const product = line.product_name ?? refuseWithoutProduct();
+        return {
+          item: codeOf(references, "items", product),
+          product,
+          spec: line.spec,
+          grossGallons: line.gross_gallons,
+          netGallons: line.net_gallons,
+          temperature: line.temperature,
+          apiGravity: line.api_gravity,
+        };
+      }),
+    };
+  },
+  // Net gallons: the ones that are billed and taxed.
+  figures: ({ lines }) => ({
+    amount: null,
+    gallons: Decimal.sum(lines.map((line) => line.netGallons ?? Decimal.zero)),
+  }),
+});
+
+/** Gallons of nothing in particular are in no tank. @throws Refused always */
+function refuseWithoutProduct(): never {
+  throw new Refused({
+    code: "no-product",
+    message: "a line of the ticket names no product",
+    next: "Name the product on the platform's ticket; the corrected version is delivered by itself.",
+    field: "productLines",
+  });
+}

@@ -1,0 +1,95 @@
+/** What invoices we issue and invoices we pay have in common. */
+import type { SupplierInvoiceDocument } from "../../connectors/files/documents.ts";
+import type { Figures, References } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
+import { isKnown } from "../../src/platform/contract/primitives.ts";
+import { codeOf } from "./codes.ts";
+
+type Body = Omit<SupplierInvoiceDocument, "vendor" | "issuerId">;
+
+/** @throws Refused, NotMapped */
+export function invoiceBody(invoice: Invoice, references: References): Body {
+  expectKnownStatus(invoice);
+  expectToAddUp(invoice);
+  return {
+    id: invoice.id,
+    number: invoice.invoiceNumber,
+    version: invoice.updatedAt,
+    status: invoice.status,
+    orderId: invoice.orderId,
+    // The platform has no invoice date: the day it was made is taken.
+    invoiceDate: invoice.createdAt,
+    dueDate: invoice.dueDate,
+    paidDate: invoice.paidAt,
+    poNumber: invoice.poNumber,
+    contractNumber: invoice.contractNumber,
+    subtotal: invoice.subtotal,
+    taxTotal: invoice.tax,
+    total: invoice.total,
+    notes: invoice.notes,
+    lines: invoice.lineItems.map((line) => ({
+      item: line.product === null ? null : codeOf(references, "items", line.product),
+      product: line.product,
+      description: line.description,
+      spec: line.spec,
+      gallons: line.gallons,
+      grossGallons: line.grossGallons,
+      netGallons: line.netGallons,
+      rate: line.rate,
+      amount: line.amount,
+      bolNumber: line.bolNumber,
+      deliveryTicket: line.deliveryTicket,
+      location: line.location,
+      carrier: line.carrier,
+      deliveredDate: line.deliveredDate,
+    })),
+    taxes: invoice.taxLines.map((tax) => ({
+      taxCode: codeOf(references, "taxes", tax.taxType),
+      taxType: tax.taxType,
+      authority: tax.authority,
+      product: tax.productRef,
+      gallons: tax.gallons,
+      rate: tax.rate,
+      amount: tax.amount,
+    })),
+  };
+}
+
+/** Gallons of a line without a product (freight by the gallon) were counted where the fuel is. */
+export const invoiceFigures = ({ total, lines }: Body): Figures => ({
+  amount: total,
+  gallons: Decimal.sum(
+    lines.map(({ item, gallons }) => (item === null ? null : gallons) ?? Decimal.zero),
+  ),
+});
+
+/** What an unknown status asks of the books nobody knows; posting it as something else would be a guess. */
+function expectKnownStatus({ status }: Invoice): void {
+  if (isKnown(invoiceStatuses, status)) return;
+  throw new Refused({
+    code: "unknown-enum",
+    message: `the invoice status ${status} is not known to this version`,
+    next: "Update fuelbridge, then retry; until then book these invoices by hand.",
+    field: "status",
+  });
+}
+
+/** The platform does not promise that its figures agree (specification 2.4); the books need them to, to the cent. */
+function expectToAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): void {
+  const lines = Decimal.sum(lineItems.map((line) => line.amount));
+  const taxes = Decimal.sum(taxLines.map((line) => line.amount));
+  if (lines.equals(subtotal) && taxes.equals(tax) && subtotal.plus(tax).equals(total)) return;
+  throw new Refused({
+    code: "does-not-add-up",
+    message:
+      `it does not add up: the lines come to ${money(lines)} and the subtotal says ${money(subtotal)}, ` +
+      `the tax lines come to ${money(taxes)} and the tax says ${money(tax)}, ` +
+      `together ${money(subtotal.plus(tax))} and the total says ${money(total)}`,
+    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
+    field: "total",
+  });
+}
+
+const money = (amount: Decimal): string => amount.fixed(2);

@@ -1,0 +1,26 @@
+import { SupplierInvoiceDocument } from "../../connectors/files/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { accountOf } from "./codes.ts";
+import { invoiceBody, invoiceFigures } from "./invoice-body.ts";
+import { unfinished } from "./unfinished.ts";
+
+/** Invoices that others issued and we pay, for the payables of an ERP. Numbers are unique by issuer only. */
+export const supplierInvoices = defineMapping({
+  name: "canonical/supplier-invoices",
+  kind: "supplier-invoice",
+  input: Invoice,
+  output: SupplierInvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map(invoice, references) {
+    const withheld = unfinished(references, "supplier-invoice", invoice);
+    if (withheld !== null) return withheld;
+    return {
+      ...invoiceBody(invoice, references),
+      vendor: accountOf(references, "supplier", invoice.companyId),
+      issuerId: invoice.companyId,
+    };
+  },
+  figures: invoiceFigures,
+});
