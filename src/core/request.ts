@@ -300,7 +300,10 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
 }
 
 function decided(request: RequestState, decision: "again" | "done" | "cancel"): RequestState {
-  if (decision === "done") return settle(request, "done", "person");
+  if (decision === "done") {
+    expect(request, "done", ["unknown", "manual"]);
+    return settle(request, "done", "person");
+  }
   if (decision === "cancel") {
     expect(request, "cancel", ["ready", "preflight", "unknown", "manual"]);
     return { ...request, state: "cancelled", evidence: "person", notBefore: null };

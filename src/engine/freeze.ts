@@ -85,9 +85,20 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
     sink.freeze([item]);
     return { verdict: "ready", ready: { delivery, item, mapped: kept(number, figures, content) } };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return { verdict: "quarantined", fault: error.fault, number };
+    return { verdict: "quarantined", fault: faultOf(error), number };
   }
+}
+
+/** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is the store's */
+function faultOf(error: unknown): Fault {
+  if (error instanceof Refused) return error.fault;
+  const { name, message, code } = error as Error & { code?: unknown };
+  if (typeof code === "string" && code.startsWith("SQLITE_")) throw error;
+  return {
+    code: "mapping-failed",
+    message: `the mapping failed: ${name}: ${message}`,
+    next: "This is a fault in the mapping: report it with this sentence, then retry.",
+  };
 }
 
 /** What follows from having delivered this thing before. Null: deliver this content too. */

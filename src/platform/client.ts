@@ -3,6 +3,7 @@
  * that means is decided in outcomes.ts. No redirects, no decompression, no retries (reliability 2.7, finding 6).
  */
 import { Pool } from "undici";
+import { ConfigurationError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 
 export interface PlatformOptions {
@@ -44,6 +45,7 @@ export type Exchange =
   | { readonly kind: "torn"; readonly detail: string };
 
 export interface PlatformClient {
+  /** @throws ConfigurationError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
   exchange(request: PlatformRequest): Promise<Exchange>;
   close(): Promise<void>;
 }
@@ -80,6 +82,7 @@ export function openClient(options: PlatformOptions): PlatformClient {
           signal: AbortSignal.timeout(DEADLINE_MS),
         });
         const headers = flat(response.headers);
+        assertEnvironment(options, headers, response.statusCode);
         gate.learn(headers, response.statusCode);
         return {
           kind: "answer",
@@ -88,6 +91,7 @@ export function openClient(options: PlatformOptions): PlatformClient {
           text: await bounded(response.body),
         };
       } catch (error) {
+        if (error instanceof ConfigurationError) throw error;
         return failure(error);
       }
     },
@@ -106,6 +110,20 @@ function headersOf(options: PlatformOptions, request: PlatformRequest): Record<s
     ...(request.body === undefined ? {} : { "content-type": "application/json" }),
     ...(request.idempotencyKey === undefined ? {} : { "idempotency-key": request.idempotencyKey }),
   };
+}
+
+/** Test keys are told by a header once they are accepted (specification part 1, convention 6). */
+function assertEnvironment(
+  { environment, url }: PlatformOptions,
+  headers: Readonly<Record<string, string>>,
+  status: number,
+): void {
+  const isTest = headers["x-svc-sandbox"] === "true";
+  if (isTest === (environment === "test") || (!isTest && status >= 400)) return;
+  throw new ConfigurationError(
+    `The platform at ${url} answered for a ${isTest ? "test" : "live"} key, but platform.environment is "${environment}".`,
+    "Set platform.environment to what the API key is for, or use the other key. Nothing more is sent.",
+  );
 }
 
 async function bounded(body: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> {

@@ -23,6 +23,8 @@ export type Selector = string;
 export interface Decision {
   readonly by: string;
   readonly note: string;
+  /** The receiver's id of the document, when the person found it there: both sides are linked. */
+  readonly receiverId?: string;
 }
 
 export interface Status {

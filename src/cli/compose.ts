@@ -1,0 +1,149 @@
+/** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
+import type { Endpoint, Mapping } from "../core/contract.ts";
+import { ConfigurationError } from "../core/errors.ts";
+import type { Config, FlowConfig } from "../config/config.ts";
+import { openTables } from "../config/crossref.ts";
+import { createDaemon, type Daemon } from "../engine/daemon.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import { openPlatform } from "../platform/endpoint.ts";
+import type { Logger } from "../log.ts";
+import { mappings } from "../../mappings/index.ts";
+import type { Office } from "../report/office.ts";
+import { storeOffice } from "../report/store-office.ts";
+import { openStore, type Store } from "../store/store.ts";
+import { systemClock } from "./clock.ts";
+import { version } from "./version.ts";
+
+export interface Composed {
+  readonly office: Office;
+  readonly daemon: Daemon;
+  readonly engine: Engine;
+  run(signal: AbortSignal): Promise<void>;
+  once(signal: AbortSignal): Promise<{ inStep: boolean }>;
+  close(): Promise<void>;
+}
+
+/** @throws ConfigurationError, EnvironmentError, StorageError */
+export async function composeDaemon(
+  config: Config,
+  log: Logger,
+  progress?: (flow: string) => void,
+): Promise<Composed> {
+  const { store, engine, flows, close } = open(config, (event, details) => {
+    log.info(details, event);
+  });
+  const withProgress = progress === undefined ? engine : { ...engine, progress };
+  try {
+    const daemon = createDaemon(withProgress, flows);
+    const office = storeOffice({ engine, flows, daemon, version, startedAt: new Date() });
+    return {
+      office,
+      daemon,
+      engine,
+      run: (signal) => daemon.run(signal),
+      once: (signal) => daemon.once(signal),
+      close,
+    };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** The office of a store that no daemon holds. @throws EnvironmentError when one does */
+export async function openOffice(
+  config: Config,
+): Promise<{ office: Office; close(): Promise<void> }> {
+  const { engine, flows, close } = open(config, () => {});
+  const office = storeOffice({ engine, flows, daemon: null, version, startedAt: new Date() });
+  return { office, close };
+}
+
+function open(config: Config, note: Engine["note"]) {
+  const clock = systemClock();
+  const store = openStore(config.state);
+  try {
+    const endpoints = openEndpoints(config, store, clock, note);
+    const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
+    const engine: Engine = {
+      store,
+      clock,
+      company: config.company,
+      environment: config.platform.environment,
+      tables: openTables(config.crossReferences),
+      note,
+    };
+    const close = async (): Promise<void> => {
+      for (const endpoint of endpoints.values()) await endpoint.close();
+      store.close();
+    };
+    return { store, engine, flows, close };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+function openEndpoints(
+  config: Config,
+  store: Store,
+  clock: ReturnType<typeof systemClock>,
+  note: Engine["note"],
+): Map<string, Endpoint> {
+  const platform = openPlatform({
+    ...config.platform,
+    clock,
+    version,
+    onRequest: (purpose) => {
+      const month = new Date(clock.now().wallMs).toISOString().slice(0, 7);
+      store.journal.spend(month, purpose);
+    },
+  });
+  const surroundings = {
+    folder: config.folder,
+    now: () => new Date(clock.now().wallMs),
+    pause: clock.pause,
+    note: (message: string, details = {}) => note(message, details),
+  };
+  return new Map([
+    ["platform", platform],
+    ...config.endpoints.map(
+      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
+    ),
+  ]);
+}
+
+function flowOf(
+  config: Config,
+  store: Store,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  { name, mapping, from, to, schedule, paused }: FlowConfig,
+): Flow {
+  return {
+    flow: store.flows.open(name).flow,
+    name,
+    from: `${from.endpoint}.${from.name}`,
+    to: `${to.endpoint}.${to.name}`,
+    side: from.endpoint === "platform" ? "platform" : "erp",
+    mapping: mappings.find((one) => one.name === mapping) as Mapping,
+    source: part(name, "source", from, endpoints.get(from.endpoint)?.sources),
+    sink: part(name, "sink", to, endpoints.get(to.endpoint)?.sinks),
+    schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
+    paused,
+  };
+}
+
+/** @throws ConfigurationError when the endpoint has no such source or sink */
+function part<Part>(
+  flow: string,
+  what: string,
+  { endpoint, name }: FlowConfig["from"],
+  parts: Readonly<Record<string, Part>> | undefined,
+): Part {
+  const found = parts?.[name];
+  if (found !== undefined) return found;
+  throw new ConfigurationError(
+    `flow "${flow}": endpoint "${endpoint}" has no ${what} "${name}".`,
+    `It has: ${Object.keys(parts ?? {}).join(", ") || "none"}.`,
+  );
+}

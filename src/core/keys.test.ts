@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { idempotencyKey, revisionOf, sortableInstant } from "./keys.ts";
+
+const identity = {
+  company: "bluebonnet",
+  environment: "live",
+  operation: "invoice.create",
+  number: "INV-1",
+  revision: "r1",
+  generation: 0,
+} as const;
+
+test("a key has the form that W1 asks for and comes from business identity alone", () => {
+  expect(idempotencyKey(identity)).toMatch(/^[A-Za-z0-9_-]{16,200}$/);
+  expect(idempotencyKey({ ...identity })).toBe(idempotencyKey(identity));
+});
+
+test("any part of the identity makes another key", () => {
+  const others = [
+    { ...identity, company: "other" },
+    { ...identity, environment: "test" as const },
+    { ...identity, operation: "customer.create" },
+    { ...identity, number: "INV-2" },
+    { ...identity, revision: "r2" },
+    { ...identity, generation: 1 },
+  ];
+  expect(new Set([identity, ...others].map(idempotencyKey)).size).toBe(7);
+});
+
+test("without versions, prices A, B, A are three revisions", () => {
+  const a = revisionOf(null, null, "A");
+  const b = revisionOf(null, a, "B");
+  expect(new Set([a, b, revisionOf(null, b, "A")]).size).toBe(3);
+});
+
+test("timestamps sort by age to the nanosecond, whatever their zone", () => {
+  expect(sortableInstant("2026-11-21T08:00:00+01:00")).toBe("2026-11-21T07:00:00.000000000Z");
+  expect(sortableInstant("2026-11-21T07:00:00.123456Z")).toBe("2026-11-21T07:00:00.123456000Z");
+});
+
+test("a date that does not exist, or has no zone, is no instant", () => {
+  for (const text of ["2026-02-30T10:00:00Z", "2026-11-21T10:00:00", "2026-11-21", "yesterday", ""])
+    expect(sortableInstant(text), text).toBeNull();
+});

@@ -1,0 +1,55 @@
+/** A document's story from the record to the other side's number, out of what the store kept. */
+import type { Store } from "../store/store.ts";
+import type { TraceStep } from "./office.ts";
+
+/** Oldest first; empty when nothing is known under this number or id. */
+export function trace(store: Store, text: string): TraceStep[] {
+  const links = store.links.search(text);
+  const texts = new Set([text, ...links.flatMap(({ platformId, erpId }) => [platformId, erpId])]);
+  const seen = new Set<number>();
+  const steps: TraceStep[] = [];
+  for (const one of texts) {
+    for (const row of store.questions.deliveries(one)) {
+      if (seen.has(row.delivery)) continue;
+      seen.add(row.delivery);
+      const ids = idsOf(links, row.recordId);
+      const audit = store.questions.audit(row.delivery, row.request);
+      const first = audit[0]?.atMs ?? 0;
+      steps.push({
+        at: iso(first),
+        flow: row.flow,
+        event: row.state,
+        detail: [
+          row.origin ?? row.recordId,
+          row.version === null ? null : `version ${row.version}`,
+          row.cause ?? row.note,
+        ]
+          .filter((part) => part !== null && part !== "")
+          .join(", "),
+        ...ids,
+      });
+      for (const { atMs, event, detail } of audit)
+        steps.push({ at: iso(atMs), flow: row.flow, event, detail, ...ids });
+    }
+  }
+  for (const link of links)
+    steps.push({
+      at: iso(link.linkedMs),
+      flow: link.kind,
+      event: "linked",
+      detail: `${link.number}, born ${link.born === "erp" ? "in the ERP" : "on the platform"}${link.amount === null ? "" : `, amount ${link.amount}`}`,
+      platformId: link.platformId,
+      erpId: link.erpId,
+    });
+  return steps.sort((one, other) => one.at.localeCompare(other.at));
+}
+
+function idsOf(
+  links: readonly { platformId: string; erpId: string }[],
+  recordId: string,
+): Pick<TraceStep, "platformId" | "erpId"> {
+  const link = links.find(({ platformId, erpId }) => platformId === recordId || erpId === recordId);
+  return { platformId: link?.platformId ?? null, erpId: link?.erpId ?? null };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
