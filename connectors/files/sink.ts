@@ -13,7 +13,7 @@ import type { Finding, Policy } from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { answerTo, troubleOf, unavailable } from "./trouble.ts";
-import { writeCsv, type Writing } from "./write.ts";
+import { calendarOf, writeCsv, type Writing } from "./write.ts";
 
 export const SinkConfig = z
   .strictObject({
@@ -98,7 +98,8 @@ export async function checkSinks(
 }
 
 function fileSink(config: SinkConfig, folder: string): Sink {
-  const writing: Writing = config;
+  const { spreadsheetSafe, timeZone } = config;
+  const writing: Writing = { spreadsheetSafe, dayOf: calendarOf(timeZone) };
   const where = (request: Outgoing) => {
     const final = resolve(folder, request.target);
     const staging = stagingOf(dirname(final));

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "./sink.fixture.ts";
-import { columnsOf } from "./write.ts";
+import { layoutOf } from "./write.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -120,23 +121,36 @@ describe("content", () => {
     },
   );
 
+  test("any text survives the way through a file", () => {
+    const printable = fc
+      .string({ unit: "binary" })
+      .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text.replaceAll(/[\t\r\n]/g, "")));
+    const unsafe = open({ spreadsheetSafe: false });
+    fc.assert(
+      fc.property(printable, (notes) => {
+        const [header, first] = rowsOf(unsafe.freeze([item(invoice({ notes }))]).body);
+        expect(header?.["notes"]).toBe(notes);
+        expect(first?.["record"]).toBe("L");
+      }),
+    );
+  });
+
   test("no value and an empty text stay different", () => {
     const { body } = open().freeze([item(invoice())]);
     expect(body).toMatch(/,,"",,18286\.70,/);
   });
 
   test("columns are the fields of the schema", () => {
-    expect(columnsOf("orders").slice(0, 5)).toEqual([
+    expect(layoutOf("orders").columns.slice(0, 5)).toEqual([
       "record",
       "id",
       "number",
       "version",
       "status",
     ]);
-    expect(columnsOf("delivery-tickets")).toContain("netGallons");
-    expect(new Set(columnsOf("supplier-invoices")).size).toBe(
-      columnsOf("supplier-invoices").length,
-    );
+    expect(layoutOf("delivery-tickets").columns).toContain("netGallons");
+    const { columns } = layoutOf("supplier-invoices");
+    expect(new Set(columns).size).toBe(columns.length);
   });
 });
 

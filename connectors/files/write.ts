@@ -12,17 +12,18 @@ import { day, type DocumentName, documents } from "./documents.ts";
 export interface Writing {
   /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
   readonly spreadsheetSafe: boolean;
-  /** IANA name: whose calendar the dates are of. */
-  readonly timeZone: string;
+  /** The calendar day of an instant, see {@link calendarOf}. */
+  dayOf(instant: string): string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** The columns of a document's file, in their order. Lines and taxes share the columns that have the same name. */
-export function columnsOf(name: DocumentName): string[] {
-  const { header, lines, taxes } = layoutOf(name);
-  return [...new Set(["record", ...[header, lines, taxes].flatMap((part) => Object.keys(part))])];
+interface Layout {
+  readonly header: Shape;
+  readonly lines: Shape;
+  readonly taxes: Shape;
+  readonly columns: readonly string[];
 }
 
 /**
@@ -31,7 +32,7 @@ export function columnsOf(name: DocumentName): string[] {
  */
 export function writeCsv(name: DocumentName, list: readonly unknown[], writing: Writing): string {
   const layout = layoutOf(name);
-  const columns = columnsOf(name);
+  const { columns } = layout;
   const rows = list.flatMap((unchecked) => {
     const document: Fields & { id: string; number: string } = documents[name].parse(unchecked);
 
@@ -41,7 +42,8 @@ export function writeCsv(name: DocumentName, list: readonly unknown[], writing: 
         // Every row names its document: a reader that sorts the rows still knows whose they are.
         if (column === "id" || column === "number") return cell(document[column], column, writing);
         if (!(column in shape)) return null;
-        const value = shape[column] === day ? dayOf(fields[column], writing) : fields[column];
+        const value = fields[column];
+        if (shape[column] === day) return typeof value === "string" ? writing.dayOf(value) : null;
         return cell(value, `${at}${column}`, writing);
       });
     const part = (record: string, shape: Shape, key: "lines" | "taxes") =>
@@ -65,9 +67,18 @@ const STRINGIFY = {
   cast: { object: (value: object) => (value as Decimal).fixed(0) },
 } as const;
 
-function layoutOf(name: DocumentName): { header: Shape; lines: Shape; taxes: Shape } {
+const LAYOUTS = new Map<DocumentName, Layout>();
+
+/** The columns of a document's file, in their order. Lines and taxes share the columns that have the same name. */
+export function layoutOf(name: DocumentName): Layout {
+  const known = LAYOUTS.get(name);
+  if (known !== undefined) return known;
   const { lines, taxes, ...header } = documents[name].shape as Shape;
-  return { header, lines: elementShape(lines), taxes: elementShape(taxes) };
+  const parts = { header, lines: elementShape(lines), taxes: elementShape(taxes) };
+  const columns = new Set(["record", ...Object.values(parts).flatMap((part) => Object.keys(part))]);
+  const layout = { ...parts, columns: [...columns] };
+  LAYOUTS.set(name, layout);
+  return layout;
 }
 
 function elementShape(list: z.ZodType | undefined): Shape {
@@ -102,18 +113,20 @@ const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
 const UNPRINTABLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/;
 
 /**
- * The calendar day of an instant where the company is: an invoice made late on the 31st in Chicago is the old month's,
- * although it was the 1st in Greenwich. A date without a time arrives as midnight and stays what it says.
+ * Which calendar day an instant is where the company is: an invoice made late on the 31st in Chicago is the old
+ * month's, although it was the 1st in Greenwich. A date without a time arrives as midnight and stays what it says.
  */
-function dayOf(value: unknown, { timeZone }: Writing): string | null {
-  if (typeof value !== "string") return null;
-  if (/^.{10}[Tt ]00:00:00(?:\.0+)?\D/.test(value)) return value.slice(0, 10);
-  const parts = new Intl.DateTimeFormat("en", {
+export function calendarOf(timeZone: string): (instant: string) => string {
+  const format = new Intl.DateTimeFormat("en", {
     timeZone,
     year: "numeric",
     month: "2-digit",
     day: "2-digit",
-  }).formatToParts(new Date(value));
-  const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
-  return `${part("year")}-${part("month")}-${part("day")}`;
+  });
+  return (instant) => {
+    if (/^.{10}[Tt ]00:00:00(?:\.0+)?\D/.test(instant)) return instant.slice(0, 10);
+    const parts = format.formatToParts(new Date(instant));
+    const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
+    return `${part("year")}-${part("month")}-${part("day")}`;
+  };
 }
