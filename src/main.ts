@@ -3,20 +3,27 @@
  * code. Commands load what they need themselves, so none waits for what it does not use.
  */
 import { Command, CommanderError } from "commander";
-import manifest from "../package.json" with { type: "json" };
 import { complain } from "./cli/answer.ts";
+import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
 import { load } from "./cli/load.ts";
+import { once } from "./cli/once.ts";
+import { quarantine } from "./cli/quarantine.ts";
+import { run } from "./cli/run.ts";
 import { sandbox } from "./cli/sandbox.ts";
+import { schema } from "./cli/schema.ts";
+import { status } from "./cli/status.ts";
+import { trace } from "./cli/trace.ts";
+import { version } from "./cli/version.ts";
 import { exitCodes } from "./core/errors.ts";
 
 const program = new Command("fuelbridge")
-  .description(manifest.description)
-  .version(manifest.version)
+  .description("Keeps a fuel distributor's ERP and the fuel-logistics platform in step.")
+  .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
-sandbox(program);
+for (const add of [run, once, check, status, trace, quarantine, sandbox, schema]) add(program);
 addCommand(
   program,
   "demo",

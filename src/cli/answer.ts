@@ -24,6 +24,12 @@ export interface Complaint {
   readonly next: string;
 }
 
+/** What looks like a secret is scrubbed in any case; the configuration adds its own once it is read. */
+let scrub = scrubber([]);
+export function hideSecrets(secrets: readonly string[]): void {
+  scrub = scrubber(secrets);
+}
+
 export function say(command: string, json: boolean, answer: Answer): void {
   const envelope: Envelope = { ok: true, command, data: answer.data ?? null };
   process.stdout.write(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text));
@@ -39,8 +45,6 @@ export function complain(command: string, json: boolean, error: unknown): void {
 }
 
 function explain(error: unknown, command: string): Complaint & { exitCode: number } {
-  // Secrets of the configuration are scrubbed where it is known; what looks like one is scrubbed here in any case.
-  const scrub = scrubber([]);
   const message = scrub(error instanceof Error ? error.message : String(error));
   if (error instanceof FuelbridgeError)
     return { code: error.code, message, next: scrub(error.next), exitCode: error.exitCode };

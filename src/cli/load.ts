@@ -1,10 +1,31 @@
 /** What commands load only when they need it: `sandbox` and `check` start without the engine. */
+import type { Config } from "../config/config.ts";
+import { hideSecrets } from "./answer.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 
 const from = async <Module>(path: string): Promise<Module> => (await import(path)) as Module;
 
 export const load = {
+  compose: () => import("./compose.ts"),
   sandbox: () =>
     from<{ runSandbox: (options: SandboxOptions) => Promise<void> }>("../sandbox/command.ts"),
   demo: () => from<{ runDemo: (options: { json: boolean }) => Promise<void> }>("./demo.ts"),
 };
+
+/** The configuration of this command line, with every connector and mapping there is. */
+export async function loadConfiguration(file: string): Promise<Config> {
+  const [{ loadConfig }, { connectors }, { mappings }, platform] = await Promise.all([
+    import("../config/config.ts"),
+    import("../../connectors/index.ts"),
+    import("../../mappings/index.ts"),
+    import("../platform/endpoint.ts"),
+  ]);
+  const config = loadConfig(file, {
+    env: process.env,
+    connectors,
+    mappings,
+    platform: { sources: platform.platformSources, sinks: platform.platformSinks },
+  });
+  hideSecrets(config.secrets);
+  return config;
+}

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Connector } from "../core/contract.ts";
 import type { Document } from "./document.ts";
-import { complaintsOfFlow, PLATFORM } from "./flows.ts";
+import { complaintsOfFlow, type Parts, PLATFORM } from "./flows.ts";
 import { explainIssues, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
@@ -21,6 +21,8 @@ export interface Known {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connectors: readonly Connector[];
   readonly mappings: readonly { readonly name: string }[];
+  /** What flows may name after `platform.`. */
+  readonly platform: Parts;
 }
 
 interface Checked {
@@ -132,9 +134,12 @@ export class Check {
   }
 
   #checkFlows(): void {
-    const endpoints = this.#groups("endpoints").map(([name]) => name);
+    const endpoints = this.#groups("endpoints").map(([name, { sources, sinks }]) => {
+      return [name, { sources: namesIn(sources), sinks: namesIn(sinks) }] as const;
+    });
+    const parts = new Map<string, Parts>([[PLATFORM, this.#known.platform], ...endpoints]);
     for (const [name, flow] of this.#groups("flows"))
-      for (const { field, ...complaint } of complaintsOfFlow(flow, endpoints))
+      for (const { field, ...complaint } of complaintsOfFlow(flow, parts))
         this.#complain(["flows", name, ...(field === null ? [] : [field])], complaint);
   }
 
@@ -199,3 +204,5 @@ const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 const isGroup = (value: unknown): value is Group => typeof value === "object" && value !== null;
+/** A connector whose sources are named by the configuration calls them `sources` there, and so with sinks. */
+const namesIn = (group: unknown): string[] | null => (isGroup(group) ? Object.keys(group) : null);

@@ -22,13 +22,17 @@ export interface End {
 export const PLATFORM = "platform";
 const EVERY_MS_MIN = 10_000;
 
+const END = /^([a-z0-9][a-z0-9-]*)\.([A-Za-z][A-Za-z0-9-]*)$/;
 const end = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]*\.[A-Za-z][A-Za-z0-9-]*$/)
-  .transform((text): End => {
-    const [endpoint = "", name = ""] = text.split(".");
-    return { endpoint, name };
-  });
+  .regex(END)
+  .transform((text) => endOf(text) as End);
+
+/** Null when it is not `ENDPOINT.NAME`. */
+function endOf(text: unknown): End | null {
+  const [, endpoint, name] = (typeof text === "string" ? END.exec(text) : null) ?? [];
+  return endpoint === undefined || name === undefined ? null : { endpoint, name };
+}
 
 export const flowSchema = (mappings: readonly string[]) =>
   z.strictObject({
@@ -57,29 +61,30 @@ export const flowOf = (name: string, { every, cron, ...flow }: FlowSettings): Fl
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },
 });
 
+/** What an endpoint can be read from and written to, by name; null: only opening it would tell. */
+export interface Parts {
+  readonly sources: readonly string[] | null;
+  readonly sinks: readonly string[] | null;
+}
+
 /**
  * What is wrong between the parts of one flow. It takes the flow as it is written, so that a mistake in one part does
  * not hide the others; what is not text here is complained of elsewhere.
  */
 export function* complaintsOfFlow(
   written: Readonly<Record<string, unknown>>,
-  endpoints: readonly string[],
+  endpoints: ReadonlyMap<string, Parts>,
 ): Generator<{ field: string | null } & Complaint> {
   const { from, to, every, cron } = written;
-  const known = [PLATFORM, ...endpoints];
-  const named = [from, to].map((text) =>
-    typeof text === "string" ? (text.split(".")[0] ?? "") : "",
-  );
-  for (const [at, field] of ["from", "to"].entries()) {
-    const name = named[at] ?? "";
-    if (name === "" || known.includes(name)) continue;
-    const message = `there is no endpoint "${name}"`;
-    yield { field, message, remedy: didYouMean(name, known) };
+  const ends = [endOf(from), endOf(to)].filter((end) => end !== null);
+  for (const [field, end] of Object.entries({ from: endOf(from), to: endOf(to) })) {
+    const complaint = end === null ? null : complaintOfEnd(field, end, endpoints);
+    if (complaint !== null) yield { field, ...complaint };
   }
-  if (!named.includes("") && named.filter((name) => name === PLATFORM).length !== 1)
+  if (ends.length === 2 && ends.filter(({ endpoint }) => endpoint === PLATFORM).length !== 1)
     yield {
       field: "to",
-      message: `from "${named[0]}" to "${named[1]}" is not to or from the platform`,
+      message: `from ${shown(from)} to ${shown(to)} is not to or from the platform`,
       remedy: 'Exactly one of "from" and "to" begins with "platform.".',
     };
   if (every !== undefined && cron !== undefined)
@@ -101,4 +106,23 @@ export function* complaintsOfFlow(
       message: `${shown(every)} is too often`,
       remedy: "Write 10s or longer; every look costs a request of the month's budget.",
     };
+}
+
+function complaintOfEnd(
+  field: string,
+  { endpoint, name }: End,
+  endpoints: ReadonlyMap<string, Parts>,
+): Complaint | null {
+  const parts = endpoints.get(endpoint);
+  if (parts === undefined)
+    return {
+      message: `there is no endpoint "${endpoint}"`,
+      remedy: didYouMean(endpoint, [...endpoints.keys()]),
+    };
+  const [what, names] = field === "from" ? ["source", parts.sources] : ["sink", parts.sinks];
+  if (names === null || names.includes(name)) return null;
+  return {
+    message: `the endpoint "${endpoint}" has no ${what} "${name}"`,
+    remedy: didYouMean(name, names),
+  };
 }

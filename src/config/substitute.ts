@@ -71,7 +71,7 @@ function lookUp(inside: string, outside: Outside): Found {
   if (value !== undefined) return { text: value, reference: { kind: "variable", name } };
   return {
     message: `the environment variable ${name} is not set`,
-    remedy: `Set ${name}, or write \${${name}:-default} when it may be missing.`,
+    remedy: `Set it where the service starts. What is no secret may have a default: \${${name}:-default}.`,
   };
 }
 

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { addCommand, configured } from "./command.ts";
+import { load, loadConfiguration } from "./load.ts";
+import { untilSignal } from "./signals.ts";
+
+/** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
+export function run(program: Command): void {
+  configured(
+    addCommand(
+      program,
+      "run",
+      "the daemon: keeps both sides in step until stopped",
+      async (given) => {
+        const config = await loadConfiguration(given.file);
+        const [{ openLog }, { serveAdmin }, { composeDaemon }] = await Promise.all([
+          import("../log.ts"),
+          import("../console/admin.ts"),
+          load.compose(),
+        ]);
+        const to = given.json ? "stderr" : "stdout";
+        const log = openLog({ level: config.log.level, secrets: config.secrets, to });
+        const { exitCode } = await untilSignal(async (signal) => {
+          const daemon = await composeDaemon(config, log);
+          try {
+            const { port, state, secrets } = { ...config, port: config.console.port };
+            const admin = await serveAdmin({ office: daemon.office, port, state, secrets });
+            log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
+            try {
+              await daemon.run(signal);
+            } finally {
+              await admin.close();
+            }
+          } finally {
+            await daemon.close();
+          }
+        });
+        log.info("fuelbridge has stopped");
+        return { data: { stopped: true }, text: "", ...(exitCode === null ? {} : { exitCode }) };
+      },
+    ),
+  );
+}

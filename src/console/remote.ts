@@ -1,0 +1,77 @@
+/** The office of the running daemon, asked over its admin interface. */
+import { readFileSync } from "node:fs";
+import { EnvironmentError } from "../core/errors.ts";
+import { type Office, OfficeError } from "../report/office.ts";
+import { Address, addressFile, type Question, Refusal } from "./wire.ts";
+
+const PRESENCE_TIMEOUT_MS = 5000;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
+export async function remoteOffice(stateFolder: string): Promise<Office | null> {
+  const address = readAddress(stateFolder);
+  if (address === null || !(await answers(address))) return null;
+  const ask = async (question: Question, ...args: unknown[]): Promise<never> =>
+    (await call(address, question, args)) as never;
+  return {
+    status: () => ask("status"),
+    trace: (number) => ask("trace", number),
+    quarantine: () => ask("quarantine"),
+    quarantineShow: (group) => ask("quarantineShow", group),
+    retry: (selector) => ask("retry", selector),
+    resolve: (selector, decision) => ask("resolve", selector, decision),
+    runNow: (flow) => ask("runNow", flow),
+  };
+}
+
+function readAddress(stateFolder: string): Address | null {
+  try {
+    return Address.parse(JSON.parse(readFileSync(addressFile(stateFolder), "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** Only our daemon accepts the token and knows its process. */
+async function answers({ port, token, pid }: Address): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/office`, {
+      headers: { authorization: `Bearer ${token}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(PRESENCE_TIMEOUT_MS),
+    });
+    const body = (await response.json()) as { data?: { pid?: unknown } };
+    return response.ok && body.data?.pid === pid;
+  } catch {
+    return false;
+  }
+}
+
+async function call(
+  address: Address,
+  question: Question,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const response = await post(address, question, args).catch((cause: unknown) => {
+    const next = "Ask again; if it does not answer, look at its log.";
+    throw new EnvironmentError(
+      `The daemon (process ${address.pid}) stopped answering.`,
+      next,
+      cause,
+    );
+  });
+  const body = (await response.json()) as { data: unknown };
+  if (response.ok) return body.data;
+  const { kind, message, next } = Refusal.parse(body).error;
+  if (kind === "office") throw new OfficeError(message, next);
+  throw new EnvironmentError(`The daemon says: ${message}`, next);
+}
+
+const post = ({ port, token }: Address, question: Question, args: readonly unknown[]) =>
+  fetch(`http://127.0.0.1:${port}/office/${question}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ args }),
+    redirect: "error",
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+  });

@@ -1,0 +1,44 @@
+/** What the daemon and its clients on this machine agree on: where to find each other, what can be asked, and how. */
+import { join } from "node:path";
+import { z } from "zod";
+import type { Office } from "../report/office.ts";
+
+/** `admin.json` in the state folder: only who may read the store can talk to the daemon. */
+export const Address = z.object({
+  port: z.int().min(1).max(65_535),
+  token: z.string().min(1),
+  pid: z.int().positive(),
+});
+export type Address = z.infer<typeof Address>;
+
+export const addressFile = (stateFolder: string): string => join(stateFolder, "admin.json");
+
+const text = z.string().min(1).max(1000);
+
+/** Every question of an {@link Office} with its arguments; no other name can be called. */
+export const questions = {
+  status: z.tuple([]),
+  trace: z.tuple([text]),
+  quarantine: z.tuple([]),
+  quarantineShow: z.tuple([text]),
+  retry: z.tuple([text]),
+  resolve: z.tuple([text, z.strictObject({ by: text, note: text })]),
+  runNow: z.tuple([text]),
+} satisfies Record<keyof Office, z.ZodType>;
+
+export type Question = keyof typeof questions;
+
+export const isQuestion = (name: string): name is Question => Object.hasOwn(questions, name);
+
+export const Asked = z.object({ args: z.array(z.unknown()) });
+
+/** `office`: an OfficeError. `failure`: anything else, in words. */
+export const Refusal = z.object({
+  error: z.object({
+    kind: z.enum(["office", "failure"]),
+    code: z.string(),
+    message: z.string(),
+    next: z.string(),
+  }),
+});
+export type Refusal = z.infer<typeof Refusal>;
