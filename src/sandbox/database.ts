@@ -1,0 +1,80 @@
+/**
+ * The sandbox's state: one SQLite file, or memory. A commit survives a kill of the process (sandbox-control, Start);
+ * a power cut is not among the promises, so `synchronous` is normal.
+ */
+import Database from "better-sqlite3";
+
+/** @throws when another process holds the file, or when it is no database of a sandbox. */
+export function openDatabase(path: string): Database.Database {
+  const database = new Database(path, { timeout: 2_000 });
+  database.pragma("locking_mode = exclusive");
+  database.pragma("journal_mode = wal");
+  database.pragma("synchronous = normal");
+  database.pragma("cache_size = -65536");
+  database.pragma("temp_store = memory");
+  database.exec("begin immediate");
+  if (database.pragma("user_version", { simple: true }) === 0) {
+    database.exec(SCHEMA);
+    database.pragma("user_version = 1");
+  }
+  database.exec("commit");
+  return database;
+}
+
+/**
+ * `record` holds every record once. `sight` holds it once per company and role that can see it, with all that lists
+ * filter and sort by: a list page never reads a record that is not on it. A `shelf` is what one company sees in one
+ * role, and `tally` counts what stands on it. Times are microseconds.
+ */
+const SCHEMA = `
+create table setting (name text primary key, value text not null) strict, without rowid;
+
+create table key (
+  name text primary key, value text not null unique, company text not null, type text not null,
+  scopes text not null, addresses text, sandbox integer not null,
+  per_minute integer not null, monthly_cap integer not null,
+  window_start real, window_used integer not null, month text, month_used integer not null
+) strict;
+
+create table record (
+  seq integer primary key, kind text not null, id text not null, owner text not null,
+  parent text, natural text, shown text not null, hidden text
+) strict;
+create unique index record_id on record (kind, id);
+create index record_parent on record (kind, parent) where parent is not null;
+create index record_natural on record (kind, owner, natural) where natural is not null;
+
+create table shelf (
+  number integer primary key, kind text not null, company text not null, role text not null,
+  unique (kind, company, role)
+) strict;
+create table sight (
+  shelf integer not null, updated integer not null, id text not null, created integer not null,
+  seq integer not null, status text, parent text, products text, requested integer, search text,
+  primary key (shelf, updated, id)
+) strict, without rowid;
+create index sight_created on sight (shelf, created, id, seq);
+create table tally (
+  shelf integer not null, status text not null, count integer not null, primary key (shelf, status)
+) strict, without rowid;
+
+create table idempotency (
+  company text not null, key text not null, method text not null, path text not null, hash text not null,
+  state text not null, status integer, type text, body text, arrived real not null, until real,
+  primary key (company, key)
+) strict, without rowid;
+create index idempotency_arrived on idempotency (arrived);
+
+create table fault (id integer primary key autoincrement, times integer not null, fault text not null) strict;
+create table late (
+  id integer primary key, due real not null, key text not null, method text not null, path text not null,
+  body text
+) strict;
+create table lagging (id integer primary key, at real not null, kind text not null, record text not null, before text)
+  strict;
+
+create table request (
+  seq integer primary key autoincrement, at text not null, key text, method text not null, path text not null,
+  query text not null, idempotency_key text, status integer, replayed integer not null, fault text, body_hash text
+) strict;
+`;

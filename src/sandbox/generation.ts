@@ -1,0 +1,67 @@
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import type { Key } from "./keys.ts";
+import { companies, generate } from "./scenes/index.ts";
+import type { World } from "./world.ts";
+
+/** What a bad control request gets. */
+export class ControlError extends Error {
+  readonly status: 400 | 404;
+
+  constructor(status: 400 | 404, message: string) {
+    super(message);
+    this.name = "ControlError";
+    this.status = status;
+  }
+}
+
+const count = z.int().min(0).max(10_000_000).default(0);
+const Order = z.strictObject({
+  key: z.string(),
+  orders: count,
+  deliveryTickets: count,
+  invoices: count,
+  rackPrices: count,
+  seed: z.int().optional(),
+});
+
+/** Records per transaction: requests are answered in between. */
+const BATCH = 2_000;
+
+/** `POST /generate`: believable records in any number. */
+export async function generation(
+  world: World,
+  body: unknown,
+  keyOf: (world: World, name: string) => Key,
+): Promise<{ answer: object }> {
+  const { success, data, error } = Order.safeParse(body);
+  if (!success) throw new ControlError(400, error.issues[0]?.message ?? "The body is not valid.");
+  const { key, seed, ...counts } = data;
+  const companyId = keyOf(world, key).company;
+  const { epoch } = world;
+  const records = generate({
+    ...counts,
+    seed: seed ?? nextSeed(world),
+    companyId,
+    payerCompanyId: companies.customer.id,
+    now: new Date(world.clock.now()),
+  });
+  for (let more = true; more && world.epoch === epoch; await setImmediate()) {
+    more = world.transaction(() => {
+      for (let added = 0; added < BATCH; added++) {
+        const { done, value } = records.next();
+        if (done === true) return false;
+        world.add(value.resource, value.record);
+      }
+      return true;
+    });
+  }
+  return { answer: counts };
+}
+
+/** Ids repeat with the seed, so every call without one gets its own. */
+function nextSeed(world: World): number {
+  const next = Number(world.settings.get("generations") ?? 0) + 1;
+  world.settings.set("generations", String(next));
+  return 1_000_000 + next;
+}

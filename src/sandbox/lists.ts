@@ -1,0 +1,236 @@
+/** Pages of a shelf: ordinary lists (rule P1) and change-sync walks (rule P2; readings, Lists). */
+import type { Database, Statement } from "better-sqlite3";
+import { parseExact, stringifyExact } from "../core/json.ts";
+import { orderStatuses } from "../platform/contract/order.ts";
+import { invalid } from "./answer.ts";
+import { micros } from "./clock.ts";
+import type { Cursors } from "./cursors.ts";
+import { type Fields, type Kind, lineFields } from "./kinds.ts";
+import type { Readings } from "./readings.ts";
+import { fold } from "./shelves.ts";
+
+export interface Filters {
+  readonly status?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly product?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+export interface Listing {
+  readonly kind: Kind;
+  readonly company: string;
+  readonly shelf: number;
+  readonly filters: Filters;
+  readonly page: number;
+  readonly pageSize: number;
+  readonly sort?: { readonly by: string; readonly order: string };
+}
+
+export interface WalkStart extends Listing {
+  readonly updatedSince: string | undefined;
+  readonly cursor: string | undefined;
+  /** Milliseconds: cursors age by the sandbox's clock. */
+  readonly now: number;
+}
+
+/** Where a walk stands: its parameters, and the last record it gave. */
+export interface WalkState {
+  readonly kind: Kind;
+  readonly company: string;
+  readonly shelf: number;
+  readonly filters: Filters;
+  readonly since: number;
+  readonly order: Readings["walkOrder"];
+  readonly pageSize: number;
+  readonly page: number;
+  readonly total: number;
+  readonly last: readonly [time: number, id: string] | null;
+}
+
+interface SightRow {
+  readonly shown: string;
+  readonly id: string;
+  readonly created: number;
+  readonly updated: number;
+}
+
+export class Lists {
+  readonly #database: Database;
+  readonly #cursors: Cursors;
+  readonly #readings: () => Readings;
+  readonly #statements = new Map<string, Statement<[Record<string, unknown>]>>();
+
+  constructor(database: Database, cursors: Cursors, readings: () => Readings) {
+    this.#database = database;
+    this.#cursors = cursors;
+    this.#readings = readings;
+  }
+
+  /** The list envelope of a page (part 1, convention 3). */
+  page(listing: Listing): string {
+    const { shelf, filters, page, pageSize } = listing;
+    const where = conditions(filters);
+    const total = this.#total(shelf, filters);
+    const offset = (page - 1) * pageSize;
+    const rows = this.#rows(
+      `select seq, created, updated, id from sight where ${where}
+       order by ${ordering(listing.sort)} limit :limit offset :offset`,
+      { ...bindings(shelf, filters), limit: pageSize, offset },
+    );
+    const meta = {
+      total,
+      page,
+      pageSize,
+      totalPages: Math.ceil(total / pageSize),
+      hasMore: offset + rows.length < total && rows.length > 0,
+    };
+    return envelope(this.#texts(listing.kind, rows), meta);
+  }
+
+  /** All that matches, as one JSON array. */
+  whole(shelf: number, filters: Filters, sort: NonNullable<Listing["sort"]>): string {
+    const rows = this.#rows(
+      `select seq, created, updated, id from sight where ${conditions(filters)}
+       order by ${ordering(sort)} limit -1`,
+      bindings(shelf, filters),
+    );
+    return `[${rows.map(({ shown }) => shown).join(",")}]`;
+  }
+
+  /** One page of a walk, begun by `updatedSince` or resumed by a cursor. */
+  walk(start: WalkStart): string {
+    const state = start.cursor === undefined ? this.#begin(start) : this.#resume(start);
+    const { shelf, filters, since, order, pageSize, page, total, last } = state;
+    const forward = order === "updatedAt";
+    const [column, after] = forward ? ["updated", ">"] : ["created", "<"];
+    const direction = forward ? "" : "desc";
+    const rows = this.#rows(
+      `select seq, created, updated, id from sight where ${conditions(filters)} and updated >= :since
+       ${last === null ? "" : `and (${column}, id) ${after} (:time, :last)`}
+       order by ${column} ${direction}, id ${direction} limit :limit`,
+      {
+        ...bindings(shelf, filters),
+        since,
+        limit: pageSize + 1,
+        ...(last === null ? {} : { time: last[0], last: last[1] }),
+      },
+    );
+    const hasMore = rows.length > pageSize;
+    const shown = rows.slice(0, pageSize);
+    const end = shown.at(-1);
+    const next: WalkState | null =
+      hasMore && end !== undefined
+        ? { ...state, page: page + 1, last: [forward ? end.updated : end.created, end.id] }
+        : null;
+    const nextCursor = next === null ? null : this.#cursors.seal(next, start.now);
+    const totalPages = Math.ceil(total / pageSize);
+    const meta = { total, page, pageSize, totalPages, hasMore, nextCursor };
+    return envelope(this.#texts(start.kind, shown), meta);
+  }
+
+  #begin({ kind, company, shelf, filters, pageSize, updatedSince }: WalkStart): WalkState {
+    const { updatedSinceInclusive, walkOrder } = this.#readings();
+    const bound = micros(updatedSince);
+    if (bound === null) throw invalid("updatedSince is not a timestamp.");
+    const since = updatedSinceInclusive ? bound : bound + 1;
+    const counted = this.#get<number>(
+      `select count(*) from sight where ${conditions(filters)} and updated >= :since`,
+      { ...bindings(shelf, filters), since },
+    );
+    const place = { kind, company, shelf, filters, since, pageSize };
+    return { ...place, order: walkOrder, page: 1, total: counted, last: null };
+  }
+
+  /** The cursor's own parameters count: the request need not repeat them. */
+  #resume({ kind, company, cursor, now }: WalkStart): WalkState {
+    const state = this.#cursors.open(cursor ?? "", now, this.#readings().cursorLifeSeconds);
+    if (state?.kind !== kind || state.company !== company)
+      throw invalid("cursor is not one of this walk, or it is outdated: start the walk again.");
+    return state;
+  }
+
+  /** What stands on the shelf; the tally answers when no other filter is set than the status. */
+  #total(shelf: number, filters: Filters): number {
+    const { status, ...others } = filters;
+    if (Object.values(others).some((value) => value !== undefined))
+      return this.#get<number>(
+        `select count(*) from sight where ${conditions(filters)}`,
+        bindings(shelf, filters),
+      );
+    return this.#get<number>(
+      `select coalesce(sum(count), 0) from tally where shelf = :shelf
+       ${status === undefined ? "" : "and status = :status"}`,
+      bindings(shelf, { status }),
+    );
+  }
+
+  #rows(keys: string, values: Record<string, unknown>): SightRow[] {
+    // The keys first, out of an index alone where that will do; then only the records of this page.
+    const sql = `select r.shown, k.id, k.created, k.updated from (${keys}) k cross join record r on r.seq = k.seq`;
+    return this.#statement(sql).all(values) as SightRow[];
+  }
+
+  #get<T>(sql: string, values: Record<string, unknown>): T {
+    return Object.values(this.#statement(sql).get(values) as Record<string, T>)[0] as T;
+  }
+
+  #statement(sql: string): Statement<[Record<string, unknown>]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #texts(kind: Kind, rows: readonly SightRow[]): string[] {
+    const left = lineFields[kind] ?? [];
+    if (left.length === 0 || this.#readings().listsCarryLines) return rows.map((row) => row.shown);
+    return rows.map(({ shown }) => {
+      const fields = Object.entries(parseExact(shown) as Fields);
+      return stringifyExact(Object.fromEntries(fields.filter(([name]) => !left.includes(name))));
+    });
+  }
+}
+
+const envelope = (items: readonly string[], meta: object): string =>
+  `{"success":true,"data":[${items.join(",")}],"meta":${JSON.stringify(meta)}}`;
+
+function conditions({ status, parent, product, search }: Filters): string {
+  return [
+    "shelf = :shelf",
+    ...(status === undefined ? [] : ["status = :status"]),
+    ...(parent === undefined ? [] : ["parent = :parent"]),
+    ...(product === undefined ? [] : ["instr(products, :product) > 0"]),
+    ...(search === undefined ? [] : ["instr(search, :search) > 0"]),
+  ].join(" and ");
+}
+
+function bindings(shelf: number, filters: Filters): Record<string, unknown> {
+  const { product, search, ...whole } = filters;
+  return {
+    shelf,
+    ...Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)),
+    ...(product === undefined ? {} : { product: `\n${fold(product)}\n` }),
+    ...(search === undefined ? {} : { search: fold(search) }),
+  };
+}
+
+/** Status sorts by the life cycle; what is null or unknown comes last in both directions. */
+function ordering(sort: Listing["sort"]): string {
+  const direction = sort?.order === "asc" ? "asc" : "desc";
+  switch (sort?.by) {
+    case "updatedAt":
+      return `updated ${direction}, id ${direction}`;
+    case "parent":
+      return `parent ${direction}, created, id`;
+    case "requestedDate":
+      return `requested is null, requested ${direction}, id ${direction}`;
+    case "status":
+      return `${LIFE} is null, ${LIFE} ${direction}, created desc, id desc`;
+    default:
+      return `created ${direction}, id ${direction}`;
+  }
+}
+
+const LIFE = `case status ${orderStatuses.map((status, at) => `when '${status}' then ${at}`).join(" ")} end`;

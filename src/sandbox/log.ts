@@ -1,0 +1,74 @@
+import type { Database, Statement } from "better-sqlite3";
+
+/** One request as `GET /requests` tells it. */
+export interface Arrival {
+  readonly at: string;
+  readonly key: string | null;
+  readonly method: string;
+  /** Concrete, without the root. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string | null;
+  readonly bodyHash: string | null;
+}
+
+export interface Ending {
+  /** Null for a torn connection. */
+  readonly status: number | null;
+  readonly replayed: boolean;
+  readonly fault: string | null;
+}
+
+const KEPT = 100_000;
+
+/** The last 100,000 requests, refused ones too. A reset empties the log; the sequence goes on. */
+export class RequestLog {
+  readonly #insert: Statement<[Record<string, unknown>]>;
+  readonly #end: Statement<[Record<string, unknown>]>;
+  readonly #prune: Statement<[number]>;
+  readonly #clear: Statement<[]>;
+  readonly #select: Statement<[Record<string, unknown>]>;
+
+  constructor(database: Database) {
+    this.#insert = database.prepare(
+      `insert into request (at, key, method, path, query, idempotency_key, replayed, body_hash)
+       values (:at, :key, :method, :path, :query, :idempotencyKey, 0, :bodyHash)`,
+    );
+    this.#end = database.prepare(
+      `update request set key = :key, status = :status, replayed = :replayed, fault = :fault where seq = :seq`,
+    );
+    this.#prune = database.prepare("delete from request where seq <= ?");
+    this.#clear = database.prepare("delete from request");
+    this.#select = database.prepare(
+      `select seq, at, key, method, path, query, idempotency_key as idempotencyKey, status, replayed, fault,
+         body_hash as bodyHash
+       from request where seq > :since and (:method is null or method = :method)
+         and (:path is null or path = :path) order by seq`,
+    );
+  }
+
+  /** Its sequence number. The status stays null until it ends. */
+  begin(arrival: Arrival): number {
+    const query = JSON.stringify(arrival.query);
+    const seq = Number(this.#insert.run({ ...arrival, query }).lastInsertRowid);
+    this.#prune.run(seq - KEPT);
+    return seq;
+  }
+
+  end(seq: number, key: string | null, { status, replayed, fault }: Ending): void {
+    this.#end.run({ seq, key, status, replayed: replayed ? 1 : 0, fault });
+  }
+
+  list(since: number, method: string | null, path: string | null): object[] {
+    const rows = this.#select.all({ since, method, path }) as Record<string, unknown>[];
+    return rows.map((row) => ({
+      ...row,
+      query: JSON.parse(String(row.query)) as object,
+      replayed: row.replayed === 1,
+    }));
+  }
+
+  clear(): void {
+    this.#clear.run();
+  }
+}

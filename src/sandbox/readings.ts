@@ -1,0 +1,50 @@
+import { z } from "zod";
+import type { Settings } from "./settings.ts";
+
+/** The readings that can be switched (sandbox-control, Readings). */
+const Readings = z.strictObject({
+  updatedSinceInclusive: z.boolean(),
+  walkOrder: z.enum(["updatedAt", "createdAtDesc"]),
+  listsCarryLines: z.boolean(),
+  cursorLifeSeconds: z.number().min(0),
+  externalIdBecomesErpId: z.boolean(),
+  failingWritesCommitLateSeconds: z.number().min(0),
+  readLagSeconds: z.number().min(0),
+  deduplicateInvoiceNumbers: z.boolean(),
+});
+export type Readings = z.infer<typeof Readings>;
+
+export const ReadingsChange = Readings.partial();
+
+const atStart: Readings = {
+  updatedSinceInclusive: true,
+  walkOrder: "updatedAt",
+  listsCarryLines: true,
+  cursorLifeSeconds: 3600,
+  externalIdBecomesErpId: true,
+  failingWritesCommitLateSeconds: 0,
+  readLagSeconds: 0,
+  deduplicateInvoiceNumbers: false,
+};
+
+export class ReadingsInForce {
+  readonly #settings: Settings;
+  #values: Readings;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#values = { ...atStart, ...(JSON.parse(settings.get("readings") ?? "{}") as object) };
+  }
+
+  readonly values = (): Readings => this.#values;
+
+  change(change: z.infer<typeof ReadingsChange>): void {
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    this.#values = { ...this.#values, ...Object.fromEntries(given) };
+    this.#settings.set("readings", JSON.stringify(this.#values));
+  }
+
+  reset(): void {
+    this.change(atStart);
+  }
+}

@@ -1,0 +1,236 @@
+/** The records and their shelves. One write keeps record, sights and counts together; callers bring the transaction. */
+import type { Database, Statement } from "better-sqlite3";
+import { parseExact, stringifyExact } from "../core/json.ts";
+import { type Fields, type Kind, type RawRecord, unshown } from "./kinds.ts";
+import { type Card, cardOf, type Others, type Role, type Sight } from "./shelves.ts";
+
+export interface Stored {
+  readonly seq: number;
+  readonly owner: string;
+  /** The record as answers show it, JSON text. */
+  readonly shown: string;
+  /** All of it. */
+  readonly record: RawRecord;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly owner: string;
+  readonly shown: string;
+  readonly hidden: string | null;
+}
+
+export class Records implements Others {
+  readonly #database: Database;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #shelves = new Map<string, number>();
+  /** Called before a record changes, with what it was. Reads that lag need it. */
+  onChange: ((kind: Kind, id: string, before: Stored | null) => void) | null = null;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#sql = prepare(database);
+  }
+
+  get(kind: Kind, id: string): Stored | null {
+    const row = this.#sql.get.get(kind, id);
+    return row === undefined ? null : stored(row);
+  }
+
+  /** The record if that company can see it in one of the roles (rule V1). */
+  visible(kind: Kind, id: string, company: string, roles: readonly Role[]): Stored | null {
+    const found = this.get(kind, id);
+    if (found === null) return null;
+    const { sights } = this.#card(kind, found);
+    const seen = sights.some((sight) => sight.company === company && roles.includes(sight.role));
+    return seen ? found : null;
+  }
+
+  children(kind: Kind, parent: string): Stored[] {
+    return this.#sql.children.all(kind, parent).map(stored);
+  }
+
+  /** The company's records under a natural key: an invoice number, a priced product. */
+  natural(kind: Kind, owner: string, key: string): Stored | null {
+    const row = this.#sql.natural.get(kind, owner, key);
+    return row === undefined ? null : stored(row);
+  }
+
+  put(kind: Kind, record: RawRecord, owner: string): Stored {
+    const before = this.get(kind, record.id);
+    this.onChange?.(kind, record.id, before);
+    const card = cardOf(kind, record, owner, this);
+    const { shown, hidden } = texts(kind, record);
+    const { parent, natural } = card.lookup;
+    if (before === null) {
+      const added = this.#sql.insert.run(kind, record.id, owner, parent, natural, shown, hidden);
+      const seq = Number(added.lastInsertRowid);
+      this.#stand(kind, record.id, seq, card);
+      return { seq, owner, shown, record };
+    }
+    const followers = kind === "invoices" ? this.#followers(before.record, record) : [];
+    for (const payment of followers) this.#clear("payments", payment);
+    this.#clear(kind, before);
+    this.#sql.update.run(owner, parent, natural, shown, hidden, before.seq);
+    this.#stand(kind, record.id, before.seq, card);
+    for (const payment of followers)
+      this.#stand("payments", payment.record.id, payment.seq, this.#card("payments", payment));
+    return { seq: before.seq, owner, shown, record };
+  }
+
+  remove(kind: Kind, id: string): void {
+    const before = this.get(kind, id);
+    if (before === null) return;
+    this.onChange?.(kind, id, before);
+    this.#clear(kind, before);
+    this.#sql.remove.run(before.seq);
+  }
+
+  /** Every record, in the order of creation. */
+  all(kind: Kind, owner: string | null): Stored[] {
+    return this.#sql.all.all({ kind, owner }).map(stored);
+  }
+
+  find(kind: Kind, id: string): Fields | null {
+    return this.get(kind, id)?.record ?? null;
+  }
+
+  readonly companyName = (id: string): string | null => {
+    const name = this.find("companies", id)?.name;
+    return typeof name === "string" ? name : null;
+  };
+
+  shelf(kind: Kind, company: string, role: Role): number {
+    const name = `${kind} ${company} ${role}`;
+    const known = this.#shelves.get(name);
+    if (known !== undefined) return known;
+    this.#sql.addShelf.run(kind, company, role);
+    const number = this.#sql.shelf.get(kind, company, role) as number;
+    this.#shelves.set(name, number);
+    return number;
+  }
+
+  /** Runs `work` and undoes all it wrote when it throws. */
+  attempt<T>(work: () => T): T {
+    try {
+      return this.#database.transaction(work)();
+    } catch (error) {
+      this.#shelves.clear();
+      throw error;
+    }
+  }
+
+  clear(): void {
+    for (const table of ["record", "sight", "tally", "shelf"])
+      this.#database.exec(`delete from ${table}`);
+    this.#shelves.clear();
+  }
+
+  #stand(kind: Kind, id: string, seq: number, card: Card): void {
+    const { updated, created, status, parent, products, requested } = card;
+    for (const sight of card.sights) {
+      const shelf = this.#shelfOf(kind, sight);
+      const { search } = sight;
+      this.#sql.stand.run(
+        shelf,
+        updated,
+        id,
+        created,
+        seq,
+        status,
+        parent,
+        products,
+        requested,
+        search,
+      );
+      this.#sql.count.run(shelf, status ?? "", 1);
+    }
+  }
+
+  #clear(kind: Kind, before: Stored): void {
+    const card = this.#card(kind, before);
+    for (const sight of card.sights) {
+      const shelf = this.#shelfOf(kind, sight);
+      if (this.#sql.unstand.run(shelf, card.updated, before.record.id).changes > 0)
+        this.#sql.count.run(shelf, card.status ?? "", -1);
+    }
+  }
+
+  #card(kind: Kind, { record, owner }: Stored): Card {
+    return cardOf(kind, record, owner, this);
+  }
+
+  #shelfOf(kind: Kind, sight: Sight): number {
+    return this.shelf(kind, sight.company, sight.role);
+  }
+
+  /** The payments whose parties change with their invoice. */
+  #followers(before: Fields, after: Fields): Stored[] {
+    const same = ["companyId", "payerCompanyId"].every((field) => before[field] === after[field]);
+    if (same && (before.status === "DRAFT") === (after.status === "DRAFT")) return [];
+    return this.children("payments", String(after.id));
+  }
+}
+
+function prepare(database: Database) {
+  const columns = "seq, owner, shown, hidden";
+  return {
+    get: database.prepare<[string, string], Row>(
+      `select ${columns} from record where kind = ? and id = ?`,
+    ),
+    children: database.prepare<[string, string], Row>(
+      `select ${columns} from record where kind = ? and parent = ? order by seq`,
+    ),
+    natural: database.prepare<[string, string, string], Row>(
+      `select ${columns} from record where kind = ? and owner = ? and natural = ? order by seq limit 1`,
+    ),
+    all: database.prepare<[{ kind: string; owner: string | null }], Row>(
+      `select ${columns} from record where kind = :kind and (:owner is null or owner = :owner) order by seq`,
+    ),
+    insert: database.prepare<
+      [string, string, string, string | null, string | null, string, string | null]
+    >(
+      "insert into record (kind, id, owner, parent, natural, shown, hidden) values (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    update: database.prepare<[string, string | null, string | null, string, string | null, number]>(
+      "update record set owner = ?, parent = ?, natural = ?, shown = ?, hidden = ? where seq = ?",
+    ),
+    remove: database.prepare<[number]>("delete from record where seq = ?"),
+    addShelf: database.prepare<[string, string, string]>(
+      "insert or ignore into shelf (kind, company, role) values (?, ?, ?)",
+    ),
+    shelf: database
+      .prepare<[string, string, string], number>(
+        "select number from shelf where kind = ? and company = ? and role = ?",
+      )
+      .pluck() as Statement<[string, string, string], number>,
+    stand: database.prepare(
+      `insert into sight (shelf, updated, id, created, seq, status, parent, products, requested, search)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    unstand: database.prepare<[number, number, string]>(
+      "delete from sight where shelf = ? and updated = ? and id = ?",
+    ),
+    count: database.prepare<[number, string, number]>(
+      `insert into tally values (?, ?, ?) on conflict (shelf, status) do update set count = count + excluded.count`,
+    ),
+  };
+}
+
+function texts(kind: Kind, record: RawRecord): { shown: string; hidden: string | null } {
+  const fields = unshown[kind].filter((field) => field in record);
+  if (fields.length === 0) return { shown: stringifyExact(record), hidden: null };
+  const shown: Record<string, unknown> = { ...record };
+  const hidden: Record<string, unknown> = {};
+  for (const field of fields) {
+    hidden[field] = record[field];
+    delete shown[field];
+  }
+  return { shown: stringifyExact(shown), hidden: stringifyExact(hidden) };
+}
+
+function stored({ seq, owner, shown, hidden }: Row): Stored {
+  const record = parseExact(shown) as RawRecord;
+  if (hidden !== null) Object.assign(record, parseExact(hidden));
+  return { seq, owner, shown, record };
+}

@@ -1,0 +1,161 @@
+/** The sandbox over HTTP: the platform's contract under its two roots, and the control interface beside it. */
+import { hash } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ConfigurationError } from "../core/errors.ts";
+import { codeOf, JSON_TYPE, Refusal } from "./answer.ts";
+import { BODY_MAX } from "./body.ts";
+import { control } from "./control.ts";
+import { type Departure, Exchange } from "./exchange.ts";
+import { isSceneName } from "./scenes/index.ts";
+import { World } from "./world.ts";
+
+export interface SandboxOptions {
+  /** 0 takes a free one. */
+  readonly port?: number;
+  /** A loopback address. */
+  readonly host?: string;
+  /** `:memory:`, or the file that holds the state over restarts. */
+  readonly db?: string;
+  /** Ignored when the file holds a state. */
+  readonly scenario?: string;
+}
+
+export interface Sandbox {
+  readonly baseUrl: string;
+  readonly controlUrl: string;
+  /** Closes idle connections at once and waits for the requests in flight, 10 s at most. */
+  close(): Promise<void>;
+}
+
+/** The longer root first: the one is the beginning of the other (part 1, convention 1). */
+const ROOTS = ["/v1/public", "/v1"];
+const CONTROL_ROOT = "/__sandbox__";
+const CONTROL_BODY_MAX = 256 * 1024 * 1024;
+const CLOSE_MS = 10_000;
+
+/** @throws ConfigurationError for a scenario or an address that will not do. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { port = 0, host = "127.0.0.1", db = ":memory:", scenario = "conformance" } = options;
+  if (!isSceneName(scenario))
+    throw new ConfigurationError(
+      `There is no scenario "${scenario}".`,
+      "Choose empty, conformance or demo.",
+    );
+  if (!LOOPBACK.test(host))
+    throw new ConfigurationError(
+      `"${host}" is no loopback address.`,
+      "The sandbox hands out its keys to everyone who asks: leave it on 127.0.0.1.",
+    );
+  const world = new World(db, scenario);
+  const server = createServer(listener(world));
+  server.keepAliveTimeout = 60_000;
+  await listening(server, port, host);
+  const at = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+  return {
+    baseUrl: at + ROOTS[0],
+    controlUrl: at + CONTROL_ROOT,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+      await closed;
+      clearTimeout(timer);
+      world.close();
+    },
+  };
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function listener(world: World) {
+  const exchange = new Exchange(world);
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    serve(world, exchange, request, response).catch((error: unknown) => {
+      process.stderr.write(`sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
+      const { answer } = new Refusal(500, codeOf(500), "The sandbox itself failed; see its log.");
+      if (response.headersSent) response.destroy();
+      else send(response, { answer, half: false });
+    });
+  };
+}
+
+async function serve(
+  world: World,
+  exchange: Exchange,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://sandbox");
+  const query = Object.fromEntries(searchParams);
+  const method = request.method ?? "GET";
+  if (pathname.startsWith(`${CONTROL_ROOT}/`)) {
+    const { body } = await read(request, CONTROL_BODY_MAX);
+    exchange.commitLate();
+    const path = pathname.slice(CONTROL_ROOT.length);
+    const answer = await control(world, { method, path, query, body: body.toString("utf8") });
+    exchange.commitLate();
+    send(response, { answer: { ...answer, type: JSON_TYPE, headers: {} }, half: false });
+    return;
+  }
+  const sent = await read(request, BODY_MAX);
+  const root = ROOTS.find((root) => pathname.startsWith(`${root}/`)) ?? "";
+  const departure = await exchange.handle({
+    ...sent,
+    method,
+    path: pathname.slice(root.length),
+    query,
+    contentType: request.headers["content-type"],
+    headers: {
+      apiKey: header(request, "x-api-key"),
+      authorization: request.headers.authorization,
+      idempotencyKey: header(request, "idempotency-key"),
+    },
+    address: request.socket.remoteAddress ?? "",
+  });
+  send(response, departure);
+}
+
+/** The whole body; of one that is too large only its fingerprint. */
+async function read(request: IncomingMessage, max: number) {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= max) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  const tooLarge = size > max;
+  const body = Buffer.concat(chunks);
+  const digest = hash("sha256", body);
+  return { body: tooLarge ? Buffer.alloc(0) : body, digest, tooLarge };
+}
+
+function send(response: ServerResponse, { answer, half }: Departure): void {
+  const { socket } = response;
+  if (answer === null) {
+    socket?.resetAndDestroy();
+    return;
+  }
+  const body = Buffer.from(answer.body);
+  const length = answer.status === 204 ? {} : { "Content-Length": body.length };
+  const type = answer.type === null ? {} : { "Content-Type": answer.type };
+  response.writeHead(answer.status, { ...answer.headers, ...type, ...length });
+  if (!half) response.end(body);
+  else response.write(body.subarray(0, body.length / 2), () => socket?.destroy());
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
