@@ -1,0 +1,296 @@
+import { expect, test } from "vitest";
+import {
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+  type Bench,
+} from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import type { Mapping } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import type { Answer, AnswerName } from "../core/outcome.ts";
+import type { Flow } from "./engine.ts";
+import { createDaemon } from "./daemon.ts";
+import { recover, runFlow } from "./run.ts";
+
+const signal = new AbortController().signal;
+const answer = (name: AnswerName, extra: Partial<Answer> = {}): Answer => ({
+  name,
+  detail: name,
+  ...extra,
+});
+const counts = ({ store }: Bench, { flow }: Flow) =>
+  Object.fromEntries(store.deliveries.counts(flow));
+const causes = ({ store }: Bench) =>
+  store.questions.quarantine().map(({ cause, count }) => [cause, count]);
+
+test("a document goes out once, is linked, and a second run has nothing to do", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const page = { changes: [bill("INV-1", "12.50")], position: 1 };
+  const flow = bench.flow({ sink, source: pagesOf([page], [page]) });
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.executed).toEqual([
+    {
+      key: expect.stringMatching(/^fb1_bill-create_/),
+      body: '[{"number":"INV-1","amount":12.50}]',
+    },
+  ]);
+  expect(counts(bench, flow)).toEqual({ delivered: 1 });
+  expect(bench.store.links.find("invoice", "erp", "INV-1")).toMatchObject({
+    platformId: "id-of-INV-1",
+    amount: "12.5",
+  });
+});
+
+test("the row that says sending is stored before the first byte leaves", async () => {
+  const bench = engineOn(tempFolder());
+  const seen: string[] = [];
+  const sink = receiver({
+    send: async ({ key }) => {
+      const [open] = bench.store.requests.open(1);
+      seen.push(`${open?.machine.state} ${open?.key === key}`);
+      return answer("done", { ids: ["x"] });
+    },
+  });
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  await runFlow(bench.engine, flow, signal);
+  expect(seen).toEqual(["sending true"]);
+});
+
+test("one bad record stops nothing else, and says where it came from", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const changes = [
+    bill("INV-1", "1"),
+    { ...bill("INV-2", "2"), text: '{"number":7}' },
+    {
+      ...bill("INV-3", "3"),
+      fault: {
+        code: "bad-cell",
+        message: "Total is not a number: 12,x",
+        next: "Correct it.",
+        field: "Total",
+      },
+    },
+    bill("INV-4", "4", { product: "ULSD-DYED" }),
+    bill("INV-5", "5"),
+  ];
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.executed).toHaveLength(2);
+  expect(counts(bench, flow)).toEqual({ delivered: 2, quarantined: 3 });
+  expect(causes(bench)).toContainEqual(["not mapped: product ULSD-DYED", 1]);
+  expect(causes(bench)).toContainEqual(["Total is not a number: 12,x", 1]);
+});
+
+test("a mapping that throws quarantines its record only", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const mapping = {
+    ...billMapping,
+    map: (one) => (one.number === "INV-1" ? (null as unknown as { x: never }).x : one),
+  } as Mapping<{ number: string }>;
+  const flow = bench.flow({
+    sink,
+    mapping: mapping as Mapping,
+    source: pagesOf([{ changes: [bill("INV-1", "1"), bill("INV-2", "2")], position: 1 }]),
+  });
+  await runFlow(bench.engine, flow, signal);
+  expect(counts(bench, flow)).toEqual({ delivered: 1, quarantined: 1 });
+});
+
+test("an invoice waits for its customer and goes out by itself once that is there", async () => {
+  const bench = engineOn(tempFolder());
+  const bills = receiver();
+  const customers = receiver({ operation: "customer.create" });
+  const invoices = bench.flow({
+    sink: bills,
+    source: pagesOf([{ changes: [bill("INV-1", "1", { payer: "000417" })], position: 1 }]),
+  });
+  await runFlow(bench.engine, invoices, signal);
+  expect(causes(bench)).toEqual([["waits for customer 000417", 1]]);
+  const parties = bench.flow({
+    name: "customers",
+    mapping: { ...billMapping, kind: "customer" } as unknown as Mapping,
+    sink: customers,
+    source: pagesOf([{ changes: [bill("000417", "0")], position: 1 }]),
+  });
+  await createDaemon(bench.engine, [invoices, parties]).once(signal);
+  expect(bills.executed).toHaveLength(1);
+  expect(causes(bench)).toEqual([]);
+});
+
+test("after a torn answer the same bytes go again under the same key", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  sink.script.push(
+    () => ({ answer: answer("torn"), execute: true }),
+    () => ({ answer: answer("replayed", { ids: ["id-1"] }), execute: false }),
+  );
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1.10")], position: 1 }]),
+  });
+  await createDaemon(bench.engine, [flow]).once(signal);
+  expect(sink.sent).toHaveLength(2);
+  expect(sink.sent[0]).toEqual(sink.sent[1]);
+  expect(sink.executed).toHaveLength(1);
+  expect(bench.store.journal.breakers()).toEqual([]);
+});
+
+test.each([true, false])(
+  "killed while sending (executed: %s): read first, exactly one effect in the end",
+  async (execute) => {
+    const folder = tempFolder();
+    const bench = engineOn(folder);
+    const sink = receiver();
+    sink.script.push((request) => {
+      if (execute) sink.executed.push({ key: request.key, body: request.body });
+      return Promise.reject(new Error("SIGKILL"));
+    });
+    const page = { changes: [bill("INV-1", "1.10")], position: 1 };
+    const flow = bench.flow({ sink, source: pagesOf([page], []) });
+    await expect(runFlow(bench.engine, flow, signal)).rejects.toThrow("SIGKILL");
+    bench.store.close();
+
+    bench.clock.restart();
+    const reborn = engineOn(folder, bench.clock);
+    const again = reborn.flow({ sink, source: pagesOf([]) });
+    expect(recover(reborn.engine, again)).toBe(1);
+    await createDaemon(reborn.engine, [again]).once(signal);
+    expect(sink.executed).toHaveLength(1);
+    expect(sink.sent).toHaveLength(execute ? 1 : 2);
+    expect(counts(reborn, again)).toEqual({ delivered: 1 });
+  },
+);
+
+test("a refused batch is halved until the bad one stands alone; the good ones go through", async () => {
+  const bench = engineOn(tempFolder());
+  const isBad = ({ body }: { body: string }) => body.includes('"INV-37"');
+  const sink = receiver({ itemsMax: 200, writes: "upsert" });
+  const send = sink.send.bind(sink);
+  const halving = {
+    ...sink,
+    send: async (request: Parameters<typeof send>[0], by: AbortSignal) =>
+      isBad(request)
+        ? (sink.sent.push(request),
+          answer("invalid", { fault: { code: "x", message: "price is 0", next: "" } }))
+        : send(request, by),
+  };
+  const changes = Array.from({ length: 100 }, (_, index) => bill(`INV-${index}`, "1"));
+  const flow = bench.flow({ sink: halving, source: pagesOf([{ changes, position: 1 }]) });
+  await createDaemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ delivered: 99, quarantined: 1 });
+  expect(sink.sent.length).toBeLessThanOrEqual(2 * 7 + 1);
+});
+
+test("what we wrote is never delivered back, not even before its answer was recorded", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const back = receiver({ operation: "file.bill" });
+  sink.script.push(() => ({ answer: answer("failed"), execute: true }));
+  const out = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  const echo = { ...bill("INV-1", "1"), id: "id-of-INV-1", version: "2026" };
+  const home = bench.flow({
+    name: "home",
+    side: "platform",
+    from: "platform.bills",
+    to: "erp.bills",
+    sink: back,
+    source: pagesOf([{ changes: [echo], position: 1 }]),
+  });
+  await runFlow(bench.engine, out, signal);
+  await runFlow(bench.engine, home, signal);
+  expect(counts(bench, home)).toEqual({ pending: 1 });
+  await createDaemon(bench.engine, [out, home]).once(signal);
+  expect(counts(bench, home)).toEqual({ echo: 1 });
+  expect(back.sent).toEqual([]);
+});
+
+test("posted money never changes silently", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ writes: "upsert" });
+  const page = (amount: string, status: string) => [
+    { changes: [bill("INV-1", amount, { status })], position: 1 },
+  ];
+  const flow = bench.flow({
+    sink,
+    source: pagesOf(page("1.00", "OUTSTANDING"), page("1.0", "PAID"), page("1.01", "PAID")),
+  });
+  for (let run = 0; run < 3; run++) await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toHaveLength(2);
+  expect(causes(bench)).toEqual([["the amount changed from 1 to 1.01 after it was delivered", 1]]);
+});
+
+test("bad credentials stop the endpoint, cost no attempt, and it goes on by itself", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const refused = () => ({ answer: answer("unauthorised"), execute: false });
+  sink.script.push(refused, refused);
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1"), bill("INV-2", "2")], position: 1 }]),
+  });
+  const daemon = createDaemon(bench.engine, [flow]);
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.journal.breakers()).toMatchObject([
+    { breaker: "credentials", scope: "platform" },
+  ]);
+  bench.clock.advance(5 * 60_000);
+  await daemon.once(signal);
+  expect(sink.executed).toHaveLength(2);
+  expect(bench.store.journal.breakers()).toEqual([]);
+});
+
+test("a source that breaks off keeps what was stored, and says what to do", async () => {
+  const bench = engineOn(tempFolder());
+  const source = {
+    async *read() {
+      yield { changes: [bill("INV-1", "1")], position: { cursor: "c1" } };
+      throw new SourceUnavailable("the folder is gone", { next: "Mount it again." });
+    },
+  };
+  const flow = bench.flow({ sink: receiver(), source });
+  const { trouble } = await runFlow(bench.engine, flow, signal);
+  expect(trouble).toEqual({ message: "the folder is gone", next: "Mount it again." });
+  expect(bench.store.flows.position("bills")).toEqual({ cursor: "c1" });
+  expect(counts(bench, flow)).toEqual({ delivered: 1 });
+});
+
+test("an overdue flow runs once however long nothing ran, then on its schedule", async () => {
+  const bench = engineOn(tempFolder());
+  let reads = 0;
+  const source = {
+    async *read() {
+      reads++;
+      yield { changes: [], position: reads };
+    },
+  };
+  const flow = bench.flow({ sink: receiver(), source });
+  const stop = new AbortController();
+  const pause = bench.clock.pause.bind(bench.clock);
+  const reached: number[] = [];
+  const clock = {
+    ...bench.clock,
+    pause: async (ms: number, by?: AbortSignal) => {
+      // Lets the run that was started come to its end before time goes on.
+      await new Promise((resolve) => setImmediate(resolve));
+      await pause(by?.aborted ? 0 : ms);
+      reached.push(reads);
+      if (bench.clock.now().wallMs > Date.parse("2026-11-21T12:03:30Z")) stop.abort();
+    },
+  };
+  await createDaemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
+  expect(reads).toBeGreaterThanOrEqual(3);
+  expect(reads).toBeLessThanOrEqual(5);
+});

@@ -1,0 +1,225 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { freshRequest, legalMoves, requestStates } from "../core/request-state.ts";
+import { openStore } from "./store.ts";
+
+const change = (id: string, version: string | null, text: string) => ({ id, version, text });
+const at = 1_000;
+
+function setup() {
+  const folder = tempFolder();
+  const store = openStore(folder);
+  const { flow } = store.flows.open("bills");
+  return { folder, store, flow, file: join(folder, "fuelbridge.sqlite") };
+}
+
+test("a page, its deliveries and the position are one transaction", () => {
+  const { store, flow } = setup();
+  const page = { changes: [change("a", "1", "{}")], position: { cursor: "c1" } };
+  expect(() =>
+    store.transaction(() => {
+      store.intake.page(flow, page, at);
+      throw new Error("crash");
+    }),
+  ).toThrow("crash");
+  expect(store.flows.position("bills")).toBeNull();
+  expect(store.deliveries.counts(flow).size).toBe(0);
+  store.transaction(() => store.intake.page(flow, page, at));
+  expect(store.flows.position("bills")).toEqual({ cursor: "c1" });
+  expect(store.deliveries.counts(flow)).toEqual(new Map([["pending", 1]]));
+});
+
+test("a newer version replaces what waits, an older one and a repeated one change nothing", () => {
+  const { store, flow } = setup();
+  const take = (version: string | null, text: string) =>
+    store.transaction(() =>
+      store.intake.page(flow, { changes: [change("a", version, text)], position: 1 }, at),
+    );
+  expect(take("2", '{"v":2}')).toEqual({ received: 1, unchanged: 0, stale: 0 });
+  expect(take("2", '{"v":2}')).toEqual({ received: 0, unchanged: 1, stale: 0 });
+  expect(take("1", '{"v":1}')).toEqual({ received: 0, unchanged: 0, stale: 1 });
+  expect(take("3", '{"v":3}')).toEqual({ received: 1, unchanged: 0, stale: 0 });
+  expect(take("3", '{"v":33}'), "equal times, other content: the later read wins").toMatchObject({
+    received: 1,
+  });
+  expect(store.deliveries.counts(flow)).toEqual(
+    new Map([
+      ["pending", 1],
+      ["superseded", 2],
+    ]),
+  );
+  expect(store.deliveries.pending(flow, 0, 10)[0]?.text).toBe('{"v":33}');
+});
+
+test("without versions only changed content is new, and going back is new again", () => {
+  const { store, flow } = setup();
+  const take = (text: string) => {
+    store.transaction(() =>
+      store.intake.page(flow, { changes: [change("a", null, text)], position: 1 }, at),
+    );
+    return store.deliveries.pending(flow, 0, 10)[0]?.revision;
+  };
+  const revisions = [take("A"), take("A"), take("B"), take("A")];
+  expect(revisions[1]).toBe(revisions[0]);
+  expect(new Set(revisions).size).toBe(3);
+});
+
+test("ids come back as they were, UUIDs and others", () => {
+  const { store, flow } = setup();
+  const ids = [
+    "0190c1f2-0000-7000-8000-0000000000ff",
+    "0190C1F2-0000-7000-8000-0000000000FF",
+    "000417",
+    "10E205",
+  ];
+  const changes = ids.map((id) => change(id, "1", "{}"));
+  store.transaction(() => store.intake.page(flow, { changes, position: 1 }, at));
+  expect(store.deliveries.pending(flow, 0, 10).map(({ recordId }) => recordId)).toEqual(ids);
+});
+
+test("a second process is refused with a clear message", () => {
+  const { folder } = setup();
+  const script = `import { openStore } from "./src/store/store.ts"; try { openStore(process.argv[1]); } catch (e) { console.log(e.exitCode, e.message); }`;
+  const said = execFileSync(
+    process.execPath,
+    ["--input-type=module-typescript", "-e", script, folder],
+    {
+      encoding: "utf8",
+    },
+  );
+  expect(said).toMatch(/^3 The store .* is in use by another fuelbridge process/);
+});
+
+test("a commit is durable: synchronous is FULL after the first statement, and no shared memory file exists", () => {
+  const { folder, store } = setup();
+  expect(readdirSync(folder).sort()).toEqual(["fuelbridge.sqlite", "fuelbridge.sqlite-wal"]);
+  store.close();
+});
+
+test("a store of a newer version is refused, and says so", () => {
+  const { folder, store, file } = setup();
+  store.close();
+  const database = new Database(file);
+  database.pragma("user_version = 99");
+  database.close();
+  expect(() => openStore(folder)).toThrow(/written by a newer fuelbridge/);
+});
+
+test("a file that is no database ends in a storage error, not in a new store", () => {
+  const { folder, store, file } = setup();
+  store.close();
+  execFileSync("sh", ["-c", `head -c 20000 /dev/urandom > ${file}; rm -f ${file}-wal`]);
+  expect(() => openStore(folder)).toThrow(/cannot be written or read safely/);
+});
+
+test("the database itself refuses illegal moves, changed bytes and a changed audit", () => {
+  const { store, flow, file } = setup();
+  const request = store.transaction(() => {
+    store.journal.audit(at, { event: "made", detail: "" });
+    return store.requests.add(
+      {
+        flow,
+        operation: "bill.create",
+        kind: "bill",
+        number: "1",
+        revision: "r",
+        lane: "l",
+        key: "k",
+        generation: 0,
+        target: "t",
+        body: "b",
+      },
+      at,
+    );
+  });
+  store.close();
+  const database = new Database(file);
+  let refused = 0;
+  for (const from of requestStates)
+    for (const to of requestStates) {
+      if (from === to) continue;
+      database.exec("drop trigger if exists paused");
+      const legal = legalMoves[from].includes(to);
+      const move = database.transaction(() => {
+        database.exec("create temp table if not exists keep (x)");
+        const moves = database
+          .prepare("select sql from sqlite_schema where name = 'request_moves'")
+          .pluck()
+          .get() as string;
+        database.exec("drop trigger request_moves");
+        database.prepare("update request set state = ?").run(from);
+        database.exec(moves);
+        database.prepare("update request set state = ?").run(to);
+      });
+      if (legal) move();
+      else {
+        expect(move, `${from} to ${to}`).toThrow("illegal move");
+        refused++;
+      }
+    }
+  expect(refused).toBeGreaterThan(30);
+  expect(() => database.exec(`update request set body = 'x' where request = ${request}`)).toThrow(
+    "frozen bytes",
+  );
+  expect(() => database.exec("delete from audit")).toThrow("append only");
+  expect(() => database.exec("update audit set detail = 'x'")).toThrow("append only");
+  database.close();
+});
+
+test("frozen bytes that a disk has damaged are not sent", () => {
+  const { folder, store, flow, file } = setup();
+  const added = {
+    flow,
+    operation: "o",
+    kind: "k",
+    number: "1",
+    revision: "r",
+    lane: "l",
+    key: "k",
+    generation: 0,
+    target: "t",
+    body: "12.50",
+  };
+  store.transaction(() => store.requests.add(added, at));
+  store.close();
+  const database = new Database(file);
+  database.exec("drop trigger request_frozen; update request set body = '92.50'");
+  database.close();
+  const reopened = openStore(folder);
+  expect(() => reopened.requests.open(flow)).toThrow(/frozen bytes of request 1 are damaged/);
+  reopened.close();
+});
+
+test("one live request per operation and number", () => {
+  const { store, flow } = setup();
+  const add = (key: string) =>
+    store.transaction(() =>
+      store.requests.add(
+        {
+          flow,
+          operation: "o",
+          kind: "k",
+          number: "1",
+          revision: "r",
+          lane: "l",
+          key,
+          generation: 0,
+          target: "t",
+          body: "b",
+        },
+        at,
+      ),
+    );
+  const request = add("k1");
+  expect(() => add("k2")).toThrow(/UNIQUE/);
+  const stored = store.requests.get(request);
+  if (stored === null) throw new Error("it was just added");
+  const machine = { ...freshRequest, state: "cancelled" } as const;
+  store.transaction(() => store.requests.move(stored, machine, "k1", at));
+  expect(add("k2")).toBe(2);
+  expect(store.requests.nextGeneration("o", "1", "r")).toBe(1);
+});
