@@ -4,10 +4,18 @@ import { customerInvoices } from "./canonical/customer-invoices.ts";
 import { deliveryTickets } from "./canonical/delivery-tickets.ts";
 import { orders } from "./canonical/orders.ts";
 import { supplierInvoices } from "./canonical/supplier-invoices.ts";
+import { customers } from "./tryton-export/customers.ts";
+import { invoices } from "./tryton-export/invoices.ts";
+import { rackPrices } from "./tryton-export/rack-prices.ts";
+import { suppliers } from "./tryton-export/suppliers.ts";
 
 export const mappings: readonly Mapping[] = [
   orders,
   deliveryTickets,
   customerInvoices,
   supplierInvoices,
+  customers,
+  suppliers,
+  rackPrices,
+  invoices,
 ];

@@ -1,0 +1,15 @@
+import { customers as layout } from "../../connectors/files/layouts/parties.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { companyOf } from "./parties.ts";
+
+/** Parties that buy from us. Their invoices wait until they are there. */
+export const customers = defineMapping({
+  name: "tryton-export/customers",
+  kind: "customer",
+  input: layout.record,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: companyOf,
+  figures: () => ({ amount: null, gallons: null }),
+});

@@ -1,0 +1,110 @@
+/** Price lists, of which each is a terminal, as rack prices. What is no plain price is refused by name. */
+import { priceLists, type PriceLine } from "../../connectors/files/layouts/price-lists.ts";
+import { defineMapping, type References } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { NotMapped, Refused } from "../../src/core/errors.ts";
+import { BulkRackPrice, writtenPriceUnits } from "../../src/platform/contract/pricing.ts";
+import { within } from "./limits.ts";
+import { productOf } from "./products.ts";
+
+const PRICE_MAX = Decimal.of("999999");
+/** The form of an IRS terminal control number: the platform knows terminals by it. */
+const CONTROL_NUMBER = /^T-\d\d-[A-Z]{2}-\d{4}$/;
+const CONSTANT = /^-?\d+(?:\.\d+)?$/;
+
+export const rackPrices = defineMapping({
+  name: "tryton-export/rack-prices",
+  kind: "rack-price",
+  input: priceLists.record,
+  output: BulkRackPrice.shape.prices.element,
+  number: (line) => priceLists.key(line) ?? line.list,
+  map(line, references) {
+    const product = soldProduct(line);
+    if (line.minQuantity !== null && line.minQuantity.sign !== 0)
+      throw refused(
+        "quantity-break",
+        `the price holds from ${line.minQuantity.plain()} on`,
+        "The platform has one price per terminal and product: agree quantity prices outside it.",
+        "Lines/Quantity",
+      );
+    if (line.taxIncluded === true)
+      throw refused(
+        "tax-included",
+        "the list's prices include tax",
+        "Rack prices are without tax: export a list without it.",
+        "Tax Included",
+      );
+    return {
+      terminalId: terminalOf(references, line.list),
+      product: productOf(references, product),
+      price: priceOf(line.formula),
+      unit: unitOf(references, product),
+    };
+  },
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+function soldProduct({ product, category }: PriceLine): string {
+  if (product !== null) return product;
+  const what = category === null ? "all products" : `the category ${category}`;
+  throw refused(
+    "no-product",
+    `the line is for ${what}, not for a product`,
+    "Give each product that is sold there a line of its own in the ERP, or leave it.",
+    "Lines/Product/Code",
+  );
+}
+
+/** A list named by the control number alone is that terminal; any other name is looked up. */
+function terminalOf(references: References, list: string): string {
+  const name = list.trim();
+  if (CONTROL_NUMBER.test(name)) return name;
+  const terminal = references.row("terminals", name)["terminal"]?.trim();
+  if (terminal === undefined || terminal === "") throw new NotMapped("terminals", name);
+  return within(50, "terminal", terminal) ?? name;
+}
+
+/** From the table's column `unit`; US gallons when there is none. */
+function unitOf(references: References, product: string): (typeof writtenPriceUnits)[number] {
+  const given = references.row("products", product)["unit"]?.trim() ?? "";
+  const unit = writtenPriceUnits.find((known) => known === (given === "" ? "gal" : given));
+  if (unit !== undefined) return unit;
+  throw new Refused({
+    code: "unknown-unit",
+    message: `the unit "${given}" of ${product} is none of ${writtenPriceUnits.join(", ")}`,
+    next: 'Correct it in the cross-reference table "products" and retry.',
+  });
+}
+
+function priceOf(formula: string | null): Decimal {
+  const text = formula?.trim() ?? "";
+  if (!CONSTANT.test(text) || !Decimal.is(text))
+    throw refused(
+      "not-constant",
+      `the price is the formula "${text}", not a number`,
+      "Enter the price itself in the ERP; formulas are not evaluated here.",
+    );
+  const price = Decimal.of(Decimal.of(text).plain());
+  if (price.sign === 0)
+    throw refused(
+      "zero-price",
+      "the price is 0",
+      "Enter the price in the ERP, or remove the line.",
+    );
+  if (price.sign < 0)
+    throw refused(
+      "negative-price",
+      `the price ${price.text} is negative`,
+      "Correct the price in the ERP; the platform takes none below zero.",
+    );
+  if (price.compare(PRICE_MAX) > 0)
+    throw refused(
+      "price-too-high",
+      `the price ${price.text} is above ${PRICE_MAX.text}`,
+      "Correct the price in the ERP; the platform takes none that high.",
+    );
+  return price;
+}
+
+const refused = (code: string, message: string, next: string, field = "Lines/Formula"): Refused =>
+  new Refused({ code, message, next, field });

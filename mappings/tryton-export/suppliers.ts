@@ -1,0 +1,15 @@
+import { suppliers as layout } from "../../connectors/files/layouts/parties.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { companyOf } from "./parties.ts";
+
+/** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
+export const suppliers = defineMapping({
+  name: "tryton-export/suppliers",
+  kind: "supplier",
+  input: layout.record,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: companyOf,
+  figures: () => ({ amount: null, gallons: null }),
+});

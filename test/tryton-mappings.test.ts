@@ -1,0 +1,172 @@
+/** All of a Tryton export through the mappings: what goes to the platform, what is refused and why, to the cent. */
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { dropFolder, picks, type DropFolder } from "../connectors/files/source.fixture.ts";
+import { mappings } from "../mappings/index.ts";
+import { openTables } from "../src/config/crossref.ts";
+import type { Change, Fault, References } from "../src/core/contract.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import { NotMapped, Refused } from "../src/core/errors.ts";
+import { parseExact } from "../src/core/json.ts";
+import type { CreateInvoice } from "../src/platform/contract/invoice.ts";
+import type { BulkRackPrice } from "../src/platform/contract/pricing.ts";
+import { toDecimal } from "../src/platform/contract/primitives.ts";
+
+type RackPrice = BulkRackPrice["prices"][number];
+const PAYER = "00000000-0000-4000-8000-000000000001";
+let folder: DropFolder;
+beforeEach(async () => {
+  folder = await dropFolder();
+});
+afterEach(() => folder.remove());
+
+/** The cross-reference tables of the demo, and every customer delivered. */
+const tables = openTables(join(import.meta.dirname, "../config/crossref"));
+const references: References = {
+  find: () => null,
+  counterpart: () => PAYER,
+  row(table, key) {
+    const row = tables.row(table, key);
+    if (row === null) throw new NotMapped(table, key);
+    return row;
+  },
+};
+
+interface Verdict {
+  readonly id: string;
+  readonly document?: unknown;
+  readonly skip?: string;
+  readonly fault?: Fault;
+  readonly amount?: Decimal | null;
+  readonly gallons?: Decimal | null;
+}
+
+function judge(name: string, changes: readonly Change[]): Verdict[] {
+  const mapping = mappings.find((candidate) => candidate.name === name);
+  if (mapping === undefined) throw new Error(`no mapping ${name}`);
+  return changes.map(({ id, text }) => {
+    try {
+      const out = mapping.map(mapping.input.parse(parseExact(text)), references) as object;
+      if ("skip" in out) return { id, skip: String(out.skip) };
+      const document = mapping.output.parse(out);
+      return { id, document, ...mapping.figures(document) };
+    } catch (error) {
+      if (error instanceof Refused) return { id, fault: error.fault };
+      throw error;
+    }
+  });
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
+const refusals = (verdicts: readonly Verdict[]) =>
+  verdicts
+    .flatMap(({ id, fault }) => (fault === undefined ? [] : [`${id} ${fault.code}`]))
+    .toSorted(byText);
+const delivered = (verdicts: readonly Verdict[]) =>
+  verdicts.filter(({ document }) => document !== undefined);
+const sum = (values: readonly (Decimal | null | undefined)[]) =>
+  Decimal.sum(values.map((value) => value ?? Decimal.zero));
+
+async function readInvoices(...names: string[]) {
+  for (const name of names) await folder.copy(name);
+  return folder.read(names.length === 3 ? picks.invoices : picks.invoicesAndLines);
+}
+
+test("168 prices go out, six lines are refused, each for its reason", async () => {
+  await folder.copy("price-lists.csv");
+  const { changes } = await folder.read(picks.priceLists);
+  const verdicts = judge("tryton-export/rack-prices", changes);
+  const prices = delivered(verdicts).map(({ document }) => document as RackPrice);
+  expect(prices.length).toBe(168);
+  expect(sum(prices.map(({ price }) => toDecimal(price))).plain()).toBe("381.78323");
+  expect(new Set(prices.map((price) => `${price.terminalId} ${price.product}`)).size).toBe(168);
+  expect(prices.every(({ terminalId }) => /^T-\d\d-[A-Z]{2}-\d{4}$/.test(terminalId))).toBe(true);
+  expect(refusals(verdicts)).toEqual([
+    "T-58-GA-2508|category Fuel no-product",
+    "T-72-LA-2351|ULSD-CLR|from 5000 quantity-break",
+    "T-72-LA-2364|PROP-HD5 negative-price",
+    "T-72-LA-2379|087 not-constant",
+    "T-73-OK-2615|ULSD-CLR not-constant",
+    "T-74-TX-2718|087 zero-price",
+  ]);
+});
+
+test("customers and suppliers go out, but one without a usable e-mail address", async () => {
+  await folder.copy("customers.csv");
+  const customers = judge("tryton-export/customers", (await folder.read(picks.customers)).changes);
+  expect(refusals(customers)).toEqual(["000113 bad-email"]);
+  await folder.copy("suppliers.csv");
+  const suppliers = judge("tryton-export/suppliers", (await folder.read(picks.suppliers)).changes);
+  expect(refusals(suppliers)).toEqual([]);
+  expect([customers.length, suppliers.length]).toEqual([60, 12]);
+});
+
+test("invoices: delivered, skipped and refused are all of them, and the sums agree", async () => {
+  const { changes } = await readInvoices(
+    "customer-invoices.csv",
+    "customer-invoice-lines.csv",
+    "customer-invoice-taxes.csv",
+  );
+  const verdicts = judge("tryton-export/invoices", changes);
+  expect(refusals(verdicts)).toEqual([
+    "CRN-2026-00001 credit-note",
+    "INV-2026-00023 negative-line",
+    "INV-2026-00038 too-many-lines",
+    "INV-2026-00041 too-long",
+    "INV-2026-00056 too-long",
+  ]);
+  const skipped = verdicts.flatMap(({ id, skip }) => (skip === undefined ? [] : [`${id} ${skip}`]));
+  expect(skipped.toSorted(byText)).toEqual([
+    "INV-2026-00053 cancelled",
+    "INV-2026-00059 cancelled",
+    "draft-121 draft",
+  ]);
+  const out = delivered(verdicts);
+  expect(out.length).toBe(114);
+  const others = changes.filter(({ id }) => out.every((verdict) => verdict.id !== id));
+  const records = others.map(({ text }) => parseExact(text) as unknown as ExportedInvoice);
+  const total = sum([...out.map(({ amount }) => amount), ...records.map(({ total }) => total)]);
+  expect(total.fixed(2)).toBe("6193332.05");
+  const gallons = records.flatMap(({ lines }) =>
+    lines.filter(({ unit }) => unit === "gal").map(({ quantity }) => quantity),
+  );
+  expect(sum([...out.map(({ gallons }) => gallons), ...gallons]).plain()).toBe("2340734.3");
+});
+
+interface ExportedInvoice {
+  readonly total: Decimal;
+  readonly lines: readonly { readonly unit: string | null; readonly quantity: Decimal | null }[];
+}
+
+test("gallons and rate go out only when they give the amount to the cent", async () => {
+  const { changes } = await readInvoices(
+    "customer-invoices.csv",
+    "customer-invoice-lines.csv",
+    "customer-invoice-taxes.csv",
+  );
+  const items = delivered(judge("tryton-export/invoices", changes)).flatMap(
+    ({ document }) => (document as CreateInvoice).lineItems,
+  );
+  const priced = items.filter(({ rate }) => rate !== undefined);
+  for (const { amount, rate, gallons } of priced) {
+    const product = toDecimal(rate ?? 0).times(toDecimal(gallons ?? 0));
+    expect(product.round(2).equals(toDecimal(amount ?? 0))).toBe(true);
+  }
+  const written = items.filter(({ description }) => /\[[\d.]+ gal\]$/.test(description));
+  expect(written.every(({ gallons }) => gallons === undefined)).toBe(true);
+  expect([items.length, priced.length, written.length]).toEqual([468, 376, 53]);
+});
+
+test("a German export gives the same documents, but for the taxes it does not hold", async () => {
+  const { changes } = await readInvoices("customer-invoices.csv", "customer-invoice-lines.csv");
+  const english = judge("tryton-export/invoices", changes);
+  for (const variant of ["eu", "plain"]) {
+    const again = await readInvoices(
+      `customer-invoices-${variant}.csv`,
+      `customer-invoice-lines-${variant}.csv`,
+    );
+    expect(JSON.stringify(judge("tryton-export/invoices", again.changes))).toBe(
+      JSON.stringify(english),
+    );
+  }
+});
