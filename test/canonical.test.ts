@@ -1,14 +1,13 @@
 /** From the platform's records to an ERP's import folder: the demo's month arrives whole, to the cent. */
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse } from "csv-parse/sync";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readDelivered } from "../connectors/files/delivered.ts";
 import { type DocumentName, documents } from "../connectors/files/documents.ts";
 import { openSinks, SinkConfig } from "../connectors/files/sink.ts";
 import { mappings } from "../mappings/index.ts";
+import { openTables } from "../src/config/crossref.ts";
 import type { Item, Mapping, References } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { NotMapped, WaitsFor } from "../src/core/errors.ts";
@@ -25,23 +24,15 @@ const feeds = {
   "supplier-invoices": scene.records.invoices.filter((one) => one["payerCompanyId"] === supplier),
 } satisfies Record<DocumentName, unknown>;
 
-/** The tables that come with the example configuration. */
-function table(name: string): Map<string, Record<string, string>> {
-  const text = readFileSync(new URL(`../config/crossref/${name}.csv`, import.meta.url), "utf8");
-  const rows: Record<string, string>[] = parse(text, { columns: true });
-  return new Map(rows.map((row) => [Object.values(row)[0] ?? "", row]));
-}
-const tables = new Map(
-  ["items", "taxes", "customers", "vendors"].map((name) => [name, table(name)]),
-);
+const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
   find: () => null,
   counterpart(kind, id) {
     throw new WaitsFor(kind, id);
   },
   row(name, key) {
-    const row = tables.get(name)?.get(key);
-    if (row === undefined) throw new NotMapped(name, key);
+    const row = tables.row(name, key);
+    if (row === null) throw new NotMapped(name, key);
     return row;
   },
 };
