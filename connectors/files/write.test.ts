@@ -96,7 +96,7 @@ describe("content", () => {
     expect(utc).toMatchObject({ invoice_date: "2026-03-01" });
   });
 
-  test.each(["=1+1", "+1", "-12.50", "@SUM(A1)", "\t=1", "\r=1", "＝1"])(
+  test.each(["=1+1", "+1", "-12.50", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"])(
     "text %j cannot run in a spreadsheet, and is left alone where that is switched off",
     (notes) => {
       const safe = open().freeze([item(invoice({ notes }))]).body;
