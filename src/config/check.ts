@@ -137,7 +137,7 @@ export class Check {
     const endpoints = this.#groups("endpoints").map(([name, { sources, sinks }]) => {
       return [name, { sources: namesIn(sources), sinks: namesIn(sinks) }] as const;
     });
-    const parts = new Map<string, Parts>([[PLATFORM, this.#known.platform], ...endpoints]);
+    const parts = new Map<string, Parts>([...endpoints, [PLATFORM, this.#known.platform]]);
     for (const [name, flow] of this.#groups("flows"))
       for (const { field, ...complaint } of complaintsOfFlow(flow, parts))
         this.#complain(["flows", name, ...(field === null ? [] : [field])], complaint);

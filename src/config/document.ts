@@ -80,6 +80,11 @@ class Reading implements Document {
     const from = isNode(written) ? (written.range?.[0] ?? 0) : undefined;
     if (from !== undefined) this.#note(path, { value: from });
     if (isAlias(written)) this.#aliases += 1;
+    if (isAlias(written) && node === undefined)
+      this.#report(path, from, {
+        message: `*${written.source} refers to nothing`,
+        remedy: `Mark a value above it with &${written.source}, or put the text into quotes.`,
+      });
     if (path.length > DEPTH_MAX || this.#aliases > ALIASES_MAX) {
       if (this.#broken.push(id(path)) === 1) this.#report(path, from, TOO_MUCH);
       return null;

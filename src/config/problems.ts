@@ -38,19 +38,23 @@ function describe(file: string, { line, column, setting, message, remedy }: Prob
 
 export const settingOf = (path: Path): string => path.map(String).join(".");
 
-/** A value as people wrote it, cut to what fits a line. */
+/** A value as people wrote it, cut to what fits a line; without the credentials that an address may carry. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/\s"]*@/g, "//[secret]@");
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** The candidate that was probably meant: at most a third of its letters differ. */
+/** The candidate that was probably meant: two letters differ, in long words a third of them. */
 export function closest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let least = Infinity;
   for (const candidate of candidates) {
     const distance = edits(word.toLowerCase(), candidate.toLowerCase());
-    if (distance >= least || distance > Math.max(1, candidate.length / 3)) continue;
+    if (
+      distance >= least ||
+      distance > Math.max(candidate.length > 3 ? 2 : 1, candidate.length / 3)
+    )
+      continue;
     least = distance;
     best = candidate;
   }

@@ -37,6 +37,8 @@ const platform = z.strictObject({
   ).optional(),
 });
 
+const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
+
 /** Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. */
 export function settingsSchema(connectors: readonly Connector[], mappings: readonly string[]) {
   const names = connectors.map(({ name }) => name);
@@ -77,9 +79,7 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
     endpoints: named(
       "The company's own systems",
       z.looseObject({
-        connector: (names.length > 0 ? z.enum(names) : z.string()).describe(
-          `Which connector speaks to it: ${names.join(", ")}.`,
-        ),
+        connector: (names.length > 0 ? z.enum(names) : z.string()).describe(CONNECTOR),
       }),
     ),
     crossReferences: z
@@ -115,7 +115,7 @@ export function fullSchema(
     const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
     return {
       ...rest,
-      properties: { connector: { const: name }, ...properties },
+      properties: { connector: { const: name, description: CONNECTOR }, ...properties },
       required: ["connector", ...((required as string[] | undefined) ?? [])],
     };
   });

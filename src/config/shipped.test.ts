@@ -1,0 +1,56 @@
+/** What stands in `config/`: it loads, and editors can help with it. */
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { connectors } from "../../connectors/index.ts";
+import { mappings } from "../../mappings/index.ts";
+import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { loadConfig } from "./config.ts";
+import { openTables } from "./crossref.ts";
+import { jsonSchema } from "./schema.ts";
+
+const SHIPPED = join(import.meta.dirname, "..", "..", "config");
+const FILES = readdirSync(SHIPPED).filter((name) => name.endsWith(".yaml"));
+const MODELINE = "# yaml-language-server: $schema=./fuelbridge.schema.json\n";
+const KEY = "svc_live_0000000000";
+
+test("the schema for editors is the one that the settings have", () => {
+  const stored: unknown = JSON.parse(readFileSync(join(SHIPPED, "fuelbridge.schema.json"), "utf8"));
+  const names = mappings.map(({ name }) => name);
+  expect(stored, "write it anew: fuelbridge schema > config/fuelbridge.schema.json").toEqual(
+    JSON.parse(JSON.stringify(jsonSchema(connectors, names))),
+  );
+});
+
+test.each(FILES)("%s names the schema and loads", (name) => {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-shipped-"));
+  cpSync(SHIPPED, folder, { recursive: true });
+  mkdirSync(join(folder, "secrets"), { recursive: true });
+  writeFileSync(join(folder, "secrets", "api-key"), KEY);
+  chmodSync(join(folder, "secrets", "api-key"), 0o600);
+  const config = loadConfig(join(folder, name), {
+    env: { FUELBRIDGE_API_KEY: KEY },
+    connectors,
+    mappings,
+    platform: { sources: platformSources, sinks: platformSinks },
+  });
+  expect(config.flows.length).toBeGreaterThan(0);
+  expect(readFileSync(join(SHIPPED, name), "utf8").startsWith(MODELINE)).toBe(true);
+  expect(openTables(config.crossReferences).check()).toContain("items");
+});
+
+test("editors complete connectors and mappings, and take ${...} where a setting is more than any text", () => {
+  const schema = JSON.stringify(jsonSchema(connectors, ["a/b"]));
+  expect(schema).toContain('"const":"files"');
+  expect(schema).toContain('"enum":["a/b"]');
+  expect(schema).toContain(String.raw`{"type":"string","pattern":"\\$\\{.+\\}"}`);
+});
