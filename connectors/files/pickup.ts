@@ -31,7 +31,7 @@ const UNFINISHED = /\.(?:tmp|part)$/i;
 export const isHarmless = (name: string): boolean => NAME.test(name) && name === name.trim();
 
 /** What the pattern's `*` stands for in a name; null when the name does not fit. */
-export function match(pattern: Pattern, name: string): string | null {
+function match(pattern: Pattern, name: string): string | null {
   if (UNFINISHED.test(name)) return null;
   const [prefix = "", suffix] = pattern.split("*");
   if (suffix === undefined) return name === pattern ? "" : null;

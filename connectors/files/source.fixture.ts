@@ -9,7 +9,7 @@ import type { Layout } from "./layouts/table.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
 
-export interface Extract {
+interface Extract {
   readonly pages: readonly Page[];
   readonly changes: readonly Change[];
   readonly notices: readonly string[];

@@ -107,7 +107,8 @@ async function look(
 }
 
 function refusal({ name, size, regular }: Found, maxBytes: number): string | null {
-  const shown = JSON.stringify(name.slice(0, 120));
+  // A name that no one should trust is shown without what could hide in it.
+  const shown = `"${name.slice(0, 120).replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, "?")}"`;
   if (!isHarmless(name)) return `${shown} is not read: rename it to letters, digits and " ._()+-".`;
   if (!regular) return `${shown} is not read: it is a link or a device. Put the file itself here.`;
   if (size > maxBytes)

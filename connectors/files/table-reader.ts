@@ -63,7 +63,8 @@ export function openTable(
   const { language, missing, unknown } = best;
   if (missing.length > 0 || unknown.length > 0) throw headerFault(language, missing, unknown);
   const twice = header.find((label, at) => header.indexOf(label) !== at);
-  if (twice !== undefined) throw new FileFault(`has the column "${twice}" twice`, 1, twice);
+  if (twice !== undefined)
+    throw new FileFault(`has the column ${quoted([twice])} twice`, 1, twice.slice(0, LABEL_SHOWN));
   const locale = { ...LOCALES[language], decimal: options.decimal ?? LOCALES[language].decimal };
   return { file, sheet, language, locale, at: new Map(header.map((label, at) => [label, at])) };
 }
@@ -91,8 +92,14 @@ function headerFault(language: Language, missing: string[], unknown: string[]): 
   return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
 }
 
-const quoted = (labels: readonly string[]): string =>
-  labels.map((label) => `"${label}"`).join(", ");
+const LABELS_SHOWN = 30;
+const LABEL_SHOWN = 60;
+
+function quoted(labels: readonly string[]): string {
+  const shown = labels.slice(0, LABELS_SHOWN).map((label) => `"${label.slice(0, LABEL_SHOWN)}"`);
+  const more = labels.length - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
 
 /**
  * Head rows with the rows that continue them. Rows that are empty altogether are passed over. `spread`: a record is

@@ -1,5 +1,4 @@
 /** Tryton's payment lines: the move lines that are linked to invoices. */
-import type { z } from "zod";
 import { date, decimal, filled, records, stamp, text } from "./table.ts";
 
 export const payments = records({
@@ -26,5 +25,3 @@ export const payments = records({
   joined: {},
   key: ({ id }) => id,
 });
-
-export type Payment = z.infer<typeof payments.record>;

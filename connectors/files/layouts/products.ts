@@ -1,5 +1,4 @@
 /** Tryton's list of products. */
-import type { z } from "zod";
 import { decimal, filled, flag, records, text } from "./table.ts";
 
 export const products = records({
@@ -19,5 +18,3 @@ export const products = records({
   joined: {},
   key: ({ code }) => code,
 });
-
-export type Product = z.infer<typeof products.record>;

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { FilesConfig } from "./config.ts";
+import { picks } from "./source.fixture.ts";
+
+const issue = (source: Record<string, unknown>) =>
+  FilesConfig.safeParse({ folder: "in", sources: { it: source } }).error?.issues[0]?.message;
+
+test("sample.yaml is a configuration of this connector", () => {
+  const text = readFileSync(new URL("sample.yaml", import.meta.url), "utf8");
+  const { endpoints } = parse(text) as { endpoints: { books: Record<string, unknown> } };
+  const { connector, ...section } = endpoints.books;
+  expect(connector).toBe("files");
+  const config = FilesConfig.parse(section);
+  expect(Object.keys(config.sources).length).toBe(7);
+});
+
+test("an unknown layout is refused with the known ones", () => {
+  expect(issue({ layout: "tryton-export/clients", pick: "*.csv" })).toContain(
+    '"tryton-export/customers"',
+  );
+});
+
+test("parts are those of the layout", () => {
+  expect(issue({ ...picks.invoices, pick: { heads: "a.csv", rows: "b.csv" } })).toContain(
+    "heads, lines, taxes",
+  );
+  expect(issue({ ...picks.invoices, pick: { lines: "b.csv" } })).toContain('"heads" is needed');
+});
+
+test.each(["../customers.csv", "a*b*.csv", ""])("the pattern %j is refused", (pick) => {
+  expect(issue({ ...picks.customers, pick })).toBeDefined();
+});
+
+test("an unknown setting is refused", () => {
+  expect(issue({ ...picks.customers, encodings: "utf-8" })).toContain("encodings");
+});

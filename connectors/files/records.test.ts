@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { decode, FileFault, readSheet, sniffDelimiter } from "./csv.ts";
+import { supplierInvoices } from "./layouts/invoices.ts";
+import { customers } from "./layouts/parties.ts";
+import { priceLists } from "./layouts/price-lists.ts";
+import type { Layout } from "./layouts/table.ts";
+import { HEADS, PartFault, readRecords } from "./records.ts";
+
+const LINE_FEED = 0x0a;
+
+function read(layout: Layout, bytes: Buffer) {
+  const { text } = decode(bytes, "auto");
+  const sheet = readSheet(text, sniffDelimiter(text));
+  const { changes, cut } = readRecords(layout, new Map([[HEADS, { file: "it.csv", sheet }]]), {});
+  return { cut, records: changes.map(({ id, text, fault }) => (fault ? `fault of ${id}` : text)) };
+}
+
+const begin = (name: string, length: number): Buffer =>
+  readFileSync(new URL(`../../test/data/tryton-export/${name}`, import.meta.url)).subarray(
+    0,
+    length,
+  );
+
+/** Only a cut that falls exactly on a line end cannot be seen. */
+test.each([
+  ["customers.csv", customers],
+  ["price-lists.csv", priceLists],
+  ["supplier-invoices.csv", supplierInvoices],
+] as const)("%s cut at any byte gives whole records and says so", (name, layout) => {
+  const bytes = begin(name, 2600);
+  const whole = read(layout, begin(name, 1e6)).records;
+  for (let end = 1; end < bytes.length; end++) {
+    if (bytes[end - 1] === LINE_FEED) continue;
+    try {
+      const { cut, records } = read(layout, bytes.subarray(0, end));
+      expect(records).toEqual(whole.slice(0, records.length));
+      expect(cut).not.toBeNull();
+    } catch (error) {
+      const fault = error instanceof PartFault ? error.fault : error;
+      expect(fault).toBeInstanceOf(FileFault);
+    }
+  }
+});
