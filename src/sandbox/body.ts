@@ -23,8 +23,13 @@ export function bodyOf(sent: Sent, wanted: boolean): Json | undefined {
   const type = sent.contentType?.split(";")[0]?.trim().toLowerCase() ?? "application/json";
   if (type !== "application/json")
     throw new Refusal(415, "UNSUPPORTED_MEDIA_TYPE", `A body is application/json, not ${type}.`);
+  return parsed(sent.body);
+}
+
+/** @throws Refusal 400 for what is not JSON in UTF-8. */
+export function parsed(body: Buffer): Json {
   try {
-    return parseExact(UTF8.decode(sent.body));
+    return parseExact(UTF8.decode(body));
   } catch {
     throw invalid("The body is not JSON.");
   }

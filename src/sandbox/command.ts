@@ -5,17 +5,23 @@ import { type SandboxOptions, startSandbox } from "./server.ts";
  * resolves after a signal, once the requests in flight are finished; a second signal ends the process at once.
  */
 export async function runSandbox(options: SandboxOptions): Promise<void> {
-  const sandbox = await startSandbox(options);
-  const signal = new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
-  });
-  const { baseUrl, controlUrl } = sandbox;
+  const { baseUrl, controlUrl, close } = await startSandbox(options);
+  const stop = firstSignal();
   process.stdout.write(`${JSON.stringify({ event: "ready", baseUrl, controlUrl })}\n`);
-  process.stderr.write(`sandbox: ${baseUrl} and ${controlUrl}\n`);
-  const name = await signal;
+  process.stderr.write(`sandbox: listening on ${new URL(baseUrl).origin}\n`);
+  const name = await stop;
   process.stderr.write(`sandbox: ${name}, closing\n`);
-  // `once` is spent for this signal; the other one must not be swallowed either.
-  for (const other of ["SIGTERM", "SIGINT"] as const) process.removeAllListeners(other);
-  await sandbox.close();
-  process.exitCode = 0;
+  await close();
+}
+
+/** Listens once: with the listeners gone, the next signal does what signals do. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const signals = ["SIGTERM", "SIGINT"] as const;
+    const heard = (name: NodeJS.Signals) => {
+      for (const signal of signals) process.off(signal, heard);
+      resolve(name);
+    };
+    for (const signal of signals) process.on(signal, heard);
+  });
 }

@@ -3,19 +3,41 @@
  * a power cut is not among the promises, so `synchronous` is normal.
  */
 import Database from "better-sqlite3";
+import { EnvironmentError } from "../core/errors.ts";
 
-/** @throws when another process holds the file, or when it is no database of a sandbox. */
+/** Marks the file as ours, at this version of the schema. */
+const APPLICATION_ID = 0x66_62_73_01;
+
+/** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
 export function openDatabase(path: string): Database.Database {
-  const database = new Database(path, { timeout: 2_000 });
+  try {
+    return opened(new Database(path, { timeout: 2_000 }));
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw new EnvironmentError(
+      `The sandbox cannot keep its state in ${path}: ${error.message}.`,
+      "Choose a new file, or the file of a sandbox that is not running.",
+      error,
+    );
+  }
+}
+
+function opened(database: Database.Database): Database.Database {
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = normal");
   database.pragma("cache_size = -65536");
   database.pragma("temp_store = memory");
   database.exec("begin immediate");
-  if (database.pragma("user_version", { simple: true }) === 0) {
+  const empty = database.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
+  if (empty) {
     database.exec(SCHEMA);
-    database.pragma("user_version = 1");
+    database.pragma(`application_id = ${APPLICATION_ID}`);
+  } else if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
+    throw new EnvironmentError(
+      "The file holds another program's database.",
+      "Choose a new file for the sandbox's state.",
+    );
   }
   database.exec("commit");
   return database;
@@ -68,7 +90,7 @@ create index idempotency_arrived on idempotency (arrived);
 create table fault (id integer primary key autoincrement, times integer not null, fault text not null) strict;
 create table late (
   id integer primary key, due real not null, key text not null, method text not null, path text not null,
-  body text
+  body blob
 ) strict;
 create table lagging (id integer primary key, at real not null, kind text not null, record text not null, before text)
   strict;

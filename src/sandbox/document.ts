@@ -1,5 +1,6 @@
 /** Invoices and delivery tickets on paper: what their PDFs show (specification part 4, `/pdf`). */
-import PDFDocument from "pdfkit";
+import Pdf from "pdfkit";
+import { Decimal } from "../core/decimal.ts";
 import type { Json } from "../core/json.ts";
 import { type Fields, isFields } from "./kinds.ts";
 
@@ -64,7 +65,7 @@ export function ticketDocument(ticket: Fields, name: Naming): PrintedDocument {
 
 /** The bytes of the PDF. Text is left uncompressed: a test, or a person with an editor, can read it. */
 export function print(document: PrintedDocument): Promise<Buffer> {
-  const pdf = new PDFDocument({ size: "LETTER", margin: MARGIN, compress: false });
+  const pdf = new Pdf({ size: "LETTER", margin: MARGIN, compress: false });
   const chunks: Buffer[] = [];
   const done = new Promise<Buffer>((resolve, reject) => {
     pdf.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -129,6 +130,6 @@ const day = (value: Json | undefined): string => say(value).slice(0, 10);
 
 /** Plain text; what the standard fonts cannot show becomes a question mark. */
 function say(value: Json | undefined): string {
-  if (value === undefined || value === null || isFields(value) || Array.isArray(value)) return "";
-  return String(value).replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, "?");
+  const text = typeof value === "string" ? value : value instanceof Decimal ? value.text : "";
+  return text.replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, "?");
 }

@@ -1,19 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import type { Key } from "./keys.ts";
+import { type ControlRequest, keyOf, parsed } from "./control-request.ts";
 import { companies, generate } from "./scenes/index.ts";
 import type { World } from "./world.ts";
-
-/** What a bad control request gets. */
-export class ControlError extends Error {
-  readonly status: 400 | 404;
-
-  constructor(status: 400 | 404, message: string) {
-    super(message);
-    this.name = "ControlError";
-    this.status = status;
-  }
-}
 
 const count = z.int().min(0).max(10_000_000).default(0);
 const Order = z.strictObject({
@@ -31,12 +20,9 @@ const BATCH = 2_000;
 /** `POST /generate`: believable records in any number. */
 export async function generation(
   world: World,
-  body: unknown,
-  keyOf: (world: World, name: string) => Key,
+  request: ControlRequest,
 ): Promise<{ answer: object }> {
-  const { success, data, error } = Order.safeParse(body);
-  if (!success) throw new ControlError(400, error.issues[0]?.message ?? "The body is not valid.");
-  const { key, seed, ...counts } = data;
+  const { key, seed, ...counts } = parsed(Order, request);
   const companyId = keyOf(world, key).company;
   const { epoch } = world;
   const records = generate({

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Json } from "../core/json.ts";
-import type { RawRecord, ResourceName } from "./scenes/book.ts";
+import { companies, type RawRecord, type ResourceName } from "./scenes/index.ts";
 
 export type { RawRecord, ResourceName };
 export type Kind = ResourceName | "companies";
@@ -176,7 +176,7 @@ const templates: Readonly<Record<ResourceName, (birth: Birth) => Record<string, 
   connections: ({ owner }) => ({
     id: "",
     fromCompanyId: owner,
-    toCompanyId: owner,
+    toCompanyId: companies.customer.id,
     status: "ACCEPTED",
     message: null,
     erpId: null,

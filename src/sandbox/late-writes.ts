@@ -6,7 +6,7 @@ export interface LateWrite {
   readonly key: string;
   readonly method: string;
   readonly path: string;
-  readonly body: string | null;
+  readonly body: Buffer | null;
 }
 
 /** Writes that answered 5xx and commit later (reading `failingWritesCommitLateSeconds`). */

@@ -43,8 +43,9 @@ export class Limits {
   /** Counts a request. The RateLimit headers of its answer, and the refusal when a limit is exceeded. */
   admit(key: string, now: number): { headers: Headers; refused: Refusal | null } {
     const usage = this.#get.get(key) as Usage;
-    const open = usage.window_start !== null && now < usage.window_start + WINDOW_MS;
-    const start = open ? (usage.window_start as number) : now;
+    const last = usage.window_start ?? -Infinity;
+    const open = now < last + WINDOW_MS;
+    const start = open ? last : now;
     const used = open ? usage.window_used : 0;
     const end = start + WINDOW_MS;
     const full = used >= usage.per_minute;

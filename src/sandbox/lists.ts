@@ -133,7 +133,7 @@ export class Lists {
     const bound = micros(updatedSince);
     if (bound === null) throw invalid("updatedSince is not a timestamp.");
     const since = updatedSinceInclusive ? bound : bound + 1;
-    const counted = this.#get<number>(
+    const counted = this.#count(
       `select count(*) from sight where ${conditions(filters)} and updated >= :since`,
       { ...bindings(shelf, filters), since },
     );
@@ -153,11 +153,11 @@ export class Lists {
   #total(shelf: number, filters: Filters): number {
     const { status, ...others } = filters;
     if (Object.values(others).some((value) => value !== undefined))
-      return this.#get<number>(
+      return this.#count(
         `select count(*) from sight where ${conditions(filters)}`,
         bindings(shelf, filters),
       );
-    return this.#get<number>(
+    return this.#count(
       `select coalesce(sum(count), 0) from tally where shelf = :shelf
        ${status === undefined ? "" : "and status = :status"}`,
       bindings(shelf, { status }),
@@ -170,8 +170,9 @@ export class Lists {
     return this.#statement(sql).all(values) as SightRow[];
   }
 
-  #get<T>(sql: string, values: Record<string, unknown>): T {
-    return Object.values(this.#statement(sql).get(values) as Record<string, T>)[0] as T;
+  #count(sql: string, values: Record<string, unknown>): number {
+    const [count] = Object.values(this.#statement(sql).get(values) as Record<string, number>);
+    return count ?? 0;
   }
 
   #statement(sql: string): Statement<[Record<string, unknown>]> {
@@ -219,7 +220,7 @@ function bindings(shelf: number, filters: Filters): Record<string, unknown> {
 /** Status sorts by the life cycle; what is null or unknown comes last in both directions. */
 function ordering(sort: Listing["sort"]): string {
   const direction = sort?.order === "asc" ? "asc" : "desc";
-  switch (sort?.by) {
+  switch (sort?.by ?? "createdAt") {
     case "updatedAt":
       return `updated ${direction}, id ${direction}`;
     case "parent":

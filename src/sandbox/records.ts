@@ -1,5 +1,5 @@
 /** The records and their shelves. One write keeps record, sights and counts together; callers bring the transaction. */
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type Fields, type Kind, type RawRecord, unshown } from "./kinds.ts";
 import { type Card, cardOf, type Others, type Role, type Sight } from "./shelves.ts";
@@ -86,9 +86,13 @@ export class Records implements Others {
     this.#sql.remove.run(before.seq);
   }
 
-  /** Every record, in the order of creation. */
-  all(kind: Kind, owner: string | null): Stored[] {
-    return this.#sql.all.all({ kind, owner }).map(stored);
+  /** Every record as JSON text, in the order of creation, in portions: there may be a million. */
+  *texts(kind: Kind, owner: string | null): Generator<string[]> {
+    for (let seq: number | undefined = 0; seq !== undefined;) {
+      const rows: Row[] = this.#sql.portion.all({ kind, owner, seq });
+      if (rows.length > 0) yield rows.map(whole);
+      seq = rows.at(-1)?.seq;
+    }
   }
 
   find(kind: Kind, id: string): Fields | null {
@@ -165,10 +169,10 @@ export class Records implements Others {
   }
 
   /** The payments whose parties change with their invoice. */
-  #followers(before: Fields, after: Fields): Stored[] {
+  #followers(before: RawRecord, after: RawRecord): Stored[] {
     const same = ["companyId", "payerCompanyId"].every((field) => before[field] === after[field]);
     if (same && (before.status === "DRAFT") === (after.status === "DRAFT")) return [];
-    return this.children("payments", String(after.id));
+    return this.children("payments", after.id);
   }
 }
 
@@ -184,8 +188,9 @@ function prepare(database: Database) {
     natural: database.prepare<[string, string, string], Row>(
       `select ${columns} from record where kind = ? and owner = ? and natural = ? order by seq limit 1`,
     ),
-    all: database.prepare<[{ kind: string; owner: string | null }], Row>(
-      `select ${columns} from record where kind = :kind and (:owner is null or owner = :owner) order by seq`,
+    portion: database.prepare<[{ kind: string; owner: string | null; seq: number }], Row>(
+      `select ${columns} from record where kind = :kind and seq > :seq and (:owner is null or owner = :owner)
+       order by seq limit 1000`,
     ),
     insert: database.prepare<
       [string, string, string, string | null, string | null, string, string | null]
@@ -203,7 +208,7 @@ function prepare(database: Database) {
       .prepare<[string, string, string], number>(
         "select number from shelf where kind = ? and company = ? and role = ?",
       )
-      .pluck() as Statement<[string, string, string], number>,
+      .pluck(),
     stand: database.prepare(
       `insert into sight (shelf, updated, id, created, seq, status, parent, products, requested, search)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -229,8 +234,11 @@ function texts(kind: Kind, record: RawRecord): { shown: string; hidden: string |
   return { shown: stringifyExact(shown), hidden: stringifyExact(hidden) };
 }
 
-function stored({ seq, owner, shown, hidden }: Row): Stored {
-  const record = parseExact(shown) as RawRecord;
-  if (hidden !== null) Object.assign(record, parseExact(hidden));
-  return { seq, owner, shown, record };
+/** Both parts are JSON objects that are not empty. */
+const whole = ({ shown, hidden }: Row): string =>
+  hidden === null ? shown : `${shown.slice(0, -1)},${hidden.slice(1)}`;
+
+function stored(row: Row): Stored {
+  const { seq, owner, shown } = row;
+  return { seq, owner, shown, record: parseExact(whole(row)) as RawRecord };
 }

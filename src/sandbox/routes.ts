@@ -26,8 +26,6 @@ export function matchRoute(method: string, path: string): Match | null {
   return null;
 }
 
-export const isWrite = (method: string): boolean => method !== "GET";
-
 function decoded(segment: string): string | null {
   try {
     return decodeURIComponent(segment);

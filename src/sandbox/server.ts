@@ -2,10 +2,13 @@
 import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { codeOf, JSON_TYPE, Refusal } from "./answer.ts";
 import { BODY_MAX } from "./body.ts";
 import { control } from "./control.ts";
+import type { ControlAnswer } from "./control-request.ts";
 import { type Departure, Exchange } from "./exchange.ts";
 import { isSceneName } from "./scenes/index.ts";
 import { World } from "./world.ts";
@@ -25,7 +28,7 @@ export interface Sandbox {
   readonly baseUrl: string;
   readonly controlUrl: string;
   /** Closes idle connections at once and waits for the requests in flight, 10 s at most. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The longer root first: the one is the beginning of the other (part 1, convention 1). */
@@ -48,18 +51,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       "The sandbox hands out its keys to everyone who asks: leave it on 127.0.0.1.",
     );
   const world = new World(db, scenario);
-  const server = createServer(listener(world));
+  const exchange = new Exchange(world);
+  const server = createServer(listener(world, exchange));
   server.keepAliveTimeout = 60_000;
   await listening(server, port, host);
   const at = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   return {
     baseUrl: at + ROOTS[0],
     controlUrl: at + CONTROL_ROOT,
-    async close() {
+    close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+      const timer = setTimeout(() => {
+        exchange.abandon();
+        server.closeAllConnections();
+      }, CLOSE_MS);
       await closed;
+      // A client may have left while its write is delayed.
+      await exchange.idle();
       clearTimeout(timer);
       world.close();
     },
@@ -70,16 +79,23 @@ const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 function listening(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const failed = (error: Error) =>
+      reject(
+        new EnvironmentError(
+          `The sandbox cannot listen on ${host}:${port}: ${error.message}.`,
+          "Choose another port; 0 takes a free one.",
+          error,
+        ),
+      );
+    server.once("error", failed);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", failed);
       resolve();
     });
   });
 }
 
-function listener(world: World) {
-  const exchange = new Exchange(world);
+function listener(world: World, exchange: Exchange) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     serve(world, exchange, request, response).catch((error: unknown) => {
       process.stderr.write(`sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
@@ -96,24 +112,26 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://sandbox");
-  const query = Object.fromEntries(searchParams);
+  const [path = "", search = ""] = (request.url ?? "/").split(/\?(.*)/s, 2);
+  const query = Object.fromEntries(new URLSearchParams(search));
   const method = request.method ?? "GET";
-  if (pathname.startsWith(`${CONTROL_ROOT}/`)) {
+  if (path.startsWith(`${CONTROL_ROOT}/`)) {
     const { body } = await read(request, CONTROL_BODY_MAX);
     exchange.commitLate();
-    const path = pathname.slice(CONTROL_ROOT.length);
-    const answer = await control(world, { method, path, query, body: body.toString("utf8") });
+    const below = path.slice(CONTROL_ROOT.length);
+    const segments = below.split("/").slice(1);
+    const text = body.toString("utf8");
+    const answer = await control(world, { method, path: below, segments, query, body: text });
     exchange.commitLate();
-    send(response, { answer: { ...answer, type: JSON_TYPE, headers: {} }, half: false });
+    await sendPieces(response, answer);
     return;
   }
   const sent = await read(request, BODY_MAX);
-  const root = ROOTS.find((root) => pathname.startsWith(`${root}/`)) ?? "";
+  const root = ROOTS.find((root) => path.startsWith(`${root}/`)) ?? "";
   const departure = await exchange.handle({
     ...sent,
     method,
-    path: pathname.slice(root.length),
+    path: path.slice(root.length),
     query,
     contentType: request.headers["content-type"],
     headers: {
@@ -152,7 +170,13 @@ function send(response: ServerResponse, { answer, half }: Departure): void {
   const type = answer.type === null ? {} : { "Content-Type": answer.type };
   response.writeHead(answer.status, { ...answer.headers, ...type, ...length });
   if (!half) response.end(body);
+  else if (body.length === 0) socket?.destroy();
   else response.write(body.subarray(0, body.length / 2), () => socket?.destroy());
+}
+
+async function sendPieces(response: ServerResponse, answer: ControlAnswer): Promise<void> {
+  response.writeHead(answer.status, { "Content-Type": JSON_TYPE });
+  await pipeline(Readable.from(answer.body, { objectMode: true }), response);
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

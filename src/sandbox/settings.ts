@@ -8,7 +8,7 @@ export class Settings {
   constructor(database: Database) {
     this.#get = database
       .prepare<[string], string>("select value from setting where name = ?")
-      .pluck() as Statement<[string], string>;
+      .pluck();
     this.#set = database.prepare(
       "insert into setting values (?, ?) on conflict (name) do update set value = excluded.value",
     );

@@ -25,7 +25,7 @@ export interface Card {
 
 /** What a card needs to know of other records. */
 export interface Others {
-  companyName(id: string): string | null;
+  readonly companyName: (id: string) => string | null;
   find(kind: Kind, id: string): Fields | null;
 }
 
@@ -56,38 +56,37 @@ export const priceKey = (terminalId: string, product: string): string =>
   `${terminalId}\n${product}`;
 
 function sightsOf(kind: Kind, record: Fields, owner: string, others: Others): Sight[] {
-  switch (kind) {
-    case "invoices": {
-      const search = joined([record.invoiceNumber, record.notes]);
-      return invoiceParties(record, owner, search);
-    }
-    case "payments": {
-      const invoice = others.find("invoices", text(record.invoiceId) ?? "");
-      return invoice === null
-        ? [{ company: owner, role: "issuer", search: null }]
-        : invoiceParties(invoice, text(invoice.companyId) ?? owner, null);
-    }
-    case "connections": {
-      const [from, to] = [text(record.fromCompanyId) ?? owner, text(record.toCompanyId) ?? owner];
-      const [names, fromName] = [[to, from].map(others.companyName), others.companyName(from)];
-      const outward = joined([names[0] ?? null]);
-      const inward = joined([fromName]);
-      return [
-        { company: from, role: "outbound", search: outward },
-        { company: from, role: "all", search: from === to ? joined(names) : outward },
-        { company: to, role: "inbound", search: inward },
-        ...(from === to ? [] : [{ company: to, role: "all" as const, search: inward }]),
-      ];
-    }
-    case "delivery-tickets": {
-      const companies = [owner, text(record.supplierCompanyId), text(record.receiverCompanyId)];
-      return [...new Set(companies)]
-        .filter((company) => company !== null)
-        .map((company) => ({ company, role: "own", search: null }));
-    }
-    default:
-      return [{ company: owner, role: "own", search: searchOf(kind, record) }];
+  if (kind === "invoices") {
+    const search = joined([record.invoiceNumber, record.notes]);
+    return invoiceParties(record, owner, search);
   }
+  if (kind === "payments") {
+    const invoice = others.find("invoices", text(record.invoiceId) ?? "");
+    return invoice === null
+      ? [{ company: owner, role: "issuer", search: null }]
+      : invoiceParties(invoice, text(invoice.companyId) ?? owner, null);
+  }
+  if (kind === "connections") return connectionEnds(record, owner, others);
+  if (kind !== "delivery-tickets")
+    return [{ company: owner, role: "own", search: searchOf(kind, record) }];
+  const companies = [owner, text(record.supplierCompanyId), text(record.receiverCompanyId)];
+  return [...new Set(companies)]
+    .filter((company) => company !== null)
+    .map((company) => ({ company, role: "own", search: null }));
+}
+
+/** Each end finds the connection by the name of the other. */
+function connectionEnds(record: Fields, owner: string, others: Others): Sight[] {
+  const from = text(record.fromCompanyId) ?? owner;
+  const to = text(record.toCompanyId) ?? owner;
+  const outbound = { company: from, search: joined([others.companyName(to)]) };
+  const inbound = { company: to, search: joined([others.companyName(from)]) };
+  return [
+    { ...outbound, role: "outbound" },
+    { ...outbound, role: "all" },
+    { ...inbound, role: "inbound" },
+    ...(from === to ? [] : [{ ...inbound, role: "all" as const }]),
+  ];
 }
 
 /** The payer sees an invoice once it is issued. */
@@ -123,6 +122,7 @@ function parentOf(kind: Kind, record: Fields): string | null {
 
 function naturalOf(kind: Kind, record: Fields): string | null {
   if (kind === "invoices") return text(record.invoiceNumber);
+  if (kind === "supplier-terminals") return text(record.terminalCode);
   if (kind === "rack-prices")
     return priceKey(text(record.terminalId) ?? "", text(record.product) ?? "");
   return null;
@@ -138,9 +138,8 @@ const linesOf = (record: Fields): readonly Fields[] =>
   Array.isArray(record.lines) ? (record.lines as readonly Json[]).filter(isFields) : [];
 
 function joined(values: readonly (Json | undefined)[]): string | null {
-  const texts = values.filter((value) => typeof value === "string" && value !== "");
+  const texts = values.map((value) => text(value) ?? "").filter((value) => value !== "");
   return texts.length === 0 ? null : fold(texts.join("\n"));
 }
 
-export const text = (value: Json | undefined): string | null =>
-  typeof value === "string" ? value : null;
+const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);

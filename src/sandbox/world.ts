@@ -1,5 +1,6 @@
 /** The sandbox's whole state behind one door: opened, reset to a scenario, taken up again after a restart. */
 import type { Database } from "better-sqlite3";
+import type { Json } from "../core/json.ts";
 import { Clock } from "./clock.ts";
 import { Cursors } from "./cursors.ts";
 import { openDatabase } from "./database.ts";
@@ -108,8 +109,12 @@ export class World {
   /** Puts a record of the scenes. */
   add(resource: (typeof resourceNames)[number], given: RawRecord): void {
     const { ownerCompanyId, ...record } = given;
-    const owner = String(ownerCompanyId ?? record.companyId ?? record.fromCompanyId);
-    const at = String(record.createdAt ?? record.paidAt ?? "");
+    const owner = first(ownerCompanyId, record.companyId, record.fromCompanyId);
+    const at = first(record.createdAt, record.paidAt);
     this.records.put(resource, complete(resource, record, { owner, at, next: 0 }), owner);
   }
 }
+
+/** The first of them that is a text. */
+const first = (...values: readonly (Json | undefined)[]): string =>
+  values.find((value) => typeof value === "string") ?? "";

@@ -4,6 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { Operation } from "../../platform/contract/operation.ts";
 import type { OperationId, operations } from "../../platform/contract/operations.ts";
 import { type Answer, invalid, json, notFound, success } from "../answer.ts";
+import { micros } from "../clock.ts";
 import type { PrintedDocument } from "../document.ts";
 import type { Key } from "../keys.ts";
 import { complete, type Fields, isFields, type Kind, type ResourceName } from "../kinds.ts";
@@ -32,7 +33,7 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly raw: Json;
 }
 
-export type Handler<Id extends OperationId> = (
+type Handler<Id extends OperationId> = (
   call: Call<Part<Id, "query">, Part<Id, "body">>,
 ) => Answer | PrintedDocument;
 
@@ -84,6 +85,8 @@ export function amend(call: Call, kind: ResourceName, before: Stored, changes: F
   const record = complete(kind, { ...before.record, ...changes, updatedAt: call.at }, birth);
   return call.world.records.put(kind, record, before.owner);
 }
+
+export const bornAt = ({ record }: Stored): number => micros(record.createdAt) ?? 0;
 
 export const one = (status: number, { shown }: Stored): Answer => success(status, shown);
 

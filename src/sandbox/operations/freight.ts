@@ -1,11 +1,11 @@
 /** Connections and their freight rates (specification part 4, Connections and freight rates). */
 import { invalid, noContent, notFound } from "../answer.ts";
-import { micros } from "../clock.ts";
 import type { Fields } from "../kinds.ts";
 import type { Stored } from "../records.ts";
 import {
   all,
   amend,
+  bornAt,
   type Call,
   create,
   type Handlers,
@@ -95,10 +95,9 @@ function fitOf(rate: Fields, lane: Fields): number {
 /** The caller's own rates on a connection, newest first. */
 function ratesOn({ world, key }: Call, connectionId: string): Stored[] {
   const rates = world.records.children("freight-rates", connectionId);
-  const age = ({ record }: Stored) => micros(record.createdAt) ?? 0;
   return rates
     .filter(({ owner }) => owner === key.company)
-    .sort((one, other) => age(other) - age(one));
+    .sort((one, other) => bornAt(other) - bornAt(one));
 }
 
 /** Terminals stand in a directory of all companies, so any of them will do. */

@@ -1,11 +1,11 @@
 /** Orders and their notes (specification part 4, Orders). */
 import { stringifyExact } from "../../core/json.ts";
 import { success } from "../answer.ts";
-import { micros } from "../clock.ts";
 import { type Fields, isFields } from "../kinds.ts";
 import {
   all,
   amend,
+  bornAt,
   type Call,
   create,
   type Handlers,
@@ -48,8 +48,7 @@ export const orders: Handlers<
   listOrderNotes(call) {
     const order = seen(call, "orders", "The order");
     const notes = call.world.records.children("order-notes", order.record.id);
-    const age = ({ createdAt }: Fields) => micros(createdAt) ?? 0;
-    return all(notes.sort((one, other) => age(one.record) - age(other.record)));
+    return all(notes.sort((one, other) => bornAt(one) - bornAt(other)));
   },
 
   /** In any status; the order itself does not change. */

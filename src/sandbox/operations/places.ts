@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { stringifyExact } from "../../core/json.ts";
 import { type Answer, success } from "../answer.ts";
+import { isFields } from "../kinds.ts";
 import { amend, type Call, create, type Handlers, known, list, one, seen } from "./call.ts";
 
 export const places: Handlers<
@@ -27,7 +28,13 @@ export const places: Handlers<
 
   updateLocation(call) {
     const location = seen(call, "locations", "The location");
-    return one(200, amend(call, "locations", location, known(call)));
+    // What a schedule or compartment holds is not specified, so it is kept whole.
+    const { schedules, compartments } = isFields(call.raw) ? call.raw : {};
+    const whole = {
+      ...(schedules === undefined ? {} : { schedules }),
+      ...(compartments === undefined ? {} : { compartments }),
+    };
+    return one(200, amend(call, "locations", location, { ...known(call), ...whole }));
   },
 
   listAllocations({ world, key }) {

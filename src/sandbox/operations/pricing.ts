@@ -79,8 +79,9 @@ export const pricing: Handlers<
 };
 
 function hasTerminal({ world, id, key }: Call): boolean {
-  const own = world.records.all("supplier-terminals", key.company);
-  return own.some(({ record }) => record.id === id || record.terminalCode === id);
+  const terminal = world.records.get("supplier-terminals", id);
+  if (terminal?.owner === key.company) return true;
+  return world.records.natural("supplier-terminals", key.company, id) !== null;
 }
 
 function exact(value: unknown): Decimal {
