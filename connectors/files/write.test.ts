@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -138,6 +138,18 @@ describe("content", () => {
   test("no value and an empty text stay different", () => {
     const { body } = open().freeze([item(invoice())]);
     expect(body).toMatch(/,,"",,18286\.70,/);
+  });
+
+  test("README.md names every column", async () => {
+    const readme = await readFile(join(import.meta.dirname, "README.md"), "utf8");
+    for (const name of [
+      "orders",
+      "delivery-tickets",
+      "customer-invoices",
+      "supplier-invoices",
+    ] as const)
+      for (const column of layoutOf(name).columns)
+        expect(readme).toContain(column.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
   });
 
   test("columns are the fields of the schema", () => {
