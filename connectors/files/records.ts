@@ -178,13 +178,18 @@ function draftsOf(layout: Layout, table: Table, group: Group, joins: readonly Jo
   return [{ values, line: group.line, problems, raw }];
 }
 
+/**
+ * A record that cannot be read has another text than one that can, so that a correction is always a change; its place
+ * in the file is no part of it, so that it does not come up again when it moves.
+ */
 function change(layout: Layout, file: string, draft: Draft): Change {
   const place = `${file} line ${draft.line}`;
   const key = layout.key(draft.values);
   const [problem] = draft.problems;
   if (problem === undefined && key !== null && key.length <= ID_MAX)
     return { id: key, version: null, text: stringifyExact(draft.values), origin: place };
-  const text = stringifyExact({ file, line: draft.line, rows: draft.raw });
+  const problems = draft.problems.map(({ message }) => message);
+  const text = stringifyExact({ rows: draft.raw, problems });
   const id = key === null || key.length > ID_MAX ? place : key;
   if (problem === undefined)
     return { id, version: null, text, origin: place, fault: keyFault(key ?? "") };
@@ -219,6 +224,7 @@ function unique(changes: readonly Change[]): Change[] {
 
 const twice = (first: Change, second: Change): Change => ({
   ...first,
+  text: stringifyExact({ twice: [first.text, second.text] }),
   fault: first.fault ?? {
     code: "key-twice",
     message: `${first.id} stands twice with different content (${first.origin} and ${second.origin}).`,

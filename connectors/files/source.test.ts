@@ -242,6 +242,16 @@ describe("tables", () => {
     expect(changes[0]?.text).toContain("42 442.58");
   });
 
+  test("a bad record that only moved is the same record", async () => {
+    const bad = party("2", "a\u0001b");
+    await folder.put("customers.csv", file(bad));
+    const first = await folder.read(picks.customers);
+    await folder.put("customers-2.csv", file(party("1"), bad));
+    const second = await folder.read(picks.customers);
+    expect(first.changes[0]?.fault?.code).toBe("bad-cell");
+    expect(second.changes[1]?.text).toBe(first.changes[0]?.text);
+  });
+
   test("a record without a key is known by its place", async () => {
     await folder.put("customers.csv", file(party(""), party("2")));
     expect(await codes()).toEqual(["customers.csv line 2", "2"]);
@@ -268,6 +278,9 @@ describe("tables", () => {
     ]);
     expect(changes[0]?.fault?.message).toContain("customers.csv line 2 and customers.csv line 4");
     expect(changes[1]?.fault).toBeUndefined();
+    await folder.put("customers.csv", file(party("1"), party("2")));
+    const corrected = await folder.read(picks.customers);
+    expect(corrected.changes[0]?.text).not.toBe(changes[0]?.text);
   });
 
   test.each([
