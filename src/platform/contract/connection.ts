@@ -116,7 +116,7 @@ export const CreateFreightRate = z
 export type CreateFreightRate = z.infer<typeof CreateFreightRate>;
 
 /** Partial; the connection of a rate cannot be changed. */
-export const UpdateFreightRate = z.looseObject({
+export const UpdateFreightRate = p.object({
   ...lane,
   connectionId: z.undefined({ error: "connectionId is immutable" }).optional(),
 });

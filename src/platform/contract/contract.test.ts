@@ -184,6 +184,17 @@ describe("limits of requests", () => {
     expect(passes(schema, bad)).toBe(false);
   });
 
+  it("count UTF-16 units, as the platform's reading goes", () => {
+    const notes = "\u{1F600}".repeat(1000);
+    expect(passes(CreateOrder, { lines: [line], notes })).toBe(true);
+    expect(passes(CreateOrder, { lines: [line], notes: `${notes}x` })).toBe(false);
+  });
+
+  it("take no Decimal for an object", () => {
+    expect(passes(CreateOrder, { lines: [line], requirements: {} })).toBe(true);
+    expect(passes(CreateOrder, { lines: [line], requirements: Decimal.of("1") })).toBe(false);
+  });
+
   it("apply defaults on creation, never on a partial update", () => {
     expect(CreateOrder.parse({ lines: [line] })).toMatchObject({ urgency: "routine" });
     expect(UpdateOrder.parse({})).toEqual({});

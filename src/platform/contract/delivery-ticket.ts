@@ -5,7 +5,7 @@ import * as p from "./primitives.ts";
 export const ticketStatuses = ["DRAFT", "ISSUED", "SIGNED", "VOID"] as const;
 
 /** Every figure of a line may be missing: tickets are saved as drafts, piece by piece. */
-export const ProductLine = z.looseObject({
+export const ProductLine = p.object({
   product_name: p.textOrNull,
   spec: p.textOrNull,
   gross_gallons: p.decimalOrNull,
@@ -39,7 +39,7 @@ export const DeliveryTicketQuery = z.object({
   orderId: p.queryId,
 });
 
-const ProductLineInput = z.looseObject({
+const ProductLineInput = p.object({
   product_name: p.optional(120),
   spec: p.optional(120),
   gross_gallons: p.numeric().optional(),
@@ -48,8 +48,7 @@ const ProductLineInput = z.looseObject({
   api_gravity: p.numeric().optional(),
 });
 
-/** Partial (rule P3): no defaults. */
-export const UpdateDeliveryTicket = z.looseObject({
+const fields = {
   ticketNumber: p.required(64).optional(),
   orderId: p.id.nullish(),
   supplierCompanyId: p.id.nullish(),
@@ -64,11 +63,15 @@ export const UpdateDeliveryTicket = z.looseObject({
   destinationName: p.optionalOrNull(200),
   productLines: z.array(ProductLineInput).max(50).nullish(),
   deliveryNotes: p.optional(2000),
-});
+};
+
+/** Partial (rule P3): no defaults. */
+export const UpdateDeliveryTicket = p.object(fields);
 export type UpdateDeliveryTicket = z.infer<typeof UpdateDeliveryTicket>;
 
 /** A ticket number is generated when none is given. */
-export const CreateDeliveryTicket = UpdateDeliveryTicket.extend({
+export const CreateDeliveryTicket = p.object({
+  ...fields,
   status: z.enum(ticketStatuses).default("DRAFT"),
 });
 export type CreateDeliveryTicket = z.infer<typeof CreateDeliveryTicket>;

@@ -147,7 +147,7 @@ export const CreateInvoice = z.looseObject({
 });
 export type CreateInvoice = z.infer<typeof CreateInvoice>;
 
-export const MarkPaid = z.looseObject({
+export const MarkPaid = p.object({
   paidAt: p.timestamp.optional(),
   notes: p.optionalOrNull(1000),
 });

@@ -55,8 +55,8 @@ export type ListedLocation = z.infer<typeof ListedLocation>;
 
 export const LocationQuery = z.object({ search: p.queryText(100), isActive: p.queryFlag });
 
-const ScheduleDay = z
-  .looseObject({
+const ScheduleDay = p
+  .object({
     isOpen: z.boolean().optional(),
     openTime: z.string().nullish(),
     closeTime: z.string().nullish(),
@@ -70,7 +70,7 @@ const ScheduleDay = z
  * Inferred from rules L1 and P3: the specification names the update and its rules, not its body. Field names and the
  * rest are those of the answer.
  */
-export const UpdateLocation = z.looseObject({
+export const UpdateLocation = p.object({
   name: z.string().min(1).optional(),
   locationType: z.string().nullish(),
   street: z.string().nullish(),
@@ -95,6 +95,6 @@ export const UpdateLocation = z.looseObject({
     .min(1)
     .optional(),
   schedules: z.array(ScheduleDay).min(1).optional(),
-  compartments: z.array(z.looseObject({})).min(1).optional(),
+  compartments: z.array(p.object({})).min(1).optional(),
 });
 export type UpdateLocation = z.infer<typeof UpdateLocation>;

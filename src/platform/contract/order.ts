@@ -43,7 +43,7 @@ export const OrderLine = z.looseObject({
 });
 export type OrderLine = z.infer<typeof OrderLine>;
 
-const Requirements = z.looseObject({
+const Requirements = p.object({
   truckType: z.string().optional(),
   hazmat: z.boolean().optional(),
   twic: z.boolean().optional(),
@@ -61,7 +61,7 @@ export const Order = z.looseObject({
   pricingType: p.openEnum(pricingTypes),
   urgency: p.openEnum(urgencies),
   notes: p.textOrNull,
-  requirements: p.orNull(z.looseObject({})),
+  requirements: p.orNull(p.object({})),
   requestedDate: p.timestampOrNull,
   deliveryDate: p.timestampOrNull,
   deliveryStart: p.textOrNull,
@@ -141,7 +141,7 @@ export const CreateOrder = z.looseObject({
 export type CreateOrder = z.infer<typeof CreateOrder>;
 
 /** Partial (rule P3): no defaults, except inside `lines`, which replace the lines as a whole. */
-export const UpdateOrder = z.looseObject({
+export const UpdateOrder = p.object({
   locationId: p.id.nullish(),
   orderType: z.enum(orderTypes).optional(),
   urgency: z.enum(urgencies).optional(),

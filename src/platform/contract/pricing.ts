@@ -57,7 +57,7 @@ export type BulkRackPriceResult = z.infer<typeof BulkRackPriceResult>;
 
 export const FreightCalculate = z.looseObject({
   originTerminalId: p.required(100),
-  destinationZip: z.string().min(3).max(20),
+  destinationZip: p.required(20).min(3),
   product: p.required(100),
   gallons: p.numeric({ min: 1, integer: true }),
   ratePerMile: p.numeric({ min: 0 }).optional(),

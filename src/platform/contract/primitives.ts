@@ -82,20 +82,33 @@ export const latitude = numeric({ min: -90, max: 90 });
 export const longitude = numeric({ min: -180, max: 180 });
 export const percent = numeric({ min: 0, max: 100 });
 
-/** A required text of a request: at least one character; lengths count UTF-16 units. */
-export const required = (max: number) => z.string().min(1).max(max);
+/** Text of at most `max` UTF-16 units. Zod's own `max` counts code points, which lets longer text pass. */
+const upTo = (max: number) =>
+  z
+    .string()
+    .refine((value) => value.length <= max, { error: `must have at most ${max} characters` });
+
+/** A required text of a request: at least one character. */
+export const required = (max: number) => upTo(max).min(1);
 
 /** An optional text of a request. */
-export const optional = (max: number) => z.string().max(max).optional();
+export const optional = (max: number) => upTo(max).optional();
 
 /** The same where the field is nullable. */
-export const optionalOrNull = (max: number) => z.string().max(max).nullish();
+export const optionalOrNull = (max: number) => upTo(max).nullish();
+
+/** An object whose fields may all be missing. A Decimal, to zod an object as well, is a number here. */
+export const object = <T extends z.ZodRawShape>(shape: T) =>
+  z.preprocess(
+    (value) => (value instanceof Decimal ? Number(value.text) : value),
+    z.looseObject(shape),
+  );
 
 /** Query values are text; an empty one counts as not sent. */
 const sent = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema);
 
-export const queryText = (max: number) => sent(z.string().max(max).optional());
+export const queryText = (max: number) => sent(upTo(max).optional());
 export const queryEnum = <const V extends string>(values: readonly V[]) =>
   sent(z.enum(values).optional());
 export const queryChoice = <const V extends string>(values: readonly V[], fallback: NoInfer<V>) =>

@@ -15,7 +15,7 @@ export const SupplierTerminal = z.looseObject({
   operatingHours: p.textOrNull,
   lat: p.decimalOrNull,
   lng: p.decimalOrNull,
-  products: p.orNull(z.looseObject({})),
+  products: p.orNull(p.object({})),
   capacity: p.integerOrNull,
   isActive: z.boolean(),
   createdAt: p.timestamp,
@@ -25,10 +25,7 @@ export type SupplierTerminal = z.infer<typeof SupplierTerminal>;
 
 export const SupplierTerminalQuery = z.object({ search: p.queryText(100), state: p.queryText(2) });
 
-/** Partial (rule P3): no defaults. */
-export const UpdateTerminal = z.looseObject({
-  terminalCode: p.required(50).optional(),
-  name: p.required(200).optional(),
+const fields = {
   city: p.optionalOrNull(100),
   state: p.optionalOrNull(100),
   zip: p.optionalOrNull(20),
@@ -40,12 +37,20 @@ export const UpdateTerminal = z.looseObject({
   capacity: p.numeric({ min: 0, integer: true }).nullish(),
   operatingHours: p.optionalOrNull(500),
   taxingAuthority: p.optionalOrNull(200),
+};
+
+/** Partial (rule P3): no defaults. */
+export const UpdateTerminal = p.object({
+  ...fields,
+  terminalCode: p.required(50).optional(),
+  name: p.required(200).optional(),
   unitSystem: z.enum(units).optional(),
   isActive: z.boolean().optional(),
 });
 export type UpdateTerminal = z.infer<typeof UpdateTerminal>;
 
-export const UpsertTerminal = UpdateTerminal.extend({
+export const UpsertTerminal = z.looseObject({
+  ...fields,
   terminalCode: p.required(50),
   name: p.required(200),
   unitSystem: z.enum(units).default("gal"),

@@ -1,0 +1,234 @@
+/** Part 4, Connections and freight rates, Parties, and their readings. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { freightRate, nowhere, party } from "./samples.ts";
+import { idsOf, invalid, notFound, useSandbox, type Row } from "./support.ts";
+
+const sandbox = useSandbox();
+const { control } = sandbox;
+
+let connection = "";
+beforeEach(async () => {
+  const customer = sandbox.company("customer");
+  const rows = await control.stored("connections");
+  connection = String(rows.find((row) => row["toCompanyId"] === customer)?.["id"]);
+});
+const listed = async (query: string, as = "supplier"): Promise<Row[]> =>
+  (await sandbox.get(`/connections?${query}`, { as })).rows;
+
+describe("GET /connections", () => {
+  it("direction: outbound from the caller, inbound to it, all by default", async () => {
+    expect(await listed("direction=outbound")).toHaveLength(2);
+    expect(await listed("direction=inbound")).toHaveLength(0);
+    expect(await listed("")).toHaveLength(2);
+    expect(idsOf(await listed("direction=inbound", "customer"))).toEqual([connection]);
+    expect(await listed("direction=outbound", "customer")).toHaveLength(0);
+    expect(idsOf(await listed("direction=all", "customer"))).toEqual([connection]);
+  });
+
+  it.each(["PENDING", "INFO_REQUESTED", "RESUBMITTED", "ACCEPTED", "DECLINED"])(
+    "status=%s",
+    async (status) => {
+      await control.patch("connections", connection, { status });
+      const rows = await listed(`status=${status}`);
+      expect(idsOf(rows)).toContain(connection);
+      for (const row of rows) expect(row["status"]).toBe(status);
+    },
+  );
+
+  it("reading: search finds part of a company's name, case ignored", async () => {
+    const { data } = await sandbox.post("/customers", party({ name: "Zebra Trucking" }));
+    expect(idsOf(await listed("search=zEBra"))).toEqual([data["connectionId"]]);
+  });
+
+  it.each(["direction=both", "status=OPEN", `search=${"x".repeat(101)}`])(
+    "%s is 400",
+    async (query) => {
+      expect(await sandbox.get(`/connections?${query}`)).toMatchObject(invalid);
+    },
+  );
+});
+
+describe("GET /connections/{id}", () => {
+  it("200 Connection", async () => {
+    expect((await sandbox.get(`/connections/${connection}`)).data).toMatchObject({
+      id: connection,
+      fromCompanyId: sandbox.company("supplier"),
+      toCompanyId: sandbox.company("customer"),
+      status: "ACCEPTED",
+    });
+  });
+
+  it("V1: unknown, or of others: 404", async () => {
+    expect(await sandbox.get(`/connections/${nowhere}`)).toMatchObject(notFound);
+    expect(await sandbox.get(`/connections/${connection}`, { as: "outsider" })).toMatchObject(
+      notFound,
+    );
+  });
+});
+
+const rates = (): string => `/connections/${connection}/freight-rates`;
+
+const create = async (fields: Row = {}): Promise<Row> =>
+  (await sandbox.post(rates(), freightRate(connection, fields))).data;
+
+const pathOf = (rate: Row): string => `/freight-rates/${String(rate["id"])}`;
+
+describe("freight rates", () => {
+  it("POST: 201 ConnectionFreightRate", async () => {
+    const answer = await sandbox.post(rates(), freightRate(connection));
+    expect(answer).toMatchObject({
+      status: 201,
+      data: {
+        connectionId: connection,
+        ratePerMile: 3.25,
+        distanceUnit: "MILES",
+        customFees: null,
+      },
+    });
+  });
+
+  it("POST: answers what was sent, each custom fee with an id", async () => {
+    const sent = {
+      originCity: "Houston",
+      originState: "TX",
+      destinationZipPrefix: "770",
+      destinationCity: "Dallas",
+      destinationState: "TX",
+      product: "ULSD",
+      flatFee: 100,
+      minCharge: 50,
+      fuelSurchargePercent: 12.5,
+      distanceUnit: "KILOMETERS",
+      notes: "n",
+      customFees: [{ label: "Pump", amount: 10, unit: "flat" }],
+    };
+    const data = await create(sent);
+    expect(data).toMatchObject(sent);
+    expect((data["customFees"] as Row[])[0]?.["id"]).toEqual(expect.stringMatching(/./));
+  });
+
+  it.each([
+    { ratePerMile: 1 },
+    { flatFee: 0 },
+    { minCharge: 1 },
+    { fuelSurchargePercent: 1 },
+    { customFees: [{ label: "Pump" }] },
+  ])("POST: one pricing field is enough: %j", async (fields) => {
+    expect((await sandbox.post(rates(), { connectionId: connection, ...fields })).status).toBe(201);
+  });
+
+  it.each([
+    {},
+    { ratePerMile: null },
+    { customFees: [] },
+    { customFees: null },
+    { product: "ULSD" },
+  ])(
+    "POST: without a pricing field it is 400; reading: null and [] count as missing: %j",
+    async (fields) => {
+      const answer = await sandbox.post(rates(), { connectionId: connection, ...fields });
+      expect(answer).toMatchObject(invalid);
+    },
+  );
+
+  it("POST: reading: path and body that differ are 400", async () => {
+    const other = (await control.stored("connections")).find((row) => row["id"] !== connection);
+    expect(await sandbox.post(rates(), freightRate(other?.["id"]))).toMatchObject(invalid);
+  });
+
+  it("POST: reading: an unknown connection is 404", async () => {
+    const path = `/connections/${nowhere}/freight-rates`;
+    expect(await sandbox.post(path, freightRate(nowhere))).toMatchObject(notFound);
+  });
+
+  it("GET /connections/{id}/freight-rates: 200 data: array", async () => {
+    const rate = await create();
+    expect(idsOf((await sandbox.get(rates())).rows)).toEqual([rate["id"]]);
+  });
+
+  it("GET /connections/{id}/freight-rates: unknown or others' connection is 404", async () => {
+    const path = `/connections/${nowhere}/freight-rates`;
+    expect(await sandbox.get(path)).toMatchObject(notFound);
+    expect(await sandbox.get(rates(), { as: "outsider" })).toMatchObject(notFound);
+  });
+
+  it("PUT: 200 the updated rate; reading: partial", async () => {
+    const rate = await create({ notes: "keep", distanceUnit: "KILOMETERS" });
+    const { status, data } = await sandbox.put(pathOf(rate), { ratePerMile: 4 });
+    expect(status).toBe(200);
+    expect(data).toMatchObject({ ratePerMile: 4, notes: "keep", distanceUnit: "KILOMETERS" });
+  });
+
+  it("PUT: connectionId is immutable; reading: 400", async () => {
+    const rate = await create();
+    expect(await sandbox.put(pathOf(rate), { connectionId: connection })).toMatchObject(invalid);
+  });
+
+  it("PUT and DELETE: unknown or others' rate is 404", async () => {
+    const rate = await create();
+    const path = `/freight-rates/${nowhere}`;
+    expect(await sandbox.put(path, { flatFee: 1 })).toMatchObject(notFound);
+    expect(await sandbox.delete(path)).toMatchObject(notFound);
+    expect(await sandbox.put(pathOf(rate), { flatFee: 1 }, { as: "outsider" })).toMatchObject(
+      notFound,
+    );
+    expect(await sandbox.delete(pathOf(rate), { as: "outsider" })).toMatchObject(notFound);
+  });
+
+  it("DELETE: 204, no body", async () => {
+    const answer = await sandbox.delete(pathOf(await create()));
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect((await sandbox.get(rates())).rows).toEqual([]);
+  });
+
+  it("DELETE: a second one is 404", async () => {
+    const rate = await create();
+    await sandbox.delete(pathOf(rate));
+    expect(await sandbox.delete(pathOf(rate))).toMatchObject(notFound);
+  });
+});
+
+describe.each([
+  ["/customers", "CUSTOMER"],
+  ["/suppliers", "SUPPLIER"],
+])("POST %s", (path, type) => {
+  it("201 data: NetworkParty: company plus accepted connection", async () => {
+    const { status, data } = await sandbox.post(path, party({ name: "Zebra" }));
+    expect(status).toBe(201);
+    expect(data).toMatchObject({ name: "Zebra", type, connectionStatus: "ACCEPTED" });
+  });
+
+  it("the connection is listed, accepted, between the two", async () => {
+    const { data } = await sandbox.post(path, party());
+    const answer = await sandbox.get(`/connections/${String(data["connectionId"])}`);
+    expect(answer.data).toMatchObject({ status: "ACCEPTED" });
+    expect(new Set([answer.data["fromCompanyId"], answer.data["toCompanyId"]])).toEqual(
+      new Set([sandbox.company("supplier"), data["id"]]),
+    );
+  });
+
+  it("the new party can be named as payer or carrier", async () => {
+    const { data } = await sandbox.post(path, party());
+    const body = { lines: [{ product: "ULSD", gallons: 1 }], carrierCompanyId: data["id"] };
+    expect((await sandbox.post("/orders", body)).status).toBe(201);
+  });
+
+  it("names are not unique: POST always creates", async () => {
+    const [first, second] = [await sandbox.post(path, party()), await sandbox.post(path, party())];
+    expect(first.data["id"]).not.toBe(second.data["id"]);
+    expect(first.data["connectionId"]).not.toBe(second.data["connectionId"]);
+  });
+
+  it("reading: externalId becomes the connection's erpId", async () => {
+    const { data } = await sandbox.post(path, party({ externalId: "C-4711" }));
+    const { data: read } = await sandbox.get(`/connections/${String(data["connectionId"])}`);
+    expect(read["erpId"]).toBe("C-4711");
+  });
+
+  it("reading switched: externalIdBecomesErpId false keeps it away", async () => {
+    await control.readings({ externalIdBecomesErpId: false });
+    const { data } = await sandbox.post(path, party({ externalId: "C-4711" }));
+    const { data: read } = await sandbox.get(`/connections/${String(data["connectionId"])}`);
+    expect(read["erpId"]).toBeNull();
+  });
+});

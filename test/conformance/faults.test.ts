@@ -1,0 +1,296 @@
+/** The faults of the control interface: what the client sees, and what became of the write. */
+import { describe, expect, it } from "vitest";
+import { invoice, order } from "./samples.ts";
+import { invalid, refused, times, useSandbox, type Answer, type Row } from "./support.ts";
+
+const sandbox = useSandbox();
+const { control } = sandbox;
+
+const key = "one-and-the-same-key";
+const send = (): Promise<Answer> => sandbox.post("/orders", order(), { key });
+const written = async (): Promise<number> => (await control.stored("orders")).length;
+const replayed = (answer: Answer): boolean => answer.headers.get("idempotency-replayed") === "true";
+
+describe("arming", () => {
+  it("POST /faults answers 201 {id}, GET tells them, DELETE disarms them all", async () => {
+    const answer = await control.ask("POST", "/faults", { kind: "status", status: 500 });
+    expect(answer.status).toBe(201);
+    expect(answer.body["id"]).toBeDefined();
+    expect(await control.faults()).toMatchObject([{ kind: "status", status: 500 }]);
+    expect((await control.ask("DELETE", "/faults")).status).toBeLessThan(300);
+    expect(await control.faults()).toEqual([]);
+    expect((await sandbox.get("/orders")).status).toBe(200);
+  });
+
+  it("a fault serves once by default, or as many times as it says", async () => {
+    await control.fault({ kind: "status", status: 500 });
+    expect((await sandbox.get("/orders")).status).toBe(500);
+    expect((await sandbox.get("/orders")).status).toBe(200);
+    await control.fault({ kind: "status", status: 503, times: 2 });
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await sandbox.get("/orders")).status);
+    expect(statuses).toEqual([503, 503, 200]);
+  });
+
+  it("they queue up: the oldest that matches goes first", async () => {
+    await control.fault({ kind: "status", status: 500, path: "/invoices" });
+    await control.fault({ kind: "status", status: 502 });
+    await control.fault({ kind: "status", status: 503 });
+    const statuses = [];
+    for (const path of ["/orders", "/orders", "/invoices", "/orders"])
+      statuses.push((await sandbox.get(path)).status);
+    expect(statuses).toEqual([502, 503, 500, 200]);
+  });
+
+  it("method narrows it", async () => {
+    await control.fault({ kind: "status", status: 500, method: "POST" });
+    expect((await sandbox.get("/orders")).status).toBe(200);
+    expect((await send()).status).toBe(500);
+  });
+
+  it("path is a route as the specification writes it", async () => {
+    const [record] = await control.records("invoices", [{ status: "OUTSTANDING" }]);
+    await control.fault({ kind: "status", status: 500, path: "/invoices/{id}/mark-paid" });
+    expect((await sandbox.get("/invoices")).status).toBe(200);
+    expect((await sandbox.get(`/invoices/${String(record?.["id"])}`)).status).toBe(200);
+    expect((await sandbox.put(`/invoices/${String(record?.["id"])}/mark-paid`, {})).status).toBe(
+      500,
+    );
+  });
+
+  it("key narrows it", async () => {
+    await control.fault({ kind: "status", status: 500, key: "customer" });
+    expect((await sandbox.get("/orders")).status).toBe(200);
+    expect((await sandbox.get("/orders", { as: "customer" })).status).toBe(500);
+  });
+});
+
+const armed = async (call: () => Promise<Answer>): Promise<[number, number]> => {
+  await control.fault({ kind: "status", status: 500 });
+  const { status } = await call();
+  return [status, (await control.faults()).length];
+};
+
+const other = () => sandbox.post("/orders", order({ notes: "other" }), { key });
+
+describe("a request that is refused, replayed or held uses none up", () => {
+  it("refused: no credentials, no scope, too fast, no key", async () => {
+    expect(await armed(() => sandbox.get("/orders", { as: null }))).toEqual([401, 1]);
+    await control.ask("DELETE", "/faults");
+    const as = "supplier-read-only";
+    expect(await armed(() => sandbox.post("/orders", order(), { as }))).toEqual([403, 1]);
+    await control.ask("DELETE", "/faults");
+    expect(await armed(() => sandbox.post("/orders", order(), { key: null }))).toEqual([400, 1]);
+    await control.ask("DELETE", "/faults");
+    await control.limits({ key: "supplier", perMinute: 0 });
+    expect(await armed(() => sandbox.get("/orders"))).toEqual([429, 1]);
+  });
+
+  it("replayed, or in conflict", async () => {
+    await send();
+    expect(await armed(send)).toEqual([201, 1]);
+    expect((await other()).status).toBe(409);
+    expect(await control.faults()).toHaveLength(1);
+  });
+
+  it("held", async () => {
+    await control.fault({ kind: "status", status: 500 });
+    await send();
+    expect(await armed(send)).toEqual([409, 1]);
+  });
+});
+
+describe("status", () => {
+  it.each([
+    [400, "VALIDATION_ERROR"],
+    [401, "INVALID_API_KEY"],
+    [403, "INSUFFICIENT_SCOPE"],
+    [404, "NOT_FOUND"],
+    [429, "RATE_LIMIT_EXCEEDED"],
+    [504, "REQUEST_TIMEOUT"],
+  ])("%i comes in the error envelope, by default with %s", async (status, code) => {
+    await control.fault({ kind: "status", status });
+    expect(await sandbox.get("/orders")).toMatchObject(refused(status, code));
+  });
+
+  it.each([409, 410, 418, 500, 502, 503])("%i comes in the error envelope", async (status) => {
+    await control.fault({ kind: "status", status });
+    const answer = await sandbox.get("/orders");
+    expect(answer).toMatchObject(refused(status, String(answer.error["code"])));
+  });
+
+  it("code and retryAfter are those of the fault", async () => {
+    await control.fault({
+      kind: "status",
+      status: 429,
+      code: "MONTHLY_CAP_EXCEEDED",
+      retryAfter: 7,
+    });
+    const answer = await sandbox.get("/orders");
+    expect(answer).toMatchObject(refused(429, "MONTHLY_CAP_EXCEEDED"));
+    expect(answer.headers.get("retry-after")).toBe("7");
+  });
+
+  it("before: the write was not carried out", async () => {
+    await control.fault({ kind: "status", status: 500 });
+    await send();
+    expect(await written()).toBe(0);
+  });
+
+  it("after: the write was carried out first", async () => {
+    await control.fault({ kind: "status", status: 500, when: "after" });
+    expect((await send()).status).toBe(500);
+    expect(await written()).toBe(1);
+  });
+
+  it("after, with a 4xx: carried out, and the key is free (W6)", async () => {
+    await control.fault({ kind: "status", status: 400, when: "after" });
+    expect((await send()).status).toBe(400);
+    expect(await written()).toBe(1);
+    expect((await send()).status).toBe(201);
+    expect(await written()).toBe(2);
+  });
+
+  it("counts, and carries the RateLimit headers", async () => {
+    await control.fault({ kind: "status", status: 500 });
+    const answer = await sandbox.get("/orders");
+    expect(answer.headers.get("ratelimit-remaining")).toBe("599");
+    expect((await sandbox.get("/orders")).headers.get("ratelimit-remaining")).toBe("598");
+  });
+
+  it("is named in the request log", async () => {
+    await control.fault({ kind: "status", status: 500 });
+    await sandbox.get("/orders");
+    await sandbox.get("/orders");
+    expect((await control.requests()).map((row) => row["fault"])).toEqual(["status", null]);
+  });
+});
+
+describe("reset", () => {
+  it("before: no answer, nothing ran, the key is free", async () => {
+    await control.fault({ kind: "reset", when: "before" });
+    await expect(send()).rejects.toThrow();
+    expect(await written()).toBe(0);
+    const answer = await send();
+    expect([answer.status, replayed(answer)]).toEqual([201, false]);
+  });
+
+  it("after: no answer, the write was carried out, its record holds its success", async () => {
+    await control.fault({ kind: "reset", when: "after" });
+    await expect(send()).rejects.toThrow();
+    expect(await written()).toBe(1);
+    const answer = await send();
+    expect([answer.status, replayed(answer)]).toEqual([201, true]);
+    expect(await written()).toBe(1);
+  });
+
+  it("on a read", async () => {
+    await control.fault({ kind: "reset" });
+    await expect(sandbox.get("/orders")).rejects.toThrow();
+    expect((await sandbox.get("/orders")).status).toBe(200);
+  });
+});
+
+describe("delay", () => {
+  it("the answer comes late", async () => {
+    await control.fault({ kind: "delay", ms: 120 });
+    const start = performance.now();
+    expect((await sandbox.get("/orders")).status).toBe(200);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(115);
+  });
+
+  it("other requests go on meanwhile", async () => {
+    await control.fault({ kind: "delay", ms: 300, path: "/invoices" });
+    const slow = sandbox.get("/invoices");
+    const start = performance.now();
+    await sandbox.get("/orders");
+    expect(performance.now() - start).toBeLessThan(250);
+    await slow;
+  });
+
+  it("waits before the write, and the write goes on when the client leaves", async () => {
+    await control.fault({ kind: "delay", ms: 150 });
+    const leaving = new AbortController();
+    const call = sandbox.post("/orders", order(), { key, signal: leaving.signal });
+    while ((await control.faults()).length > 0);
+    expect(await written()).toBe(0);
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    while ((await written()) === 0);
+    expect(replayed(await send())).toBe(true);
+    expect(await written()).toBe(1);
+  });
+});
+
+describe("truncate", () => {
+  it("headers and half of the body, then the connection is torn down", async () => {
+    await control.fault({ kind: "truncate" });
+    const response = await fetch(`${sandbox.urls().baseUrl}/orders`, {
+      headers: { "x-api-key": sandbox.secret("supplier") },
+    });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it("on a write: it was carried out and its record holds its success", async () => {
+    await control.fault({ kind: "truncate" });
+    await expect(send()).rejects.toThrow();
+    expect(await written()).toBe(1);
+    expect(replayed(await send())).toBe(true);
+  });
+});
+
+describe("garbage", () => {
+  it("200 with a body that is not JSON", async () => {
+    await control.fault({ kind: "garbage" });
+    const response = await fetch(`${sandbox.urls().baseUrl}/orders`, {
+      headers: { "x-api-key": sandbox.secret("supplier") },
+    });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+  });
+
+  it("on a write: it was carried out and its record holds its success", async () => {
+    await control.fault({ kind: "garbage" });
+    await send().catch(() => undefined);
+    expect(await written()).toBe(1);
+    expect(replayed(await send())).toBe(true);
+  });
+});
+
+describe("cursor", () => {
+  it("waits for a request that carries a cursor and answers it 400 VALIDATION_ERROR", async () => {
+    await control.records(
+      "orders",
+      times(3, () => ({})),
+    );
+    await control.fault({ kind: "cursor" });
+    const { status, meta } = await sandbox.get(
+      "/orders?updatedSince=2020-01-01T00:00:00Z&pageSize=1",
+    );
+    expect(status).toBe(200);
+    const next = `/orders?cursor=${String(meta.nextCursor)}`;
+    expect(await sandbox.get(next)).toMatchObject(invalid);
+    expect((await sandbox.get(next)).status).toBe(200);
+  });
+});
+
+describe("nothing is lost or doubled", () => {
+  const faults: Row[] = [
+    { kind: "reset", when: "before" },
+    { kind: "reset", when: "after" },
+    { kind: "truncate" },
+    { kind: "garbage" },
+    { kind: "status", status: 429 },
+    { kind: "delay", ms: 20 },
+  ];
+
+  it.each(faults)("an invoice sent again under its key after %j is there once", async (fault) => {
+    const body = invoice();
+    await control.fault(fault);
+    await sandbox.post("/invoices", body, { key }).catch(() => undefined);
+    expect((await sandbox.post("/invoices", body, { key })).status).toBe(201);
+    expect(await control.stored("invoices")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,229 @@
+/** Part 4, Pricing, and the readings about prices and freight. */
+import { describe, expect, it } from "vitest";
+import { freight, freightRate, nowhere, price, prices } from "./samples.ts";
+import { idsOf, invalid, notFound, times, useSandbox, type Row } from "./support.ts";
+
+const sandbox = useSandbox();
+const { control } = sandbox;
+
+const write = (...items: Row[]) => sandbox.post("/pricing/bulk/rack", prices(...items));
+const rack = async (query = ""): Promise<Row[]> =>
+  (await sandbox.get(`/pricing/rack?${query}`)).rows;
+
+describe("POST /pricing/bulk/rack", () => {
+  it("200 data: {updated, created}", async () => {
+    const answer = await write(price(), price({ product: "REG" }));
+    expect(answer).toMatchObject({ status: 200, data: { updated: 0, created: 2 } });
+  });
+
+  it("reading: one price by company, terminalId and product: written again it is updated", async () => {
+    await write(price({ price: 2.1 }));
+    expect((await write(price({ price: 2.2 }), price({ product: "REG" }))).data).toEqual({
+      updated: 1,
+      created: 1,
+    });
+    expect((await rack("product=ULSD")).map((row) => row["price"])).toEqual([2.2]);
+  });
+
+  it("reading: in one call the later one wins and counts as updated", async () => {
+    const answer = await write(price({ price: 1 }), price({ price: 2 }), price({ price: 3 }));
+    expect(answer.data).toEqual({ updated: 2, created: 1 });
+    expect((await rack()).map((row) => row["price"])).toEqual([3]);
+  });
+
+  it("another terminal or product is another price", async () => {
+    await write(price(), price({ terminalId: "DAL-1" }), price({ product: "REG" }));
+    expect(await rack()).toHaveLength(3);
+  });
+
+  it("an update keeps the id and moves updatedAt", async () => {
+    await write(price());
+    const [before] = await rack();
+    await control.advance(60);
+    await write(price({ price: 9 }));
+    const [after] = await rack();
+    expect(after?.["id"]).toBe(before?.["id"]);
+    expect(after?.["createdAt"]).toBe(before?.["createdAt"]);
+    expect(String(after?.["updatedAt"]) > String(before?.["updatedAt"])).toBe(true);
+  });
+
+  it("200 prices in one call", async () => {
+    const answer = await write(...times(200, (n) => price({ product: `P${n}` })));
+    expect(answer.data).toEqual({ updated: 0, created: 200 });
+  });
+
+  it("one bad price refuses the call as a whole", async () => {
+    expect(await write(price(), price({ price: 0 }))).toMatchObject(invalid);
+    expect(await rack()).toEqual([]);
+  });
+
+  it("unit defaults to gal", async () => {
+    await write(price());
+    expect((await rack())[0]).toMatchObject({ unit: "gal" });
+  });
+
+  it.each([
+    ["gal", "gal"],
+    ["ltr", "liter"],
+    ["bbl", "bbl"],
+    ["mt", "mt"],
+  ])("reading: %s goes in, %s comes out", async (unit, read) => {
+    await write(price({ unit }));
+    expect((await rack())[0]).toMatchObject({ unit: read });
+  });
+
+  it("reading: a manual price has spread 0, indexSource null, effectiveAt now", async () => {
+    const now = await control.advance(7000);
+    await write(price());
+    const [row] = await rack();
+    expect(row).toMatchObject({ spread: 0, indexSource: null, expiresAt: null });
+    expect(Math.abs(Date.parse(String(row?.["effectiveAt"])) - now)).toBeLessThan(60_000);
+  });
+
+  it("a price keeps its digits", async () => {
+    await write(price({ price: 2.456789 }));
+    expect((await rack())[0]).toMatchObject({ price: 2.456789 });
+  });
+});
+
+const fill = () => write(price(), price({ product: "REG" }), price({ terminalId: "DAL-1" }));
+
+describe("GET /pricing/rack", () => {
+  it("terminalId", async () => {
+    await fill();
+    const rows = await rack("terminalId=DAL-1");
+    expect(rows.map((row) => row["terminalId"])).toEqual(["DAL-1"]);
+  });
+
+  it("reading: product is whole, case ignored", async () => {
+    await fill();
+    expect(await rack("product=ulsd")).toHaveLength(2);
+    expect(await rack("product=ULS")).toHaveLength(0);
+  });
+
+  it("both together", async () => {
+    await fill();
+    expect(await rack("product=REG&terminalId=HOU-1")).toHaveLength(1);
+    expect(await rack("product=REG&terminalId=DAL-1")).toHaveLength(0);
+  });
+
+  it.each(["product", "terminalId"])("%s: string max 50", async (name) => {
+    expect((await sandbox.get(`/pricing/rack?${name}=${"x".repeat(50)}`)).status).toBe(200);
+    expect(await sandbox.get(`/pricing/rack?${name}=${"x".repeat(51)}`)).toMatchObject(invalid);
+  });
+});
+
+describe("GET /pricing/terminal/{id}", () => {
+  it("the prices of that terminal; its id is a string, no UUID", async () => {
+    await write(price(), price({ product: "REG" }), price({ terminalId: "DAL-1" }));
+    const { rows } = await sandbox.get("/pricing/terminal/HOU-1");
+    expect(new Set(rows.map((row) => row["product"]))).toEqual(new Set(["REG", "ULSD"]));
+  });
+
+  it("an id with reserved characters is decoded", async () => {
+    await write(price({ terminalId: "HOU 1/A" }));
+    const { rows } = await sandbox.get(`/pricing/terminal/${encodeURIComponent("HOU 1/A")}`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it("an unknown terminal is 404", async () => {
+    expect(await sandbox.get("/pricing/terminal/NOWHERE")).toMatchObject(notFound);
+  });
+
+  it("reading: a terminal of one's own without prices is 200, empty", async () => {
+    const [own] = await control.records("supplier-terminals", [
+      { terminalCode: "T-OWN", name: "Own" },
+    ]);
+    const answers = [
+      await sandbox.get("/pricing/terminal/T-OWN"),
+      await sandbox.get(`/pricing/terminal/${String(own?.["id"])}`),
+    ];
+    expect(answers.some(({ status, rows }) => status === 200 && rows.length === 0)).toBe(true);
+  });
+});
+
+const quote = async (fields: Row = {}, as = "supplier") =>
+  sandbox.post("/pricing/freight-calculate", freight(fields), { as });
+
+const saved = async (fields: Row): Promise<unknown> => {
+  const connection = (await control.stored("connections"))[0]?.["id"];
+  const path = `/connections/${String(connection)}/freight-rates`;
+  expect((await sandbox.post(path, freightRate(connection, fields))).status).toBe(201);
+  return connection;
+};
+
+const unrated = async (fields: Row) => {
+  const body = freight(fields);
+  delete body["ratePerMile"];
+  return (await sandbox.post("/pricing/freight-calculate", body)).data;
+};
+
+describe("POST /pricing/freight-calculate", () => {
+  it("reading: base = rate × miles, surcharge = base × percent / 100, total = base + surcharge + fees", async () => {
+    const { data } = await quote({ fuelSurchargePercent: 12.5, additionalFees: 40 });
+    expect(data).toEqual({
+      ratePerMile: 3.25,
+      distanceMiles: 100,
+      baseCost: 325,
+      fuelSurcharge: 40.625,
+      additionalFees: 40,
+      totalFreight: 405.625,
+    });
+  });
+
+  it("fuelSurchargePercent and additionalFees default to 0", async () => {
+    expect((await quote()).data).toMatchObject({
+      fuelSurcharge: 0,
+      additionalFees: 0,
+      totalFreight: 325,
+    });
+  });
+
+  it("all six are numbers, even without a rate or a distance", async () => {
+    const body = freight();
+    delete body["ratePerMile"];
+    delete body["distanceMiles"];
+    const { status, data } = await sandbox.post("/pricing/freight-calculate", body);
+    expect(status).toBe(200);
+    for (const value of Object.values(data)) expect(value).toBeTypeOf("number");
+    expect(Object.keys(data)).toHaveLength(6);
+  });
+
+  describe("with a connectionId", () => {
+    it("resolves a saved rate of that connection", async () => {
+      const connectionId = await saved({ ratePerMile: 4 });
+      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 4, baseCost: 400 });
+    });
+
+    it("resolves the rate of the lane", async () => {
+      const connectionId = await saved({ ratePerMile: 4, destinationZip: "10001" });
+      await saved({ ratePerMile: 5, destinationZip: "77002" });
+      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 5 });
+    });
+
+    it("resolves a lane by zip prefix", async () => {
+      const connectionId = await saved({ ratePerMile: 4, destinationZipPrefix: "100" });
+      await saved({ ratePerMile: 5, destinationZipPrefix: "770" });
+      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 5 });
+    });
+
+    it("reading: a sent rate wins over a saved one", async () => {
+      const connectionId = await saved({ ratePerMile: 4 });
+      expect((await quote({ connectionId })).data).toMatchObject({ ratePerMile: 3.25 });
+    });
+
+    it("reading: an unknown connectionId is 404", async () => {
+      expect(await quote({ connectionId: nowhere })).toMatchObject(notFound);
+    });
+
+    it("V1: somebody else's connection is 404", async () => {
+      const connectionId = await saved({ ratePerMile: 4 });
+      expect(await quote({ connectionId }, "outsider")).toMatchObject(notFound);
+    });
+  });
+
+  it("writes nothing", async () => {
+    await quote();
+    expect(idsOf(await control.stored("freight-rates"))).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+/** The sandbox as a process: its ready line, its signals, and what a kill -9 leaves behind. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { order } from "./samples.ts";
+import { clientOf, controlOf, idsOf, refused, type Key } from "./support.ts";
+
+let folder = "";
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sandbox-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await kill(child, "SIGKILL");
+  rmSync(folder, { recursive: true });
+});
+
+async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+  return child.exitCode;
+}
+
+/** Starts `fuelbridge sandbox` on a free port; resolves with its ready line. */
+async function start(...args: string[]) {
+  const child = spawn(process.execPath, ["src/launch.mjs", "sandbox", "--port", "0", ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout });
+  const output: string[] = [];
+  lines.on("line", (line) => output.push(line));
+  await Promise.race([once(lines, "line"), once(child, "exit")]);
+  const ready = JSON.parse(output[0] ?? "null") as { baseUrl: string; controlUrl: string };
+  const control = controlOf(() => ready.controlUrl);
+  const keys: Key[] = await control.keys();
+  return {
+    child,
+    output,
+    ready,
+    control,
+    ...clientOf(
+      () => ready.baseUrl,
+      () => keys,
+    ),
+  };
+}
+const database = (): string[] => ["--db", join(folder, "sandbox.db")];
+const crash = (child: ChildProcess): Promise<number | null> => kill(child, "SIGKILL");
+
+describe("start and stop", () => {
+  it("prints exactly one line of JSON when it accepts requests, on a loopback address", async () => {
+    const { child, output, ready } = await start();
+    expect(ready).toEqual({
+      event: "ready",
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1\/public$/) as string,
+      controlUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox__$/) as string,
+    });
+    await kill(child, "SIGTERM");
+    expect(output).toHaveLength(1);
+  });
+
+  it("--scenario defaults to conformance", async () => {
+    const { control } = await start();
+    expect((await control.stored("orders")).length).toBeGreaterThan(0);
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("%s: exits 0", async (signal) => {
+    const { child, get } = await start();
+    await get("/orders");
+    expect(await kill(child, signal)).toBe(0);
+  });
+
+  it("SIGTERM: finishes requests in flight", async () => {
+    const { child, control, get } = await start();
+    await control.fault({ kind: "delay", ms: 300 });
+    const slow = get("/orders");
+    while ((await control.faults()).length > 0);
+    const ended = kill(child, "SIGTERM");
+    expect((await slow).status).toBe(200);
+    expect(await ended).toBe(0);
+  });
+});
+
+describe("--db FILE goes on after kill -9 where it stopped", () => {
+  it("records, keys and their scenario: --scenario is ignored", async () => {
+    const before = await start(...database(), "--scenario", "empty");
+    const { data } = await before.post("/orders", order());
+    const keys = await before.control.keys();
+    await crash(before.child);
+    const after = await start(...database(), "--scenario", "conformance");
+    expect(idsOf(await after.control.stored("orders"))).toEqual([data["id"]]);
+    expect(await after.control.keys()).toEqual(keys);
+  });
+
+  it("idempotency records", async () => {
+    const key = "one-and-the-same-key";
+    const before = await start(...database());
+    const { text } = await before.post("/orders", order(), { key });
+    await crash(before.child);
+    const after = await start(...database());
+    const again = await after.post("/orders", order(), { key });
+    expect([again.headers.get("idempotency-replayed"), again.text]).toEqual(["true", text]);
+  });
+
+  it("clock, limits, counters, readings, armed faults, request log", async () => {
+    const before = await start(...database());
+    const now = await before.control.advance(1e6);
+    await before.get("/orders");
+    await before.control.limits({ key: "supplier", monthlyCap: 1 });
+    await before.control.readings({ readLagSeconds: 5 });
+    await before.control.fault({ kind: "status", status: 503 });
+    const log = await before.control.requests();
+    await crash(before.child);
+    const after = await start(...database());
+    expect(await after.control.now()).toBeGreaterThanOrEqual(now);
+    expect(await after.control.limits({ key: "supplier" })).toMatchObject({ monthlyCap: 1 });
+    expect(await after.control.readings({})).toMatchObject({ readLagSeconds: 5 });
+    expect(await after.control.faults()).toHaveLength(1);
+    expect(await after.control.requests()).toEqual(log);
+    expect((await after.get("/orders")).status).toBe(429);
+  });
+
+  it("W5: a key that was in flight has an unknown outcome", async () => {
+    const key = "one-and-the-same-key";
+    const before = await start(...database());
+    await before.control.fault({ kind: "delay", ms: 60_000 });
+    const torn = before.post("/orders", order(), { key });
+    const gone = expect(torn).rejects.toThrow();
+    while ((await before.control.faults()).length > 0);
+    await crash(before.child);
+    await gone;
+    const after = await start(...database());
+    expect(await after.post("/orders", order(), { key })).toMatchObject(
+      refused(409, "IDEMPOTENCY_OUTCOME_UNKNOWN"),
+    );
+  });
+
+  it("nothing acknowledged is lost: a kill amid writes", async () => {
+    const before = await start(...database(), "--scenario", "empty");
+    const acknowledged: unknown[] = [];
+    const writer = async (): Promise<void> => {
+      for (;;) acknowledged.push((await before.post("/orders", order())).data["id"]);
+    };
+    const writers = Promise.allSettled([writer(), writer(), writer()]);
+    while (acknowledged.length < 60) await before.control.now();
+    await crash(before.child);
+    await writers;
+    const after = await start(...database());
+    const stored = new Set(idsOf(await after.control.stored("orders")));
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    expect(stored.size - acknowledged.length).toBeLessThanOrEqual(3);
+  });
+});
