@@ -26,7 +26,9 @@ function opened(database: Database.Database): Database.Database {
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = normal");
-  database.pragma("cache_size = -65536");
+  database.pragma("cache_size = -262144");
+  database.pragma("wal_autocheckpoint = 20000");
+  database.pragma("journal_size_limit = 134217728");
   database.pragma("temp_store = memory");
   database.exec("begin immediate");
   const empty = database.prepare("select count(*) from sqlite_schema").pluck().get() === 0;

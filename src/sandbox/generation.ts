@@ -15,7 +15,7 @@ const Order = z.strictObject({
 });
 
 /** Records per transaction: requests are answered in between. */
-const BATCH = 2_000;
+const BATCH = 10_000;
 
 /** `POST /generate`: believable records in any number. */
 export async function generation(

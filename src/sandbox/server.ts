@@ -52,7 +52,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     );
   const world = new World(db, scenario);
   const exchange = new Exchange(world);
-  const server = createServer(listener(world, exchange));
+  const answering = new Set<ServerResponse>();
+  const serve = listener(world, exchange);
+  const server = createServer((request, response) => {
+    answering.add(response);
+    response.once("close", () => answering.delete(response));
+    serve(request, response);
+  });
   server.keepAliveTimeout = 60_000;
   await listening(server, port, host);
   const at = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
@@ -62,6 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
+      for (const response of answering) response.shouldKeepAlive = false;
       const timer = setTimeout(() => {
         exchange.abandon();
         server.closeAllConnections();
@@ -97,7 +104,7 @@ function listening(server: Server, port: number, host: string): Promise<void> {
 
 function listener(world: World, exchange: Exchange) {
   return (request: IncomingMessage, response: ServerResponse): void => {
-    serve(world, exchange, request, response).catch((error: unknown) => {
+    answer(world, exchange, request, response).catch((error: unknown) => {
       process.stderr.write(`sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
       const { answer } = new Refusal(500, codeOf(500), "The sandbox itself failed; see its log.");
       if (response.headersSent) response.destroy();
@@ -106,7 +113,7 @@ function listener(world: World, exchange: Exchange) {
   };
 }
 
-async function serve(
+async function answer(
   world: World,
   exchange: Exchange,
   request: IncomingMessage,
@@ -121,9 +128,9 @@ async function serve(
     const below = path.slice(CONTROL_ROOT.length);
     const segments = below.split("/").slice(1);
     const text = body.toString("utf8");
-    const answer = await control(world, { method, path: below, segments, query, body: text });
+    const said = await control(world, { method, path: below, segments, query, body: text });
     exchange.commitLate();
-    await sendPieces(response, answer);
+    await sendPieces(response, said);
     return;
   }
   const sent = await read(request, BODY_MAX);
