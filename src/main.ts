@@ -30,19 +30,29 @@ addCommand(
   "everything at once, on this machine, with nothing to set up",
   async (given) => {
     const { runDemo } = await load.demo();
-    await runDemo({ json: given.json });
+    return runDemo({ json: given.json, once: given.options["once"] !== undefined });
   },
-);
+).option("--once", "stop when both sides are in step");
 
 const SPOKEN = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 const words = process.argv.slice(2);
+// What nobody waited for ends the process as well, in our words and without secrets.
+process.on("uncaughtException", (error) => {
+  complainOf(error);
+  process.exit();
+});
+// A reader that has seen enough (`| head`) is no error.
+process.stdout.on("error", () => {});
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // Help and version are printed already; help in place of a command is still a usage error.
-  if (!(error instanceof CommanderError && SPOKEN.has(error.code)))
-    complain(commandName(commandOf(words)), words.includes("--json"), error);
+  if (!(error instanceof CommanderError && SPOKEN.has(error.code))) complainOf(error);
   else if (error.exitCode !== 0) process.exitCode = exitCodes.configuration;
+}
+
+function complainOf(error: unknown): void {
+  complain(commandName(commandOf(words)), words.includes("--json"), error);
 }
 
 /** The command that these words name, as far as they do. */

@@ -3,6 +3,7 @@
  * the envelope ignore fields they do not know; none is ever renamed.
  */
 import { CommanderError } from "commander";
+import type { Problem } from "../config/problems.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import { scrubber } from "../config/scrub.ts";
 
@@ -13,15 +14,17 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
-export type Envelope =
+type Envelope =
   | { readonly ok: true; readonly command: string; readonly data: unknown }
   | { readonly ok: false; readonly command: string; readonly error: Complaint };
 
-export interface Complaint {
+interface Complaint {
   /** Stable: what scripts look for. */
   readonly code: string;
   readonly message: string;
   readonly next: string;
+  /** Of a configuration: each with its place. */
+  readonly problems?: readonly Problem[];
 }
 
 /** What looks like a secret is scrubbed in any case; the configuration adds its own once it is read. */
@@ -46,8 +49,11 @@ export function complain(command: string, json: boolean, error: unknown): void {
 
 function explain(error: unknown, command: string): Complaint & { exitCode: number } {
   const message = scrub(error instanceof Error ? error.message : String(error));
-  if (error instanceof FuelbridgeError)
-    return { code: error.code, message, next: scrub(error.next), exitCode: error.exitCode };
+  if (error instanceof FuelbridgeError) {
+    const { code, next, exitCode } = error;
+    const problems = "problems" in error ? { problems: error.problems as readonly Problem[] } : {};
+    return { code, message, next: scrub(next), exitCode, ...problems };
+  }
   if (error instanceof CommanderError)
     return {
       code: "usage",

@@ -1,15 +1,11 @@
 /** What commands load only when they need it: `sandbox` and `check` start without the engine. */
 import type { Config } from "../config/config.ts";
 import { hideSecrets } from "./answer.ts";
-import type { SandboxOptions } from "./sandbox.ts";
-
-const from = async <Module>(path: string): Promise<Module> => (await import(path)) as Module;
 
 export const load = {
   compose: () => import("./compose.ts"),
-  sandbox: () =>
-    from<{ runSandbox: (options: SandboxOptions) => Promise<void> }>("../sandbox/command.ts"),
-  demo: () => from<{ runDemo: (options: { json: boolean }) => Promise<void> }>("./demo.ts"),
+  sandbox: () => import("../sandbox/command.ts"),
+  demo: () => import("./demo.ts"),
 };
 
 /** The configuration of this command line, with every connector and mapping there is. */

@@ -2,13 +2,6 @@ import { type Command, InvalidArgumentError } from "commander";
 import { addCommand } from "./command.ts";
 import { load } from "./load.ts";
 
-export interface SandboxOptions {
-  readonly port: number;
-  readonly host: string;
-  readonly db: string;
-  readonly scenario: string;
-}
-
 /** Standard output belongs to the sandbox: one line of JSON when it accepts requests, and nothing else. */
 export function sandbox(program: Command): void {
   addCommand(

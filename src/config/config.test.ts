@@ -60,6 +60,8 @@ const drop: Connector = {
   },
 };
 
+const withUrl = (url: string): string => GOOD.replace("https://api.example.com/v1/public/", url);
+
 function setup() {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-config-"));
   const file = join(folder, "fuelbridge.yaml");
@@ -209,7 +211,6 @@ test("a secret's file must be its owner's alone", { skip: process.platform === "
 
 test("http is for the loopback address only, however it is written", () => {
   const { load, problemsOf } = setup();
-  const withUrl = (url: string) => GOOD.replace("https://api.example.com/v1/public/", url);
   for (const host of [
     "127.0.0.1:8085",
     "localhost:1",

@@ -12,7 +12,7 @@ import { type FlowConfig, flowOf } from "./flows.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
 import type { Settings } from "./schema.ts";
 
-export type { EndpointConfig, FlowConfig };
+export type { FlowConfig };
 
 export interface Config {
   /** The file it was read from. */
@@ -35,7 +35,7 @@ export interface Config {
   readonly secrets: readonly string[];
 }
 
-export interface PlatformConfig {
+interface PlatformConfig {
   /** Without a slash at its end. */
   readonly url: string;
   readonly environment: "live" | "test";

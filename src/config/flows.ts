@@ -14,7 +14,7 @@ export interface FlowConfig {
 }
 
 /** `platform.orders`: a source or sink of an endpoint. */
-export interface End {
+interface End {
   readonly endpoint: string;
   readonly name: string;
 }

@@ -45,7 +45,7 @@ export function shown(value: unknown): string {
 }
 
 /** The candidate that was probably meant: two letters differ, in long words a third of them. */
-export function closest(word: string, candidates: Iterable<string>): string | null {
+function closest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let least = Infinity;
   for (const candidate of candidates) {

@@ -34,7 +34,7 @@ export function scrubValue(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [scrub(key), scrubValue(item, scrub)]));
 }
 
-/** As written, in a URL, in JSON text, in base64 (basic authentication carries `user:password` so). */
+/** As written, in a URL, in JSON text, in base64. */
 function formsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString("base64").replace(/=+$/, "");
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), base64];

@@ -1,15 +1,7 @@
 /** What stands in `config/`: it loads, and editors can help with it. */
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
@@ -32,19 +24,21 @@ test("the schema for editors is the one that the settings have", () => {
 });
 
 test.each(FILES)("%s names the schema and loads", (name) => {
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-shipped-"));
+  const folder = join(mkdtempSync(join(tmpdir(), "fuelbridge-shipped-")), "config");
   cpSync(SHIPPED, folder, { recursive: true });
-  mkdirSync(join(folder, "secrets"), { recursive: true });
-  writeFileSync(join(folder, "secrets", "api-key"), KEY);
-  chmodSync(join(folder, "secrets", "api-key"), 0o600);
+  const text = readFileSync(join(SHIPPED, name), "utf8");
+  for (const [, path = ""] of text.matchAll(/^ +[a-zA-Z]+: \$\{file:(.+)\}$/gm)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), KEY, { mode: 0o600 });
+  }
   const config = loadConfig(join(folder, name), {
-    env: { FUELBRIDGE_API_KEY: KEY },
+    env: {},
     connectors,
     mappings,
     platform: { sources: platformSources, sinks: platformSinks },
   });
   expect(config.flows.length).toBeGreaterThan(0);
-  expect(readFileSync(join(SHIPPED, name), "utf8").startsWith(MODELINE)).toBe(true);
+  expect(text.startsWith(MODELINE)).toBe(true);
   expect(openTables(config.crossReferences).check()).toContain("items");
 });
 

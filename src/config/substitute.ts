@@ -15,7 +15,7 @@ export interface Substituted {
   readonly complaints: readonly Complaint[];
 }
 
-export type Reference =
+type Reference =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "file"; readonly name: string; readonly path: string };
 

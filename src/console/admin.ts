@@ -6,7 +6,9 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { scrubber } from "../config/scrub.ts";
+import { finished } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Scrub, scrubber } from "../config/scrub.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
 import { type Address, addressFile, Asked, isQuestion, questions, type Refusal } from "./wire.ts";
@@ -29,6 +31,8 @@ const LOOPBACK = "127.0.0.1";
 const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How long an answer may take that is under way when the daemon ends. */
+const CLOSE_TIMEOUT_MS = 2000;
 const CONNECTIONS_MAX = 50;
 const TOKEN_BYTES = 32;
 
@@ -36,10 +40,12 @@ const TOKEN_BYTES = 32;
 export async function serveAdmin(options: AdminOptions): Promise<Admin> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const scrub = scrubber(options.secrets);
+  const inHand = new Set<Promise<void>>();
   const server = createServer((request, response) => {
-    void answer(request, options.office, token).then((reply) => {
-      send(response, { ...reply, body: scrub(JSON.stringify(reply.body)) });
-    });
+    const done = answer(request, options.office, token)
+      .then((reply) => send(response, reply, scrub))
+      .finally(() => inHand.delete(done));
+    inHand.add(done);
   });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -51,10 +57,10 @@ export async function serveAdmin(options: AdminOptions): Promise<Admin> {
     ...address,
     async close() {
       withdraw(options.state, address);
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
+      const closed = new Promise((resolve) => server.close(resolve));
+      await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
@@ -160,7 +166,12 @@ function refuse(
   return { status, body };
 }
 
-function send(response: ServerResponse, { status, body }: Reply & { body: string }): void {
+/** Resolves once the answer is on its way, or the client is gone. */
+async function send(
+  response: ServerResponse,
+  { status, body }: Reply,
+  scrub: Scrub,
+): Promise<void> {
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
     "cache-control": "no-store",
@@ -168,7 +179,8 @@ function send(response: ServerResponse, { status, body }: Reply & { body: string
     // A body that was too long is not read to its end: the connection is of no further use.
     ...(status === 413 ? { connection: "close" } : {}),
   });
-  response.end(body);
+  response.end(scrub(JSON.stringify(body)));
+  await finished(response).catch(() => undefined);
 }
 
 async function listen(server: Server, port: number): Promise<number> {

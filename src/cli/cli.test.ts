@@ -1,0 +1,287 @@
+/** The program as it is started: what it prints, where, and with which exit code. */
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type Office, OfficeError, type Status } from "../report/office.ts";
+import { serveAdmin } from "../console/admin.ts";
+import { exitCodes } from "../core/errors.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const KEY = "svc_live_canary0000";
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function fuelbridge(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const { FUELBRIDGE_CONFIG: _, ...clean } = process.env;
+  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
+    cwd: ROOT,
+    env: { ...clean, CANARY_KEY: KEY, NO_COLOR: "1", ...env },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const said = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
+  return new Promise((resolve) => {
+    child.on("close", (code) => resolve({ code, ...said }));
+  });
+}
+
+/** A copy of the shipped configuration, so that its state is in a folder of the test's own. */
+function site(change: (text: string) => string = (text) => text) {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-cli-"));
+  cpSync(join(ROOT, "config"), join(folder, "config"), { recursive: true });
+  const config = join(folder, "config", "demo.yaml");
+  const text = readFileSync(config, "utf8").replace(/^( +apiKey:).*$/m, "$1 ${CANARY_KEY}");
+  writeFileSync(config, change(text));
+  return { folder, config, state: join(folder, "var", "demo", "state") };
+}
+
+/** The platform is not there in these tests. */
+const pauseAll = (text: string): string => text.replace(/every: \d+m/g, "$&\n    paused: true");
+
+/** Starts the daemon and does `work` while it runs. */
+async function running(
+  config: string,
+  work: (stop: (signal: NodeJS.Signals) => void) => Promise<void>,
+): Promise<{ ended: number | null; out: { msg?: string }[] }> {
+  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "run", "--config", config], {
+    env: { ...process.env, CANARY_KEY: KEY },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  await new Promise<void>((resolve) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+      if (out.includes('"fuelbridge runs"')) resolve();
+    });
+    child.on("close", () => resolve());
+  });
+  await work((signal) => child.kill(signal));
+  const code = await ended;
+  const lines = out.trim().split("\n");
+  return { ended: code, out: lines.map((line) => JSON.parse(line) as { msg?: string }) };
+}
+
+const envelope = (text: string): unknown => {
+  expect(text.trim().split("\n")).toHaveLength(1);
+  return JSON.parse(text);
+};
+
+test("check says that a configuration is right, in words and in JSON", async () => {
+  const { config } = site();
+  const words = await fuelbridge(["check", "--config", config]);
+  expect(words).toMatchObject({ code: exitCodes.ok, err: "" });
+  expect(words.out).toContain(`${config} is right.`);
+  expect(words.out).toMatch(
+    /^orders +platform\.orders +erp\.orders +every 10m +canonical\/orders$/m,
+  );
+  const json = await fuelbridge(["check", "--json"], { FUELBRIDGE_CONFIG: config });
+  expect(json.code).toBe(exitCodes.ok);
+  expect(envelope(json.out)).toMatchObject({
+    ok: true,
+    command: "check",
+    data: { company: "bluebonnet", environment: "live" },
+  });
+  expect(words.out + json.out).not.toContain(KEY);
+});
+
+test("check tells every problem with its place and exits 2", async () => {
+  const { config } = site((text) => text.replace("USD", "US$").replace("every: 10m", "every: 1s"));
+  const words = await fuelbridge(["check", "--config", config]);
+  expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
+  expect(words.err).toContain(`${config}:12:11 currency: "US$" is not a currency.`);
+  expect(words.err).toContain("fuelbridge check");
+  const json = await fuelbridge(["check", "--json", "--config", config]);
+  expect(json).toMatchObject({ code: exitCodes.configuration, err: "" });
+  expect(envelope(json.out)).toMatchObject({
+    ok: false,
+    command: "check",
+    error: {
+      code: "configuration",
+      problems: [{ setting: "currency", line: 12 }, { setting: "flows.orders.every" }],
+    },
+  });
+});
+
+test("check reads the cross-reference tables too", async () => {
+  const { config, folder } = site();
+  const items = join(folder, "config", "crossref", "items.csv");
+  writeFileSync(items, "product,item\nULSD\n");
+  const { code, err } = await fuelbridge(["check", "--config", config]);
+  expect(code).toBe(exitCodes.configuration);
+  expect(err).toContain(`${items} cannot be used:\n    line 2: 1 cells, but 2 in the header`);
+});
+
+test("schema prints the schema that is shipped", async () => {
+  const { code, out } = await fuelbridge(["schema"]);
+  expect(code).toBe(exitCodes.ok);
+  const shipped = readFileSync(join(ROOT, "config", "fuelbridge.schema.json"), "utf8");
+  expect(JSON.parse(out)).toEqual(JSON.parse(shipped));
+});
+
+const USAGE: [args: string[], command: string, message: string][] = [
+  [["nope"], "", "unknown command 'nope'"],
+  [["chek"], "", "Did you mean check?"],
+  [["check", "--confg", "x"], "check", "unknown option '--confg'"],
+  [["check", "extra"], "check", "too many arguments"],
+  [["trace"], "trace", "missing required argument 'number'"],
+  [["quarantine", "shwo"], "quarantine", "unknown command 'shwo'"],
+  [["quarantine", "resolve", "all"], "quarantine resolve", "'--note <text>' not specified"],
+  [["sandbox", "--port", "x"], "sandbox", "A port is a number from 0 to 65535."],
+];
+
+test.each(USAGE)("%j is a usage error: exit 2", async (args, command, message) => {
+  const words = await fuelbridge(args);
+  expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
+  expect(words.err).toContain(message);
+  const json = await fuelbridge([...args, "--json"]);
+  expect(json).toMatchObject({ code: exitCodes.configuration, err: "" });
+  expect(envelope(json.out)).toMatchObject({ ok: false, command, error: { code: "usage" } });
+});
+
+test("help and version are answers; help in place of a command is not", async () => {
+  expect(await fuelbridge(["--version"])).toMatchObject({ code: 0, out: "0.1.0\n" });
+  expect((await fuelbridge(["trace", "--help"])).out).toContain("fuelbridge trace");
+  expect(await fuelbridge([])).toMatchObject({ code: exitCodes.configuration, out: "" });
+});
+
+test("a configuration that is not there is a configuration error", async () => {
+  const { code, err } = await fuelbridge(["status", "--config", "/nowhere/at/all.yaml"]);
+  expect(code).toBe(exitCodes.configuration);
+  expect(err).toMatch(/^fuelbridge: The configuration .* cannot be read \(ENOENT\)\.\n {2}Name/);
+});
+
+test("questions go to the daemon that runs, and its refusals come back", async () => {
+  const { config, state } = site();
+  const office = { status: async () => STATUS, trace: refuse, quarantine: async () => [] };
+  const admin = await serveAdmin({
+    office: office as unknown as Office,
+    state,
+    port: 0,
+    secrets: [],
+  });
+  onTestFinished(() => admin.close());
+  const status = await fuelbridge(["status", "--config", config]);
+  expect(status).toMatchObject({ code: 0, err: "" });
+  expect(status.out).toContain("bluebonnet (live): needs attention");
+  expect(status.out).toContain("fuelbridge quarantine list");
+  expect(envelope((await fuelbridge(["status", "--json", "--config", config])).out)).toEqual({
+    ok: true,
+    command: "status",
+    data: STATUS,
+  });
+  const trace = await fuelbridge(["trace", "INV-9", "--config", config]);
+  expect(trace).toEqual({
+    code: exitCodes.runtime,
+    out: "",
+    err: "fuelbridge: Nothing is known about INV-9.\n  Check the number.\n",
+  });
+  const list = await fuelbridge(["quarantine", "list", "--config", config]);
+  expect(list.out).toBe("Nothing is in quarantine.\n");
+});
+
+test("questions go to the store when no daemon runs", async () => {
+  const { config } = site();
+  const { code, out } = await fuelbridge(["status", "--json", "--config", config]);
+  expect(code).toBe(exitCodes.ok);
+  expect(envelope(out)).toMatchObject({ ok: true, data: { daemon: null, healthy: true } });
+});
+
+const SIGNALS: [signal: NodeJS.Signals, code: number][] = [
+  ["SIGTERM", exitCodes.terminated],
+  ["SIGINT", exitCodes.interrupted],
+];
+
+test.skipIf(process.platform === "win32").each(SIGNALS)(
+  "run ends by %s with %i: stopping finishes the work in hand",
+  async (signal, code) => {
+    const { config, state } = site(pauseAll);
+    const { ended, out } = await running(config, async (stop) => {
+      stop(signal);
+    });
+    expect(ended).toBe(code);
+    expect(out.at(-1)).toMatchObject({ msg: "fuelbridge has stopped" });
+    expect(existsSync(join(state, "admin.json"))).toBe(false);
+  },
+);
+
+test("once exits 0 when everything is in step, and 1 when something is not", async () => {
+  const paused = site(pauseAll);
+  const inStep = await fuelbridge(["once", "--json", "--config", paused.config]);
+  expect(inStep.code).toBe(exitCodes.ok);
+  expect(envelope(inStep.out)).toEqual({ ok: true, command: "once", data: { inStep: true } });
+  // The folder of the exports is missing.
+  const broken = site((text) =>
+    pauseAll(text).replace(/(to: platform\.customers\n.*\n) +paused: true\n/, "$1"),
+  );
+  const { code, out, err } = await fuelbridge(["once", "--config", broken.config]);
+  expect({ code, out }).toEqual({
+    code: exitCodes.runtime,
+    out: "Not in step: fuelbridge status says what is missing.\n",
+  });
+  expect(err).toContain("export");
+});
+
+test("a second daemon on the same store is refused", async () => {
+  const { config } = site(pauseAll);
+  const { ended } = await running(config, async (stop) => {
+    const { code, out } = await fuelbridge(["run", "--json", "--config", config]);
+    expect(code).not.toBe(0);
+    expect(envelope(out)).toMatchObject({ ok: false, command: "run" });
+    expect(out).toContain("in use");
+    stop("SIGTERM");
+  });
+  expect(ended).toBe(exitCodes.terminated);
+});
+
+test("sandbox says where it is in one line, and ends with 0", async () => {
+  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "sandbox"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    if (out.includes("\n")) child.kill("SIGTERM");
+  });
+  expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  expect(envelope(out)).toMatchObject({ event: "ready", baseUrl: expect.any(String) });
+});
+
+const STATUS: Status = {
+  version: "0.1.0",
+  company: "bluebonnet",
+  environment: "live",
+  daemon: { pid: 7, startedAt: "2026-11-21T07:00:00.000Z" },
+  healthy: false,
+  flows: [
+    {
+      name: "orders",
+      from: "platform.orders",
+      to: "erp.orders",
+      state: "idle",
+      schedule: "every 10m",
+      lastRunAt: null,
+      nextDueAt: "2026-11-21T07:10:00.000Z",
+      lastError: null,
+      received: 5,
+      pending: 0,
+      delivered: 4,
+      skipped: 0,
+      echoes: 0,
+      quarantined: 1,
+      resolved: 0,
+      superseded: 0,
+    },
+  ],
+  stops: [],
+  requests: { month: "2026-11", used: 1 },
+};
+
+const refuse = (number: string): Promise<never> =>
+  Promise.reject(new OfficeError(`Nothing is known about ${number}.`, "Check the number."));
