@@ -102,7 +102,7 @@ function openEndpoints(
   const surroundings = {
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
-    pause: clock.pause,
+    pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
     note: (message: string, details = {}) => note(message, details),
   };
   return new Map([

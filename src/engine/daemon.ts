@@ -2,7 +2,7 @@
  * Runs flows when they are due, one run per flow at a time. Aborting stops between two pieces of work: a page that is
  * stored, a request that is answered.
  */
-import { FuelbridgeError } from "../core/errors.ts";
+import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { push, recover, runFlow } from "./run.ts";
@@ -62,13 +62,13 @@ export function createDaemon(engine: Engine, flows: readonly Flow[]): Daemon {
       if (ran.progress > 0) for (const other of lanes) if (other !== lane) other.nudged = true;
       return ran.progress + ran.received;
     } catch (error) {
-      if (error instanceof FuelbridgeError) throw error;
+      // A cross-reference table that is being edited: this flow waits until it can be read again.
+      const waits = error instanceof ConfigurationError;
+      if (error instanceof FuelbridgeError && !waits) throw error;
       const { message } = error as Error;
+      const next = waits ? error.next : "This is a fault in fuelbridge or a mapping: see the log.";
       engine.note("flow failed", { flow: flow.name, error });
-      scheduleNext(flow, {
-        message,
-        next: "This is a fault in fuelbridge or a mapping: see the log.",
-      });
+      scheduleNext(flow, { message, next });
       return 0;
     }
   }

@@ -3,6 +3,7 @@
  * receiver answered and everything that depends on it is one transaction (reliability K6).
  */
 import type { Outgoing } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import { type Moment, reached } from "../core/moment.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
@@ -66,9 +67,29 @@ async function work(
     const stop = blocked(engine, scopes);
     if (stop !== null) return { steps, settled: false, wakeAt: retryMoment(stop.untilMs, now) };
     if (action.do === "renew") request = renew(engine, flow, request);
-    else if (action.do === "send") request = await send(engine, flow, request, scopes);
-    else request = await read(engine, flow, request, action.preflight);
+    else if (action.do === "send") {
+      if (!(await prepared(engine, flow, request))) continue;
+      request = await send(engine, flow, request, scopes);
+    } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(flow.name);
+  }
+}
+
+/** Work that comes before the request counts as sent. When it fails, nothing has left, and the endpoint waits. */
+async function prepared(engine: Engine, flow: Flow, request: StoredRequest): Promise<boolean> {
+  if (flow.sink.prepare === undefined) return true;
+  const carried = engine.store.requests.carried(request.request);
+  try {
+    await flow.sink.prepare(outgoing(request, carried), never);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    const { message, next, waitMs } = error;
+    const scope = endpointOf(flow.to);
+    engine.store.transaction(() =>
+      trip(engine, { breaker: "receiver", scope, detail: message, waitMs: waitMs ?? 60_000, next }),
+    );
+    return false;
   }
 }
 
@@ -80,7 +101,6 @@ async function send(
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   const carried = store.requests.carried(request.request);
-  await flow.sink.prepare?.(outgoing(request, carried), never);
   store.assertSpace();
   const sending = store.transaction(() =>
     moved(

@@ -1,6 +1,6 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
 import type { Fault, Figures, Item, References, Skip } from "../core/contract.ts";
-import { NotMapped, Refused, WaitsFor } from "../core/errors.ts";
+import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { idempotencyKey, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
@@ -89,9 +89,10 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   }
 }
 
-/** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is the store's */
+/** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is no record's fault */
 function faultOf(error: unknown): Fault {
   if (error instanceof Refused) return error.fault;
+  if (error instanceof FuelbridgeError) throw error;
   const { name, message, code } = error as Error & { code?: unknown };
   if (typeof code === "string" && code.startsWith("SQLITE_")) throw error;
   return {

@@ -3,7 +3,7 @@
  * that means is decided in outcomes.ts. No redirects, no decompression, no retries (reliability 2.7, finding 6).
  */
 import { Pool } from "undici";
-import { ConfigurationError } from "../core/errors.ts";
+import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 
 export interface PlatformOptions {
@@ -45,7 +45,7 @@ export type Exchange =
   | { readonly kind: "torn"; readonly detail: string };
 
 export interface PlatformClient {
-  /** @throws ConfigurationError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
+  /** @throws EnvironmentError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
   exchange(request: PlatformRequest): Promise<Exchange>;
   close(): Promise<void>;
 }
@@ -91,7 +91,7 @@ export function openClient(options: PlatformOptions): PlatformClient {
           text: await bounded(response.body),
         };
       } catch (error) {
-        if (error instanceof ConfigurationError) throw error;
+        if (error instanceof EnvironmentError) throw error;
         return failure(error);
       }
     },
@@ -120,7 +120,7 @@ function assertEnvironment(
 ): void {
   const isTest = headers["x-svc-sandbox"] === "true";
   if (isTest === (environment === "test") || (!isTest && status >= 400)) return;
-  throw new ConfigurationError(
+  throw new EnvironmentError(
     `The platform at ${url} answered for a ${isTest ? "test" : "live"} key, but platform.environment is "${environment}".`,
     "Set platform.environment to what the API key is for, or use the other key. Nothing more is sent.",
   );

@@ -14,27 +14,19 @@ export function trace(store: Store, text: string): TraceStep[] {
       seen.add(row.delivery);
       const ids = idsOf(links, row.recordId);
       const audit = store.questions.audit(row.delivery, row.request);
-      const first = audit[0]?.atMs ?? 0;
-      steps.push({
-        at: iso(first),
-        flow: row.flow,
-        event: row.state,
-        detail: [
-          row.origin ?? row.recordId,
-          row.version === null ? null : `version ${row.version}`,
-          row.cause ?? row.note,
-        ]
-          .filter((part) => part !== null && part !== "")
-          .join(", "),
-        ...ids,
-      });
-      for (const { atMs, event, detail } of audit)
-        steps.push({ at: iso(atMs), flow: row.flow, event, detail, ...ids });
+      const step = (atMs: number, event: string, detail: string): void => {
+        steps.push({ at: new Date(atMs).toISOString(), flow: row.flow, event, detail, ...ids });
+      };
+      const version = row.version === null ? "" : `, version ${row.version}`;
+      step(row.receivedMs, "received", `${row.origin ?? row.recordId}${version}`);
+      for (const { atMs, event, detail } of audit) step(atMs, event, detail);
+      const last = row.sinceMs ?? audit.at(-1)?.atMs ?? row.receivedMs;
+      step(last, row.state, row.cause ?? row.note ?? "");
     }
   }
   for (const link of links)
     steps.push({
-      at: iso(link.linkedMs),
+      at: new Date(link.linkedMs).toISOString(),
       flow: link.kind,
       event: "linked",
       detail: `${link.number}, born ${link.born === "erp" ? "in the ERP" : "on the platform"}${link.amount === null ? "" : `, amount ${link.amount}`}`,
@@ -51,5 +43,3 @@ function idsOf(
   const link = links.find(({ platformId, erpId }) => platformId === recordId || erpId === recordId);
   return { platformId: link?.platformId ?? null, erpId: link?.erpId ?? null };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();

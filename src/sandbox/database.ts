@@ -48,7 +48,8 @@ function opened(database: Database.Database): Database.Database {
 /**
  * `record` holds every record once. `sight` holds it once per company and role that can see it, with all that lists
  * filter and sort by: a list page never reads a record that is not on it. A `shelf` is what one company sees in one
- * role, and `tally` counts what stands on it. Times are microseconds.
+ * role, and `tally` counts what stands on it. `words` finds the records of the large lists by any three letters.
+ * Times are microseconds.
  */
 const SCHEMA = `
 create table setting (name text primary key, value text not null) strict, without rowid;
@@ -78,6 +79,10 @@ create table sight (
   primary key (shelf, updated, id)
 ) strict, without rowid;
 create index sight_created on sight (shelf, created, id, seq);
+create index sight_seq on sight (seq, shelf);
+create virtual table words using fts5 (
+  text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
+);
 create table tally (
   shelf integer not null, status text not null, count integer not null, primary key (shelf, status)
 ) strict, without rowid;

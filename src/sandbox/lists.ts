@@ -1,20 +1,12 @@
 /** Pages of a shelf: ordinary lists (rule P1) and change-sync walks (rule P2; readings, Lists). */
 import type { Database, Statement } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import { orderStatuses } from "../platform/contract/order.ts";
 import { invalid } from "./answer.ts";
 import { micros } from "./clock.ts";
 import type { Cursors } from "./cursors.ts";
 import { type Fields, type Kind, lineFields } from "./kinds.ts";
 import type { Readings } from "./readings.ts";
-import { fold } from "./shelves.ts";
-
-export interface Filters {
-  readonly status?: string | undefined;
-  readonly parent?: string | undefined;
-  readonly product?: string | undefined;
-  readonly search?: string | undefined;
-}
+import { type Filters, ordering, selection, type Sort } from "./selection.ts";
 
 export interface Listing {
   readonly kind: Kind;
@@ -23,7 +15,7 @@ export interface Listing {
   readonly filters: Filters;
   readonly page: number;
   readonly pageSize: number;
-  readonly sort?: { readonly by: string; readonly order: string };
+  readonly sort?: Sort;
 }
 
 export interface WalkStart extends Listing {
@@ -58,7 +50,7 @@ export class Lists {
   readonly #database: Database;
   readonly #cursors: Cursors;
   readonly #readings: () => Readings;
-  readonly #statements = new Map<string, Statement<[Record<string, unknown>]>>();
+  readonly #statements = new Map<string, Statement<[Readonly<Record<string, unknown>>]>>();
 
   constructor(database: Database, cursors: Cursors, readings: () => Readings) {
     this.#database = database;
@@ -68,14 +60,13 @@ export class Lists {
 
   /** The list envelope of a page (part 1, convention 3). */
   page(listing: Listing): string {
-    const { shelf, filters, page, pageSize } = listing;
-    const where = conditions(filters);
-    const total = this.#total(shelf, filters);
+    const { kind, shelf, filters, page, pageSize } = listing;
+    const { from, values } = selection(kind, shelf, filters);
+    const total = this.#total(listing);
     const offset = (page - 1) * pageSize;
     const rows = this.#rows(
-      `select seq, created, updated, id from sight where ${where}
-       order by ${ordering(listing.sort)} limit :limit offset :offset`,
-      { ...bindings(shelf, filters), limit: pageSize, offset },
+      `${from} order by ${ordering(listing.sort)} limit :limit offset :offset`,
+      { ...values, limit: pageSize, offset },
     );
     const meta = {
       total,
@@ -84,32 +75,30 @@ export class Lists {
       totalPages: Math.ceil(total / pageSize),
       hasMore: offset + rows.length < total && rows.length > 0,
     };
-    return envelope(this.#texts(listing.kind, rows), meta);
+    return envelope(this.#texts(kind, rows), meta);
   }
 
   /** All that matches, as one JSON array. */
-  whole(shelf: number, filters: Filters, sort: NonNullable<Listing["sort"]>): string {
-    const rows = this.#rows(
-      `select seq, created, updated, id from sight where ${conditions(filters)}
-       order by ${ordering(sort)} limit -1`,
-      bindings(shelf, filters),
-    );
+  whole(kind: Kind, shelf: number, filters: Filters, sort: Sort): string {
+    const { from, values } = selection(kind, shelf, filters);
+    const rows = this.#rows(`${from} order by ${ordering(sort)} limit -1`, values);
     return `[${rows.map(({ shown }) => shown).join(",")}]`;
   }
 
   /** One page of a walk, begun by `updatedSince` or resumed by a cursor. */
   walk(start: WalkStart): string {
     const state = start.cursor === undefined ? this.#begin(start) : this.#resume(start);
-    const { shelf, filters, since, order, pageSize, page, total, last } = state;
+    const { kind, shelf, since, order, pageSize, page, total, last } = state;
+    const { from, values } = selection(kind, shelf, state.filters);
     const forward = order === "updatedAt";
     const [column, after] = forward ? ["updated", ">"] : ["created", "<"];
     const direction = forward ? "" : "desc";
     const rows = this.#rows(
-      `select seq, created, updated, id from sight where ${conditions(filters)} and updated >= :since
+      `${from} and updated >= :since
        ${last === null ? "" : `and (${column}, id) ${after} (:time, :last)`}
        order by ${column} ${direction}, id ${direction} limit :limit`,
       {
-        ...bindings(shelf, filters),
+        ...values,
         since,
         limit: pageSize + 1,
         ...(last === null ? {} : { time: last[0], last: last[1] }),
@@ -125,7 +114,7 @@ export class Lists {
     const nextCursor = next === null ? null : this.#cursors.seal(next, start.now);
     const totalPages = Math.ceil(total / pageSize);
     const meta = { total, page, pageSize, totalPages, hasMore, nextCursor };
-    return envelope(this.#texts(start.kind, shown), meta);
+    return envelope(this.#texts(kind, shown), meta);
   }
 
   #begin({ kind, company, shelf, filters, pageSize, updatedSince }: WalkStart): WalkState {
@@ -133,10 +122,11 @@ export class Lists {
     const bound = micros(updatedSince);
     if (bound === null) throw invalid("updatedSince is not a timestamp.");
     const since = updatedSinceInclusive ? bound : bound + 1;
-    const counted = this.#count(
-      `select count(*) from sight where ${conditions(filters)} and updated >= :since`,
-      { ...bindings(shelf, filters), since },
-    );
+    const { from, values } = selection(kind, shelf, filters);
+    const counted = this.#count(`select count(*) ${from} and updated >= :since`, {
+      ...values,
+      since,
+    });
     const place = { kind, company, shelf, filters, since, pageSize };
     return { ...place, order: walkOrder, page: 1, total: counted, last: null };
   }
@@ -150,32 +140,31 @@ export class Lists {
   }
 
   /** What stands on the shelf; the tally answers when no other filter is set than the status. */
-  #total(shelf: number, filters: Filters): number {
+  #total({ kind, shelf, filters }: Listing): number {
     const { status, ...others } = filters;
+    const { from, values } = selection(kind, shelf, filters);
     if (Object.values(others).some((value) => value !== undefined))
-      return this.#count(
-        `select count(*) from sight where ${conditions(filters)}`,
-        bindings(shelf, filters),
-      );
+      return this.#count(`select count(*) ${from}`, values);
     return this.#count(
       `select coalesce(sum(count), 0) from tally where shelf = :shelf
        ${status === undefined ? "" : "and status = :status"}`,
-      bindings(shelf, { status }),
+      values,
     );
   }
 
-  #rows(keys: string, values: Record<string, unknown>): SightRow[] {
+  #rows(keys: string, values: Readonly<Record<string, unknown>>): SightRow[] {
     // The keys first, out of an index alone where that will do; then only the records of this page.
-    const sql = `select r.shown, k.id, k.created, k.updated from (${keys}) k cross join record r on r.seq = k.seq`;
+    const sql = `select r.shown, k.id, k.created, k.updated from (select seq, created, updated, id ${keys}) k
+      cross join record r on r.seq = k.seq`;
     return this.#statement(sql).all(values) as SightRow[];
   }
 
-  #count(sql: string, values: Record<string, unknown>): number {
+  #count(sql: string, values: Readonly<Record<string, unknown>>): number {
     const [count] = Object.values(this.#statement(sql).get(values) as Record<string, number>);
     return count ?? 0;
   }
 
-  #statement(sql: string): Statement<[Record<string, unknown>]> {
+  #statement(sql: string): Statement<[Readonly<Record<string, unknown>>]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);
@@ -196,42 +185,3 @@ export class Lists {
 
 const envelope = (items: readonly string[], meta: object): string =>
   `{"success":true,"data":[${items.join(",")}],"meta":${JSON.stringify(meta)}}`;
-
-function conditions({ status, parent, product, search }: Filters): string {
-  return [
-    "shelf = :shelf",
-    ...(status === undefined ? [] : ["status = :status"]),
-    ...(parent === undefined ? [] : ["parent = :parent"]),
-    ...(product === undefined ? [] : ["instr(products, :product) > 0"]),
-    ...(search === undefined ? [] : ["instr(search, :search) > 0"]),
-  ].join(" and ");
-}
-
-function bindings(shelf: number, filters: Filters): Record<string, unknown> {
-  const { product, search, ...whole } = filters;
-  return {
-    shelf,
-    ...Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)),
-    ...(product === undefined ? {} : { product: `\n${fold(product)}\n` }),
-    ...(search === undefined ? {} : { search: fold(search) }),
-  };
-}
-
-/** Status sorts by the life cycle; what is null or unknown comes last in both directions. */
-function ordering(sort: Listing["sort"]): string {
-  const direction = sort?.order === "asc" ? "asc" : "desc";
-  switch (sort?.by ?? "createdAt") {
-    case "updatedAt":
-      return `updated ${direction}, id ${direction}`;
-    case "parent":
-      return `parent ${direction}, created, id`;
-    case "requestedDate":
-      return `requested is null, requested ${direction}, id ${direction}`;
-    case "status":
-      return `${LIFE} is null, ${LIFE} ${direction}, created desc, id desc`;
-    default:
-      return `created ${direction}, id ${direction}`;
-  }
-}
-
-const LIFE = `case status ${orderStatuses.map((status, at) => `when '${status}' then ${at}`).join(" ")} end`;

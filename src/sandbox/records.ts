@@ -66,10 +66,12 @@ export class Records implements Others {
       const added = this.#sql.insert.run(kind, record.id, owner, parent, natural, shown, hidden);
       const seq = Number(added.lastInsertRowid);
       this.#stand(kind, record.id, seq, card);
+      if (card.words !== null) this.#sql.index.run(seq, card.words);
       return { seq, owner, shown, record };
     }
     const followers = kind === "invoices" ? this.#followers(before.record, record) : [];
     for (const payment of followers) this.#clear("payments", payment);
+    this.#reindex(before.seq, this.#card(kind, before).words, card.words);
     this.#clear(kind, before);
     this.#sql.update.run(owner, parent, natural, shown, hidden, before.seq);
     this.#stand(kind, record.id, before.seq, card);
@@ -82,6 +84,7 @@ export class Records implements Others {
     const before = this.get(kind, id);
     if (before === null) return;
     this.onChange?.(kind, id, before);
+    this.#reindex(before.seq, this.#card(kind, before).words, null);
     this.#clear(kind, before);
     this.#sql.remove.run(before.seq);
   }
@@ -127,6 +130,7 @@ export class Records implements Others {
   clear(): void {
     for (const table of ["record", "sight", "tally", "shelf"])
       this.#database.exec(`delete from ${table}`);
+    this.#database.exec("insert into words (words) values ('delete-all')");
     this.#shelves.clear();
   }
 
@@ -158,6 +162,12 @@ export class Records implements Others {
       if (this.#sql.unstand.run(shelf, card.updated, before.record.id).changes > 0)
         this.#sql.count.run(shelf, card.status ?? "", -1);
     }
+  }
+
+  #reindex(seq: number, before: string | null, after: string | null): void {
+    if (before === after) return;
+    if (before !== null) this.#sql.unindex.run(seq);
+    if (after !== null) this.#sql.index.run(seq, after);
   }
 
   #card(kind: Kind, { record, owner }: Stored): Card {
@@ -216,6 +226,8 @@ function prepare(database: Database) {
     unstand: database.prepare<[number, number, string]>(
       "delete from sight where shelf = ? and updated = ? and id = ?",
     ),
+    index: database.prepare<[number, string]>("insert into words (rowid, text) values (?, ?)"),
+    unindex: database.prepare<[number]>("delete from words where rowid = ?"),
     count: database.prepare<[number, string, number]>(
       `insert into tally values (?, ?, ?) on conflict (shelf, status) do update set count = count + excluded.count`,
     ),

@@ -20,6 +20,8 @@ export interface Card {
   /** The records that are looked up by their parent, or by a natural key, without being listed. */
   readonly lookup: { readonly parent: string | null; readonly natural: string | null };
   readonly products: string | null;
+  /** What an index finds the record by; null where a list is short enough to look through. */
+  readonly words: string | null;
   readonly requested: number | null;
 }
 
@@ -31,8 +33,10 @@ export interface Others {
 
 export function cardOf(kind: Kind, record: Fields, owner: string, others: Others): Card {
   const created = micros(record.createdAt) ?? micros(record.paidAt) ?? 0;
+  const sights = sightsOf(kind, record, owner, others);
   return {
-    sights: sightsOf(kind, record, owner, others),
+    sights,
+    words: hasWords(kind) ? (sights[0]?.search ?? null) : null,
     created,
     updated: micros(record.updatedAt) ?? created,
     status: statusOf(kind, record),
@@ -45,6 +49,9 @@ export function cardOf(kind: Kind, record: Fields, owner: string, others: Others
     requested: kind === "orders" ? micros(record.requestedDate) : null,
   };
 }
+
+/** The lists that grow with every delivery. Their records have one search text for all who see them. */
+export const hasWords = (kind: Kind): boolean => kind === "invoices" || kind === "orders";
 
 const CHILDREN: ReadonlySet<Kind> = new Set(["order-notes", "payments", "freight-rates"]);
 

@@ -38,7 +38,7 @@ export function intake(database: Database.Database) {
     "update delivery set state = 'superseded' where record = ? and state in ('pending', 'quarantined')",
   );
   const addDelivery = database.prepare(
-    "insert into delivery (flow, record, revision) values (?, ?, ?)",
+    "insert into delivery (flow, record, revision, received_ms) values (?, ?, ?, ?)",
   );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
   const addBatch = database.prepare(
@@ -55,7 +55,7 @@ export function intake(database: Database.Database) {
   );
 
   /** True when a delivery was made of it, null when it is older than what is stored. */
-  function take(flow: number, change: Change): boolean | null {
+  function take(flow: number, change: Change, atMs: number): boolean | null {
     const id = storedId(change.id);
     const known = current.get(flow, id);
     const content = change.version === null ? sha256(change.text).slice(0, 22) : null;
@@ -78,12 +78,12 @@ export function intake(database: Database.Database) {
         fault,
         change.text,
       );
-      addDelivery.run(flow, added.lastInsertRowid, revision);
+      addDelivery.run(flow, added.lastInsertRowid, revision, atMs);
       return true;
     }
     replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
     supersede.run(known.record);
-    addDelivery.run(flow, known.record, revision);
+    addDelivery.run(flow, known.record, revision, atMs);
     return true;
   }
 
@@ -94,7 +94,7 @@ export function intake(database: Database.Database) {
       let unchanged = 0;
       let stale = 0;
       for (const change of page.changes) {
-        const taken = take(flow, change);
+        const taken = take(flow, change, atMs);
         if (taken === null) stale++;
         else if (taken) received++;
         else unchanged++;

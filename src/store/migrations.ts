@@ -37,6 +37,7 @@ export const migrations: readonly string[] = [
     flow integer not null references flow,
     record integer not null references record,
     revision text not null,
+    received_ms integer not null,
     state text not null default 'pending' check (state in
       ('pending', 'frozen', 'delivered', 'skipped', 'echo', 'quarantined', 'resolved', 'superseded')),
     request integer references request,

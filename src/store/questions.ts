@@ -26,9 +26,11 @@ export interface DeliveryRow {
   readonly delivery: number;
   readonly flow: string;
   readonly recordId: string;
+  readonly receivedMs: number;
   readonly version: string | null;
   readonly origin: string | null;
   readonly state: string;
+  readonly sinceMs: number | null;
   readonly number: string | null;
   readonly note: string | null;
   readonly cause: string | null;
@@ -59,8 +61,8 @@ export function questions(database: Database.Database) {
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
   );
   const ofNumber = database.prepare<[string, string, Buffer | string], WithId<DeliveryRow>>(
-    `select delivery.delivery, flow.name as flow, record.id, record.version, record.origin, delivery.state,
-            delivery.number, note, cause, delivery.request
+    `select delivery.delivery, flow.name as flow, record.id, received_ms as receivedMs, record.version,
+            record.origin, delivery.state, since_ms as sinceMs, delivery.number, note, cause, delivery.request
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
      where delivery.delivery in (
@@ -74,7 +76,18 @@ export function questions(database: Database.Database) {
      from audit left join flow using (flow) where request = ? or delivery = ? order by audit`,
   );
 
+  const delivered = database
+    .prepare<[string], Buffer | string>(
+      `select distinct record.id from delivery join record using (record)
+       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'`,
+    )
+    .pluck();
+
   return {
+    /** The source's ids of the records of which some version was delivered. */
+    deliveredIds(flow: string): string[] {
+      return delivered.all(flow).map(shownId);
+    },
     quarantine(): CauseRow[] {
       return causes.all();
     },

@@ -72,8 +72,10 @@ describe("POST /delivery-tickets", () => {
     });
   });
 
-  it("reading: fields without a place in the answer are accepted, and not shown", async () => {
-    const answer = await create({ deliveryNotes: "n", bolNumbers: ["B1", "B2"] });
+  it("reading: fields without a place in the answer are stored, not shown", async () => {
+    const sent = { deliveryNotes: "n", bolNumbers: ["B1", "B2"] };
+    const answer = await create(sent);
+    expect((await control.stored("delivery-tickets"))[0]).toMatchObject(sent);
     expect(answer).not.toHaveProperty("deliveryNotes");
     expect(answer).not.toHaveProperty("bolNumbers");
   });

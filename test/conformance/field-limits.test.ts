@@ -265,7 +265,7 @@ describe("BulkRackPrice", () => {
       [0, -1, 999_999.01, null, absent],
     ),
     oneOf("prices.0.unit", ["gal", "ltr", "bbl", "mt"], "kg"),
-    ["source", "manual by default", ["manual", absent], [1, null]],
+    ["source", "manual by default", ["manual", absent], ["", 1, null]],
   ]);
 
   it("reading: liter is refused on the way in", async () => {
@@ -349,8 +349,8 @@ describe.each(["/customers", "/suppliers"])("CreateParty: POST %s", (path) => {
     [
       "contactEmail",
       "email format, max 200",
-      ["a.b+c@example.com", absent],
-      ["a", "a@", "@b.example", `${chars(190)}@example.com`],
+      ["a.b+c@example.com", `${chars(188)}@example.com`, absent],
+      ["a", "a@", "@b.example", `${chars(189)}@example.com`],
     ],
     optional("contactPhone", 50),
     optional("phone", 50),

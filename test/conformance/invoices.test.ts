@@ -69,6 +69,16 @@ describe("POST /invoices", () => {
     expect(await create(invoice(amounts))).toMatchObject(amounts);
   });
 
+  it("amounts past a double's precision come back to the digit", async () => {
+    const exact = "12345678901234567.89";
+    const raw = JSON.stringify(invoice()).replace('"total":2500', `"total":${exact}`);
+    const headers = { "content-type": "application/json" };
+    const { status, text, data } = await sandbox.post("/invoices", undefined, { raw, headers });
+    expect(status).toBe(201);
+    expect(text).toContain(`"total":${exact}`);
+    expect((await sandbox.get(pathOf(data))).text).toContain(`"total":${exact}`);
+  });
+
   it("line items keep their order", async () => {
     const lineItems = ["a", "b", "c"].map((description) => lineItem({ description }));
     const items = (await create(invoice({ lineItems })))["lineItems"] as Row[];

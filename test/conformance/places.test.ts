@@ -117,10 +117,11 @@ describe("L1: location update", () => {
 const post = () => sandbox.post("/supplier-terminals", terminal());
 
 describe("supplier terminals", () => {
-  it("POST: 201 SupplierTerminal; defaults: active", async () => {
+  it("POST: 201 SupplierTerminal; defaults: active, gal", async () => {
     const answer = await sandbox.post("/supplier-terminals", terminal());
     expect(answer).toMatchObject({ status: 201, data: { ...terminal(), isActive: true } });
     expect(answer.data).toMatchObject({ companyId: sandbox.company("supplier"), city: null });
+    expect((await control.stored("supplier-terminals"))[0]).toMatchObject({ unitSystem: "gal" });
   });
 
   it("POST: answers what was sent", async () => {

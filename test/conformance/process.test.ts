@@ -52,6 +52,13 @@ async function start(...args: string[]) {
     ),
   };
 }
+
+/** Whether it still takes new connections: it stops to with the first signal. */
+const accepts = (control: ReturnType<typeof controlOf>): Promise<boolean> =>
+  control.now().then(
+    () => true,
+    () => false,
+  );
 const database = (): string[] => ["--db", join(folder, "sandbox.db")];
 const crash = (child: ChildProcess): Promise<number | null> => kill(child, "SIGKILL");
 
@@ -72,10 +79,27 @@ describe("start and stop", () => {
     expect((await control.stored("orders")).length).toBeGreaterThan(0);
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("%s: exits 0", async (signal) => {
-    const { child, get } = await start();
-    await get("/orders");
-    expect(await kill(child, signal)).toBe(0);
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: idle connections are closed at once, exits 0",
+    async (signal) => {
+      const { child, get } = await start();
+      await get("/orders");
+      const sent = performance.now();
+      expect(await kill(child, signal)).toBe(0);
+      expect(performance.now() - sent).toBeLessThan(5000);
+    },
+  );
+
+  it("a second signal ends it", async () => {
+    const { child, control, get } = await start();
+    await control.fault({ kind: "delay", ms: 60_000 });
+    const torn = expect(get("/orders")).rejects.toThrow();
+    while ((await control.faults()).length > 0);
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    while (await accepts(control)) child.kill(0);
+    child.kill("SIGTERM");
+    await Promise.all([ended, torn]);
   });
 
   it("SIGTERM: finishes requests in flight", async () => {
@@ -108,6 +132,14 @@ describe("--db FILE goes on after kill -9 where it stopped", () => {
     const after = await start(...database());
     const again = await after.post("/orders", order(), { key });
     expect([again.headers.get("idempotency-replayed"), again.text]).toEqual(["true", text]);
+  });
+
+  it("access tokens", async () => {
+    const before = await start(...database());
+    const headers = { authorization: `Bearer ${await before.control.token("supplier")}` };
+    await crash(before.child);
+    const after = await start(...database());
+    expect((await after.get("/orders", { as: null, headers })).status).toBe(200);
   });
 
   it("clock, limits, counters, readings, armed faults, request log", async () => {

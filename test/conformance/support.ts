@@ -50,7 +50,7 @@ export interface Key extends Row {
   readonly companyId: string;
 }
 
-export async function exchange(url: string, init: RequestInit): Promise<Answer> {
+async function exchange(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, { ...init, redirect: "manual" });
   const text = await response.text();
   const json = /json/.test(response.headers.get("content-type") ?? "");

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import * as p from "./primitives.ts";
 
-export const companyTypes = ["SUPPLIER", "BROKER", "CARRIER", "CUSTOMER"] as const;
+const companyTypes = ["SUPPLIER", "BROKER", "CARRIER", "CUSTOMER"] as const;
 
 export const CompanyProfile = z.looseObject({
   id: p.id,

@@ -2,14 +2,14 @@
 import { z } from "zod";
 import * as p from "./primitives.ts";
 
-export const connectionStatuses = [
+const connectionStatuses = [
   "PENDING",
   "INFO_REQUESTED",
   "RESUBMITTED",
   "ACCEPTED",
   "DECLINED",
 ] as const;
-export const distanceUnits = ["MILES", "KILOMETERS"] as const;
+const distanceUnits = ["MILES", "KILOMETERS"] as const;
 
 export const Connection = z.looseObject({
   id: p.id,

@@ -5,7 +5,7 @@ import * as p from "./primitives.ts";
 export const ticketStatuses = ["DRAFT", "ISSUED", "SIGNED", "VOID"] as const;
 
 /** Every figure of a line may be missing: tickets are saved as drafts, piece by piece. */
-export const ProductLine = p.object({
+const ProductLine = p.object({
   product_name: p.textOrNull,
   spec: p.textOrNull,
   gross_gallons: p.decimalOrNull,
@@ -13,7 +13,6 @@ export const ProductLine = p.object({
   temperature: p.decimalOrNull,
   api_gravity: p.decimalOrNull,
 });
-export type ProductLine = z.infer<typeof ProductLine>;
 
 export const DeliveryTicket = z.looseObject({
   id: p.id,

@@ -19,9 +19,9 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-export const errorCodes = Object.keys(errorStatuses) as ErrorCode[];
+const errorCodes = Object.keys(errorStatuses) as ErrorCode[];
 
-export const Meta = z.looseObject({
+const Meta = z.looseObject({
   total: integer,
   page: integer,
   pageSize: integer,
@@ -30,7 +30,6 @@ export const Meta = z.looseObject({
   /** Null at the end of a walk, and in lists that are not walked. */
   nextCursor: orNull(text),
 });
-export type Meta = z.infer<typeof Meta>;
 
 export const successOf = <T extends z.ZodType>(data: T) =>
   z.looseObject({ success: z.literal(true), data });

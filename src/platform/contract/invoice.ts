@@ -14,7 +14,7 @@ export const invoiceStatuses = [
 export const roles = ["issuer", "payer"] as const;
 
 /** Gallons are whole by the specification; they are read as Decimals because they enter exact sums. */
-export const InvoiceLineItem = z.looseObject({
+const InvoiceLineItem = z.looseObject({
   id: p.id,
   invoiceId: p.id,
   description: p.text,
@@ -33,9 +33,8 @@ export const InvoiceLineItem = z.looseObject({
   amount: p.decimal,
   deliveredDate: p.timestampOrNull,
 });
-export type InvoiceLineItem = z.infer<typeof InvoiceLineItem>;
 
-export const InvoiceTaxLine = z.looseObject({
+const InvoiceTaxLine = z.looseObject({
   id: p.id,
   invoiceId: p.id,
   taxType: p.text,
@@ -46,7 +45,6 @@ export const InvoiceTaxLine = z.looseObject({
   gallons: p.decimalOrNull,
   amount: p.decimal,
 });
-export type InvoiceTaxLine = z.infer<typeof InvoiceTaxLine>;
 
 export const Invoice = z.looseObject({
   id: p.id,
@@ -82,7 +80,7 @@ export const InvoiceQuery = z.object({
 });
 
 /** How far `amount` may be from rate times gallons (rule I1; the value is our reading). */
-export const amountTolerance = Decimal.of("0.01");
+const amountTolerance = Decimal.of("0.01");
 
 const gallons = p.numeric({ integer: true });
 

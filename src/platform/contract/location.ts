@@ -2,10 +2,10 @@
 import { z } from "zod";
 import * as p from "./primitives.ts";
 
-export const assetTypes = ["TANK", "GENERATOR", "EQUIPMENT", "VEHICLE", "OTHER"] as const;
+const assetTypes = ["TANK", "GENERATOR", "EQUIPMENT", "VEHICLE", "OTHER"] as const;
 
 /** `capacity` and `currentLevel` in `unit`, percentages 0 to 100. */
-export const Asset = z.looseObject({
+const Asset = z.looseObject({
   id: p.id,
   locationId: p.id,
   name: p.text,
@@ -18,7 +18,6 @@ export const Asset = z.looseObject({
   maxFillPct: p.integer,
   autoReorderPct: p.integerOrNull,
 });
-export type Asset = z.infer<typeof Asset>;
 
 export const Location = z.looseObject({
   id: p.id,

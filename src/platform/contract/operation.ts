@@ -29,7 +29,10 @@ export interface Operation {
     readonly kind: "one" | "list" | "array" | "pdf" | "none";
     readonly data?: z.ZodType;
   };
-  /** Statuses of the operation's own row; {@link commonErrors} come on top. */
+  /**
+   * Statuses of the operation's own row. Every operation may answer 401, 403, 429 and 504 besides, every write 400 and
+   * 409 for its key (part 7).
+   */
   readonly errors: readonly number[];
   /** Rule W1. */
   readonly idempotencyKey: boolean;
@@ -41,9 +44,6 @@ export interface Operation {
   /** The path is not in the specification's tables, only its rules are. */
   readonly inferred?: true;
 }
-
-/** What every operation may answer besides its own: credentials, limits; on writes a key that is held (part 7). */
-export const commonErrors = { all: [401, 403, 429, 504], write: [400, 409] } as const;
 
 /** Sizes of rule P1. */
 export const pages = { default: 20, max: 100 } as const;

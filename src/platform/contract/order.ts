@@ -14,9 +14,9 @@ export const orderStatuses = [
   "INVOICED",
   "CANCELLED",
 ] as const;
-export const orderTypes = ["direct", "bid"] as const;
-export const pricingTypes = ["fixed", "bid"] as const;
-export const urgencies = ["routine", "urgent", "emergency"] as const;
+const orderTypes = ["direct", "bid"] as const;
+const pricingTypes = ["fixed", "bid"] as const;
+const urgencies = ["routine", "urgent", "emergency"] as const;
 export const units = ["gal", "liter", "bbl"] as const;
 
 export const OrderLine = z.looseObject({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import * as p from "./primitives.ts";
 
-export const partyTypes = ["CUSTOMER", "SUPPLIER"] as const;
+const partyTypes = ["CUSTOMER", "SUPPLIER"] as const;
 
 export const NetworkParty = z.looseObject({
   id: p.id,

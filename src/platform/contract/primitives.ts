@@ -114,7 +114,7 @@ export const queryEnum = <const V extends string>(values: readonly V[]) =>
 export const queryChoice = <const V extends string>(values: readonly V[], fallback: NoInfer<V>) =>
   sent((z.enum(values) as z.ZodType<V>).optional().transform((value) => value ?? fallback));
 export const queryId = sent(id.optional());
-export const queryTimestamp = sent(timestamp.optional());
+const queryTimestamp = sent(timestamp.optional());
 export const queryFlag = sent(
   z
     .enum(["true", "false"])

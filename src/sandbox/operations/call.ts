@@ -8,8 +8,8 @@ import { micros } from "../clock.ts";
 import type { PrintedDocument } from "../document.ts";
 import type { Key } from "../keys.ts";
 import { complete, type Fields, isFields, type Kind, type ResourceName } from "../kinds.ts";
-import type { Filters, Listing } from "../lists.ts";
 import type { Stored } from "../records.ts";
+import type { Filters, Sort } from "../selection.ts";
 import type { Role } from "../shelves.ts";
 import type { World } from "../world.ts";
 
@@ -45,7 +45,7 @@ export function list(
   kind: Kind,
   role: Role,
   filters: Filters,
-  sort?: Listing["sort"],
+  sort?: Sort,
 ): Answer {
   const { world, key, query, now } = call;
   const { page, pageSize, updatedSince, cursor } = query;

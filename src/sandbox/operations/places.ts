@@ -39,7 +39,10 @@ export const places: Handlers<
 
   listAllocations({ world, key }) {
     const shelf = world.records.shelf("allocations", key.company, "own");
-    return success(200, world.lists.whole(shelf, {}, { by: "parent", order: "asc" }));
+    return success(
+      200,
+      world.lists.whole("allocations", shelf, {}, { by: "parent", order: "asc" }),
+    );
   },
 
   listSupplierTerminals(call) {

@@ -20,7 +20,12 @@ export const pricing: Handlers<
   listTerminalPrices(call) {
     const { world, id, key } = call;
     const shelf = world.records.shelf("rack-prices", key.company, "own");
-    const prices = world.lists.whole(shelf, { parent: id }, { by: "createdAt", order: "desc" });
+    const prices = world.lists.whole(
+      "rack-prices",
+      shelf,
+      { parent: id },
+      { by: "createdAt", order: "desc" },
+    );
     if (prices === "[]" && !hasTerminal(call)) throw notFound("The terminal");
     return success(200, prices);
   },

@@ -36,7 +36,7 @@ export function market(book: Book, records: Records): Customer[] {
     const termsDays = random.pick([10, 10, 15, 30]);
     customers.push({ company, termsDays, sites: [] });
     const facts = {
-      erpId: `C-${1002 + index}`,
+      erpId: `A-${1002 + index}`,
       paymentTerms: `Net ${termsDays}`,
       creditLimit: random.chance(0.9) ? random.int(2, 60) * 12_500 : null,
       message: random.chance(0.2) ? "Welcome aboard." : null,

@@ -14,7 +14,7 @@ export function empty(now: Date): Scene {
   const records = noRecords();
   records.connections.push(
     connection(book, companies.customer, {
-      erpId: "C-1001",
+      erpId: "A-1001",
       paymentTerms: "Net 15",
       creditLimit: 250000,
     }),

@@ -231,7 +231,7 @@ describe("scene demo", () => {
 
   it("knows every customer by a number of the ERP", () => {
     const numbers = records.connections.flatMap(({ erpId }) =>
-      typeof erpId === "string" && erpId.startsWith("C-") ? [erpId] : [],
+      typeof erpId === "string" && erpId.startsWith("A-") ? [erpId] : [],
     );
     expect(new Set(numbers).size).toBe(60);
   });

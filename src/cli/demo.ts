@@ -1,0 +1,163 @@
+/**
+ * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml. Exit 0
+ * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped.
+ */
+import { join, relative } from "node:path";
+import type { Status } from "../report/office.ts";
+import { openLog } from "../log.ts";
+import { serveAdmin } from "../console/admin.ts";
+import type { Answer } from "./answer.ts";
+import { composeDaemon, type Composed } from "./compose.ts";
+import { loadConfiguration } from "./load.ts";
+import { untilSignal } from "./signals.ts";
+import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
+import { type Comparison, compareSides } from "./demo/totals.ts";
+import { dropExports, root, startPlatform, type World } from "./demo/world.ts";
+import { inStep } from "../engine/daemon.ts";
+import { exitCodes } from "../core/errors.ts";
+
+export interface DemoOptions {
+  /** Stop when in step. */
+  readonly once: boolean;
+  readonly json: boolean;
+}
+
+interface Outcome {
+  readonly status: Status;
+  readonly sides: readonly Comparison[];
+  readonly changed: boolean;
+  readonly seconds: number;
+}
+
+const FOLDER = join(root, "var", "demo");
+
+export async function runDemo({ once, json }: DemoOptions): Promise<Answer> {
+  const startedMs = performance.now();
+  const screen = openScreen(json ? process.stderr : process.stdout, startedMs);
+  const shownFolder = relative(process.cwd(), FOLDER) || ".";
+  const fresh = dropExports(FOLDER);
+  screen.say(
+    fresh
+      ? `A new demo in ${shownFolder}: the platform's sandbox, an ERP that is a folder, and fuelbridge between them.`
+      : `The demo in ${shownFolder} again, where it stopped.`,
+  );
+  const { result, exitCode } = await untilSignal(async (signal) => {
+    const world = await startPlatform(FOLDER);
+    process.env["FUELBRIDGE_PLATFORM_URL"] = world.url;
+    try {
+      return await withDaemon(signal, async (composed, stop) => {
+        const outcome = await untilInStep(composed, world, screen, startedMs, signal);
+        if (outcome === null) return null;
+        tell(screen, outcome, shownFolder);
+        if (once) stop();
+        else screen.say("Going on; Ctrl-C stops.");
+        return outcome;
+      });
+    } finally {
+      await world.stop();
+    }
+  });
+  const equal = result !== null && result.sides.every(({ equal }) => equal);
+  return {
+    data: result,
+    text: "",
+    exitCode: exitCode ?? (equal ? exitCodes.ok : exitCodes.runtime),
+  };
+}
+
+/** Runs the daemon beside `work`, until `stop` is called or a signal comes. */
+async function withDaemon<Result>(
+  signal: AbortSignal,
+  work: (composed: Composed, stop: () => void) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadConfiguration(join(root, "config", "demo.yaml"));
+  const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
+  const composed = await composeDaemon(config, log);
+  const stopper = new AbortController();
+  const both = AbortSignal.any([signal, stopper.signal]);
+  try {
+    const { office } = composed;
+    const { state, secrets } = config;
+    const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
+    try {
+      const running = composed.run(both);
+      const stop = (): void => stopper.abort();
+      const [result] = await Promise.all([work(composed, stop), running]);
+      return result;
+    } finally {
+      await admin.close();
+    }
+  } finally {
+    await composed.close();
+  }
+}
+
+/** Null when it was stopped before. */
+async function untilInStep(
+  composed: Composed,
+  world: World,
+  screen: Screen,
+  startedMs: number,
+  signal: AbortSignal,
+): Promise<Outcome | null> {
+  const { office, engine, daemon } = composed;
+  const before = await office.status();
+  const writesBefore = await world.writes();
+  let writes = writesBefore;
+  for (let looks = 0; ; looks++) {
+    const since = engine.clock.now().wallMs;
+    for (const { name } of daemon.flows) daemon.wake(name);
+    if (!(await untilLooked(composed, screen, since, signal))) return null;
+    // What we have written comes by in the next look, and must be known as our own.
+    const now = await world.writes();
+    if (now === writes && looks > 0) break;
+    writes = now;
+  }
+  const status = await office.status();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const changed =
+    writes !== writesBefore ||
+    status.flows.some(({ received }, at) => received !== before.flows[at]?.received);
+  const sides = await compareSides(engine.store, engine.tables, world, FOLDER);
+  return { status, sides, changed, seconds };
+}
+
+/** Every flow has looked since, and nothing more can go now. False when it was stopped before. */
+async function untilLooked(
+  { office, engine, daemon }: Composed,
+  screen: Screen,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    const status = await office.status();
+    screen.progress(status);
+    const looked = status.flows.every(
+      ({ lastRunAt, state }) =>
+        state !== "running" && lastRunAt !== null && Date.parse(lastRunAt) >= sinceMs,
+    );
+    if (looked && inStep(engine, daemon.flows)) return true;
+    await engine.clock.pause(100, signal);
+  }
+  return false;
+}
+
+function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, folder: string): void {
+  const equal = sides.every((side) => side.equal);
+  const memory = Math.round(process.memoryUsage.rss() / 1024 / 1024);
+  screen.say(
+    [
+      "",
+      summary(status, sides, seconds),
+      "",
+      equal
+        ? changed
+          ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
+          : "Nothing has changed: both sides were in step already, and nothing was written."
+        : "NOT in step: the totals above differ.",
+      `${status.requests.used} requests to the platform this month, ${memory} MB of memory.`,
+      "",
+      whereToLook(folder, status, "npx fuelbridge"),
+    ].join("\n"),
+  );
+}

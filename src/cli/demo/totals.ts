@@ -1,0 +1,253 @@
+/**
+ * Control totals: what each side holds of what was delivered, counted on each side by itself. The platform's figures
+ * come from its raw records, the ERP's from its files; the store is asked only which documents were delivered.
+ */
+import { join } from "node:path";
+import { readDelivered } from "../../../connectors/files/delivered.ts";
+import type { DocumentName } from "../../../connectors/files/documents.ts";
+import { files } from "../../../connectors/files/index.ts";
+import { mappings } from "../../../mappings/index.ts";
+import type { References } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import { type Json, parseExact } from "../../core/json.ts";
+import type { Tables } from "../../engine/engine.ts";
+import type { Store } from "../../store/store.ts";
+import { exportsFolder, type World } from "./world.ts";
+
+export interface Totals {
+  readonly documents: number;
+  /** Sum of totals (invoices) or of prices (rack prices); null where documents have no amounts. */
+  readonly amount: Decimal | null;
+  /** US gallons; null where documents have none. */
+  readonly gallons: Decimal | null;
+}
+
+export interface Comparison {
+  readonly flow: string;
+  readonly platform: Totals;
+  readonly erp: Totals;
+  readonly equal: boolean;
+}
+
+type Members = Readonly<Record<string, Json>>;
+
+export async function compareSides(
+  store: Store,
+  tables: Tables,
+  world: World,
+  folder: string,
+): Promise<Comparison[]> {
+  const prices = await pricesOfErp(store);
+  const erp = { ...(await importedByErp(folder)), ...(await exportedByErp(store, prices)) };
+  const platform = await platformSide(store, world, pairsOf(prices, tables));
+  return Object.entries(platform).map(([flow, one]) => {
+    const other = erp[flow] ?? counted([]);
+    return { flow, platform: one, erp: other, equal: same(one, other) };
+  });
+}
+
+function same(one: Totals, other: Totals): boolean {
+  const equal = (a: Decimal | null, b: Decimal | null): boolean =>
+    (a ?? Decimal.zero).equals(b ?? Decimal.zero);
+  return (
+    one.documents === other.documents &&
+    equal(one.amount, other.amount) &&
+    equal(one.gallons, other.gallons)
+  );
+}
+
+async function platformSide(
+  store: Store,
+  world: World,
+  pairs: ReadonlySet<string>,
+): Promise<Record<string, Totals>> {
+  const orders = await world.records("orders");
+  const tickets = await world.records("delivery-tickets");
+  const invoices = await world.records("invoices");
+  const connections = await world.records("connections");
+  const prices = await world.records("rack-prices");
+  const ids = (flow: string): Set<string> => new Set(store.questions.deliveredIds(flow));
+  const among = (records: readonly Members[], flow: string): Members[] => {
+    const delivered = ids(flow);
+    return records.filter(({ id }) => delivered.has(String(id)));
+  };
+  // What came from the ERP is found on the platform by the ERP's own numbers.
+  const partyCodes = (flow: string): Totals => {
+    const codes = ids(flow);
+    return counted(connections.filter(({ erpId }) => codes.has(String(erpId))));
+  };
+  const numbers = ids("invoices");
+  const ours = invoices.filter(
+    ({ companyId, invoiceNumber }) =>
+      companyId === world.companyId && numbers.has(String(invoiceNumber)),
+  );
+  return {
+    orders: {
+      ...counted(among(orders, "orders")),
+      gallons: gallonsOfOrders(among(orders, "orders")),
+    },
+    "delivery-tickets": {
+      ...counted(among(tickets, "delivery-tickets")),
+      gallons: sum(among(tickets, "delivery-tickets").flatMap(rows("productLines")), "net_gallons"),
+    },
+    "invoices-issued": invoiceTotals(among(invoices, "invoices-issued")),
+    "invoices-payable": invoiceTotals(among(invoices, "invoices-payable")),
+    customers: partyCodes("customers"),
+    suppliers: partyCodes("suppliers"),
+    "rack-prices": priceTotals(prices, world.companyId, pairs),
+    invoices: invoiceTotals(ours),
+  };
+}
+
+const counted = (records: readonly unknown[]): Totals => ({
+  documents: records.length,
+  amount: null,
+  gallons: null,
+});
+
+const rows =
+  (member: string) =>
+  (record: Members): readonly Members[] =>
+    (record[member] ?? []) as readonly Members[];
+
+function sum(records: readonly Members[], member: string): Decimal {
+  return Decimal.sum(records.map((record) => record[member]).filter(isDecimal));
+}
+
+const isDecimal = (value: unknown): value is Decimal => value instanceof Decimal;
+
+function gallonsOfOrders(orders: readonly Members[]): Decimal {
+  const inGallons = ({ unit, unitCode }: Members): boolean => (unitCode ?? unit) === "gal";
+  return Decimal.sum(
+    orders
+      .flatMap(rows("lines"))
+      .filter(inGallons)
+      .map((line) => line["quantity"] ?? line["gallons"])
+      .filter(isDecimal),
+  );
+}
+
+/** Lines without a product are freight and fees. A fractional quantity stands in the description: `[12.5 gal]`. */
+function invoiceTotals(invoices: readonly Members[]): Totals {
+  const lines = invoices.flatMap(rows("lineItems")).filter(({ product }) => (product ?? "") !== "");
+  const gallons = lines.map(({ gallons, description }) => {
+    if (isDecimal(gallons)) return gallons;
+    const written = /\[(\d+(?:\.\d+)?) gal\]$/.exec(String(description))?.[1];
+    return written === undefined ? Decimal.zero : Decimal.of(written);
+  });
+  return {
+    documents: invoices.length,
+    amount: sum(invoices, "total"),
+    gallons: Decimal.sum(gallons),
+  };
+}
+
+/** The platform's prices of the terminals and products that the ERP has priced; it holds others besides. */
+function priceTotals(
+  prices: readonly Members[],
+  companyId: string,
+  pairs: ReadonlySet<string>,
+): Totals {
+  const ours = prices.filter(
+    (price) =>
+      price["companyId"] === companyId &&
+      pairs.has(`${String(price["terminalId"])} ${String(price["product"])}`),
+  );
+  return { documents: ours.length, amount: sum(ours, "price"), gallons: null };
+}
+
+/** Terminal and product of each ERP price in the platform's words, by the cross-reference tables. */
+function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
+  const mapping = mappings.find(({ name }) => name === "tryton-export/rack-prices");
+  const references: References = {
+    row: (table, key) => tables.row(table, key) ?? {},
+    find: () => null,
+    counterpart: () => "",
+  };
+  return new Set(
+    prices.map((price) => {
+      const { terminalId, product } = mapping?.map(price, references) as Record<string, string>;
+      return `${terminalId} ${product}`;
+    }),
+  );
+}
+
+async function importedByErp(folder: string): Promise<Record<string, Totals>> {
+  const read = async (sub: string, document: DocumentName): Promise<Totals> => {
+    const { count, amount, gallons } = await readDelivered(
+      join(folder, "erp", "import", sub),
+      document,
+    );
+    return { documents: count, amount, gallons };
+  };
+  return {
+    orders: await read("orders", "orders"),
+    "delivery-tickets": await read("tickets", "delivery-tickets"),
+    "invoices-issued": await read("invoices", "customer-invoices"),
+    "invoices-payable": await read("bills", "supplier-invoices"),
+  };
+}
+
+async function exportedByErp(
+  store: Store,
+  prices: readonly Members[],
+): Promise<Record<string, Totals>> {
+  const invoices = await delivered(store, "invoices", "customer-invoices", {
+    heads: "customer-invoices.csv",
+    lines: "customer-invoice-lines.csv",
+    taxes: "customer-invoice-taxes.csv",
+  });
+  const inGallons = ({ unit }: Members): boolean => unit === "gal";
+  return {
+    customers: counted(await delivered(store, "customers", "customers", "customers.csv")),
+    suppliers: counted(await delivered(store, "suppliers", "suppliers", "suppliers.csv")),
+    "rack-prices": {
+      documents: prices.length,
+      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(String(formula)))),
+      gallons: null,
+    },
+    invoices: {
+      documents: invoices.length,
+      amount: sum(invoices, "total"),
+      gallons: sum(invoices.flatMap(rows("lines")).filter(inGallons), "quantity"),
+    },
+  };
+}
+
+const pricesOfErp = (store: Store): Promise<Members[]> =>
+  delivered(store, "rack-prices", "price-lists", "price-lists.csv");
+
+/** The records of an export that the store says were delivered. */
+async function delivered(
+  store: Store,
+  flow: string,
+  layout: string,
+  pick: unknown,
+): Promise<Members[]> {
+  const ids = new Set(store.questions.deliveredIds(flow));
+  const all = await exported(`tryton-export/${layout}`, pick);
+  return all.filter(([id]) => ids.has(id)).map(([, record]) => record);
+}
+
+/** The records of an export as it was dropped, read anew; nothing is moved. */
+async function exported(layout: string, pick: unknown): Promise<[string, Members][]> {
+  const settings = files.config.parse({
+    folder: exportsFolder,
+    settleMs: 0,
+    sources: { it: { layout, pick } },
+  });
+  const endpoint = files.open(settings, {
+    folder: exportsFolder,
+    now: () => new Date(),
+    pause: async () => {},
+    note: () => {},
+  });
+  const reading = { signal: new AbortController().signal, known: () => null, stored: () => false };
+  const pages = endpoint.sources["it"]?.read(null, reading);
+  // Only the first page is asked for: files are moved when the one after it is.
+  for await (const page of pages ?? [])
+    return page.changes
+      .filter(({ fault }) => fault === undefined)
+      .map(({ id, text }) => [id, parseExact(text) as Members]);
+  return [];
+}
