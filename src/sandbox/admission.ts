@@ -69,7 +69,8 @@ export function admit(world: World, arrived: Arrived): Admitted | Settled {
       key: key.name,
       hasCursor: (arrived.query.cursor ?? "") !== "",
     });
-    if (write !== null) world.idempotency.begin(write, now);
+    // Only a delayed write can be met in flight: the others end in the transaction that they begin in.
+    if (write !== null && fault?.kind === "delay") world.idempotency.begin(write, now);
     return { arrived, match, key, write, fault, at: now, seq, headers };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

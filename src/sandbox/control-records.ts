@@ -11,7 +11,8 @@ import {
   type Said,
 } from "./control-request.ts";
 import type { Key } from "./keys.ts";
-import { complete, type Fields, isResource, type RawRecord, type ResourceName } from "./kinds.ts";
+import { complete } from "./complete.ts";
+import { type Fields, isResource, type RawRecord, type ResourceName } from "./kinds.ts";
 import type { Stored } from "./records.ts";
 import type { World } from "./world.ts";
 

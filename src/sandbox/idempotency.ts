@@ -80,7 +80,6 @@ export class Idempotency {
 
   /** From now on the key is in flight (W4). */
   begin(write: Write, now: number): void {
-    this.#prune.run(now - RETENTION_MS);
     const nothing = { status: null, type: null, body: null, until: null };
     this.#save.run({ ...write, ...nothing, state: "running", arrived: now });
   }
@@ -88,6 +87,7 @@ export class Idempotency {
   /** The outcome of a write that began at `arrived`: kept, held or freed by its status. */
   end(write: Write, answer: Answer, arrived: number, now: number): void {
     const { status, type } = answer;
+    this.#prune.run(now - RETENTION_MS);
     if (status >= 400 && status < 500) return this.free(write);
     const body = String(answer.body);
     const failed = status >= 500;

@@ -91,17 +91,19 @@ export class Lists {
     const { kind, shelf, since, order, pageSize, page, total, last } = state;
     const { from, values } = selection(kind, shelf, state.filters);
     const forward = order === "updatedAt";
-    const [column, after] = forward ? ["updated", ">"] : ["created", "<"];
-    const direction = forward ? "" : "desc";
+    const [column, after, direction] = forward ? ["updated", ">", ""] : ["created", "<", "desc"];
+    // One bound that an index can begin at: beside the place of the cursor, `since` is only looked at (or implied).
+    const bounds = [
+      ...(last === null ? [] : [`(${column}, id) ${after} (:time, :last)`]),
+      ...(last !== null && forward ? [] : [forward ? "updated >= :since" : "+updated >= :since"]),
+    ].join(" and ");
     const rows = this.#rows(
-      `${from} and updated >= :since
-       ${last === null ? "" : `and (${column}, id) ${after} (:time, :last)`}
-       order by ${column} ${direction}, id ${direction} limit :limit`,
+      `${from} and ${bounds} order by ${column} ${direction}, id ${direction} limit :limit`,
       {
         ...values,
-        since,
         limit: pageSize + 1,
         ...(last === null ? {} : { time: last[0], last: last[1] }),
+        ...(last !== null && forward ? {} : { since }),
       },
     );
     const hasMore = rows.length > pageSize;

@@ -41,7 +41,8 @@ export function selection(kind: Kind, shelf: number, filters: Filters): Selectio
     product: product === undefined ? undefined : `\n${fold(product)}\n`,
     words: words === "" ? undefined : words,
   };
-  const sights = words === "" ? "sight" : "words cross join sight indexed by sight_seq on seq = words.rowid";
+  const sights =
+    words === "" ? "sight" : "words cross join sight indexed by sight_seq on seq = words.rowid";
   return {
     from: `from ${sights} where ${conditions.join(" and ")}`,
     values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),

@@ -2,12 +2,13 @@
 import type { Database } from "better-sqlite3";
 import type { Json } from "../core/json.ts";
 import { Clock } from "./clock.ts";
+import { complete } from "./complete.ts";
 import { Cursors } from "./cursors.ts";
 import { openDatabase } from "./database.ts";
 import { Faults } from "./faults.ts";
 import { Idempotency } from "./idempotency.ts";
 import { Keys } from "./keys.ts";
-import type { RawRecord } from "./kinds.ts";
+import { type RawRecord, resourceNames } from "./kinds.ts";
 import { Lagging } from "./lagging.ts";
 import { LateWrites } from "./late-writes.ts";
 import { Limits } from "./limits.ts";
@@ -15,7 +16,6 @@ import { Lists } from "./lists.ts";
 import { RequestLog } from "./log.ts";
 import { ReadingsInForce } from "./readings.ts";
 import { Records } from "./records.ts";
-import { complete, resourceNames } from "./kinds.ts";
 import { companies, scene, type SceneName } from "./scenes/index.ts";
 import { Settings } from "./settings.ts";
 

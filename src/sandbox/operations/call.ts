@@ -7,7 +7,8 @@ import { type Answer, invalid, json, notFound, success } from "../answer.ts";
 import { micros } from "../clock.ts";
 import type { PrintedDocument } from "../document.ts";
 import type { Key } from "../keys.ts";
-import { complete, type Fields, isFields, type Kind, type ResourceName } from "../kinds.ts";
+import { complete } from "../complete.ts";
+import { type Fields, isFields, type Kind, type ResourceName } from "../kinds.ts";
 import type { Stored } from "../records.ts";
 import type { Filters, Sort } from "../selection.ts";
 import type { Role } from "../shelves.ts";
@@ -102,7 +103,8 @@ export function known(call: Call): Fields {
 
 function strip(schema: z.ZodType, value: Json): Json {
   const def = schema.def as unknown as Definition;
-  if (def.innerType !== undefined) return strip(def.innerType, value);
+  const inner = def.innerType ?? (def.in?.def.type === "transform" ? def.out : def.in);
+  if (inner !== undefined) return strip(inner, value);
   if (def.element !== undefined && Array.isArray(value))
     return value.map((item: Json) => strip((def as { element: z.ZodType }).element, item));
   if (def.shape === undefined || Object.keys(def.shape).length === 0 || !isFields(value))
@@ -115,7 +117,10 @@ function strip(schema: z.ZodType, value: Json): Json {
 }
 
 interface Definition {
+  /** What is optional, nullable or has a default; a pipe has two ends, one of which is a transform. */
   readonly innerType?: z.ZodType;
+  readonly in?: z.ZodType;
+  readonly out?: z.ZodType;
   readonly element?: z.ZodType;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
 }
