@@ -1,6 +1,7 @@
 /** The words that field-limits.test.ts describes fields with. */
+import { expect, it } from "vitest";
 import { nowhere } from "./samples.ts";
-import { chars, times, type Row } from "./support.ts";
+import { chars, invalid, times, type Answer, type Row } from "./support.ts";
 
 /** Field (`lines.0.rate` for a nested one), what the specification says of it, values it takes, values it refuses. */
 export type Limit = readonly [
@@ -87,7 +88,7 @@ export const list = (field: string, item: unknown, min: number, max: number): Li
 ];
 
 /** A deep copy of `body` with the field set; `$name` stands for an id known at run time. */
-export function withField(
+function withField(
   body: Row,
   field: string,
   value: unknown,
@@ -104,5 +105,23 @@ export function withField(
   ) as Row;
 }
 
-export const show = (value: unknown): string =>
+const show = (value: unknown): string =>
   value === absent ? "absent" : (JSON.stringify(value) ?? "undefined").slice(0, 60);
+
+type Send = (method: "POST" | "PUT", path: string, body: Row) => Promise<Answer>;
+
+/** Tests that send a body with every value of every field of a table, good and bad. */
+export const limitsOf =
+  (send: Send, known: () => Readonly<Record<string, string>>) =>
+  (method: "POST" | "PUT", path: () => string, base: Row, table: readonly Limit[]): void => {
+    it.each(table)("%s: %s", async (field, _says, good, bad) => {
+      for (const value of good) {
+        const answer = await send(method, path(), withField(base, field, value, known()));
+        expect(answer.status, `${field} = ${show(value)}: ${answer.text}`).toBeLessThan(300);
+      }
+      for (const value of bad) {
+        const answer = await send(method, path(), withField(base, field, value, known()));
+        expect(answer, `${field} = ${show(value)} is refused`).toMatchObject(invalid);
+      }
+    });
+  };

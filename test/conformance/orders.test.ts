@@ -79,6 +79,19 @@ describe("POST /orders", () => {
     },
   );
 
+  it("reading: quantity may be a fraction, in any unit", async () => {
+    const lines = [{ product: "ULSD", quantity: 0.5, unitCode: "mt" }];
+    const { status, data } = await sandbox.post("/orders", { lines });
+    expect(status).toBe(201);
+    expect(firstLine(data)).toMatchObject({ quantity: 0.5, unitCode: "mt" });
+  });
+
+  it("reading: lengths count UTF-16 units", async () => {
+    const notes = "😀".repeat(1000);
+    expect((await sandbox.post("/orders", order({ notes }))).status).toBe(201);
+    expect(await sandbox.post("/orders", order({ notes: `${notes}x` }))).toMatchObject(invalid);
+  });
+
   it("lines keep their order and carry the order's id", async () => {
     const lines = ["A", "B", "C"].map((product) => orderLine({ product }));
     const { data } = await sandbox.post("/orders", { lines });

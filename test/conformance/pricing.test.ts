@@ -72,6 +72,10 @@ describe("POST /pricing/bulk/rack", () => {
     expect((await rack())[0]).toMatchObject({ unit: read });
   });
 
+  it("reading: liter is refused on the way in", async () => {
+    expect(await write(price({ unit: "liter" }))).toMatchObject(invalid);
+  });
+
   it("reading: a manual price has spread 0, indexSource null, effectiveAt now", async () => {
     const now = await control.advance(7000);
     await write(price());
