@@ -3,7 +3,7 @@ import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
-import { createDaemon, type Daemon } from "../engine/daemon.ts";
+import { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { openPlatform } from "../platform/endpoint.ts";
 import type { Logger } from "../log.ts";
@@ -34,7 +34,7 @@ export async function composeDaemon(
   });
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
-    const daemon = createDaemon(withProgress, flows);
+    const daemon = new Daemon(withProgress, flows);
     const office = storeOffice({ engine, flows, daemon, version, startedAt: new Date() });
     return {
       office,

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, jsonValue, property } from "fast-check";
 import { expect, test } from "vitest";
 import { Decimal } from "./decimal.ts";
 import { parseExact, sliceArray, sliceObject, stringifyExact } from "./json.ts";
@@ -28,8 +28,8 @@ test("only the top-level member is taken", () => {
 });
 
 test("slicing agrees with JSON.parse for any records", () => {
-  fc.assert(
-    fc.property(fc.array(fc.jsonValue()), fc.jsonValue(), (data, other) => {
+  assert(
+    property(array(jsonValue()), jsonValue(), (data, other) => {
       const text = JSON.stringify({ other, data, tail: other });
       const elements = sliceArray(text, "data")?.elements ?? [];
       expect(elements.map((one) => JSON.parse(one) as unknown)).toEqual(

@@ -11,7 +11,7 @@ import {
   type Finding,
   type Policy,
 } from "./outcome.ts";
-import { freshRequest, isFinal, type RequestState, type State } from "./request-state.ts";
+import { freshRequest, type RequestState, type State } from "./request-state.ts";
 
 export type Action =
   | { readonly do: "send" }
@@ -62,7 +62,7 @@ const BACK_OFF_MAX_MS = 5 * 60_000;
 
 /** What may be done with this request now. */
 export function nextAction(request: RequestState, policy: Policy, now: Moment): Action {
-  if (isFinal(request.state) || request.state === "manual") return { do: "nothing" };
+  if (request.state === "manual") return { do: "nothing" };
   if (request.notBefore !== null && !reached(request.notBefore, now))
     return { do: "wait", until: request.notBefore };
   switch (request.state) {
@@ -79,7 +79,9 @@ export function nextAction(request: RequestState, policy: Policy, now: Moment): 
       return policy.preflight && !request.preflighted
         ? { do: "read", preflight: true }
         : { do: "send" };
-    default:
+    case "done":
+    case "rejected":
+    case "cancelled":
       return { do: "nothing" };
   }
 }
@@ -294,7 +296,10 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
     case "preflight":
     case "ready":
       return { ...request, notBefore: null };
-    default:
+    case "manual":
+    case "done":
+    case "rejected":
+    case "cancelled":
       return request;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Outgoing } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { type Moment, reached } from "../core/moment.ts";
+import type { Moment } from "../core/moment.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
@@ -223,7 +223,11 @@ function apply(
     case "manual":
       for (const one of carried) deliveries.quarantine(one.delivery, null, undecided(cause), at);
       break;
-    default:
+    case "ready":
+    case "preflight":
+    case "sending":
+    case "unknown":
+      break;
   }
 }
 
@@ -291,6 +295,3 @@ function retryMoment(untilMs: number | null, now: Moment): Moment | null {
 
 /** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */
 const never = new AbortController().signal;
-
-export const isDue = (wakeAt: Moment | null, now: Moment): boolean =>
-  wakeAt !== null && reached(wakeAt, now);

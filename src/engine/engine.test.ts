@@ -8,11 +8,11 @@ import {
   type Bench,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { Mapping } from "../core/contract.ts";
+import { defineMapping } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, AnswerName } from "../core/outcome.ts";
 import type { Flow } from "./engine.ts";
-import { createDaemon } from "./daemon.ts";
+import { Daemon } from "./daemon.ts";
 import { recover, runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
@@ -93,13 +93,16 @@ test("one bad record stops nothing else, and says where it came from", async () 
 test("a mapping that throws quarantines its record only", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver();
-  const mapping = {
+  const mapping = defineMapping({
     ...billMapping,
-    map: (one) => (one.number === "INV-1" ? (null as unknown as { x: never }).x : one),
-  } as Mapping<{ number: string }>;
+    map(one) {
+      if (one.number === "INV-1") throw new TypeError("cannot read x of null");
+      return one;
+    },
+  });
   const flow = bench.flow({
     sink,
-    mapping: mapping as Mapping,
+    mapping,
     source: pagesOf([{ changes: [bill("INV-1", "1"), bill("INV-2", "2")], position: 1 }]),
   });
   await runFlow(bench.engine, flow, signal);
@@ -118,11 +121,11 @@ test("an invoice waits for its customer and goes out by itself once that is ther
   expect(causes(bench)).toEqual([["waits for customer 000417", 1]]);
   const parties = bench.flow({
     name: "customers",
-    mapping: { ...billMapping, kind: "customer" } as unknown as Mapping,
+    mapping: { ...billMapping, kind: "customer" },
     sink: customers,
     source: pagesOf([{ changes: [bill("000417", "0")], position: 1 }]),
   });
-  await createDaemon(bench.engine, [invoices, parties]).once(signal);
+  await new Daemon(bench.engine, [invoices, parties]).once(signal);
   expect(bills.executed).toHaveLength(1);
   expect(causes(bench)).toEqual([]);
 });
@@ -138,7 +141,7 @@ test("after a torn answer the same bytes go again under the same key", async () 
     sink,
     source: pagesOf([{ changes: [bill("INV-1", "1.10")], position: 1 }]),
   });
-  await createDaemon(bench.engine, [flow]).once(signal);
+  await new Daemon(bench.engine, [flow]).once(signal);
   expect(sink.sent).toHaveLength(2);
   expect(sink.sent[0]).toEqual(sink.sent[1]);
   expect(sink.executed).toHaveLength(1);
@@ -164,7 +167,7 @@ test.each([true, false])(
     const reborn = engineOn(folder, bench.clock);
     const again = reborn.flow({ sink, source: pagesOf([]) });
     expect(recover(reborn.engine, again)).toBe(1);
-    await createDaemon(reborn.engine, [again]).once(signal);
+    await new Daemon(reborn.engine, [again]).once(signal);
     expect(sink.executed).toHaveLength(1);
     expect(sink.sent).toHaveLength(execute ? 1 : 2);
     expect(counts(reborn, again)).toEqual({ delivered: 1 });
@@ -186,7 +189,7 @@ test("a refused batch is halved until the bad one stands alone; the good ones go
   };
   const changes = Array.from({ length: 100 }, (_, index) => bill(`INV-${index}`, "1"));
   const flow = bench.flow({ sink: halving, source: pagesOf([{ changes, position: 1 }]) });
-  await createDaemon(bench.engine, [flow]).once(signal);
+  await new Daemon(bench.engine, [flow]).once(signal);
   expect(counts(bench, flow)).toEqual({ delivered: 99, quarantined: 1 });
   expect(sink.sent.length).toBeLessThanOrEqual(2 * 7 + 1);
 });
@@ -212,7 +215,7 @@ test("what we wrote is never delivered back, not even before its answer was reco
   await runFlow(bench.engine, out, signal);
   await runFlow(bench.engine, home, signal);
   expect(counts(bench, home)).toEqual({ pending: 1 });
-  await createDaemon(bench.engine, [out, home]).once(signal);
+  await new Daemon(bench.engine, [out, home]).once(signal);
   expect(counts(bench, home)).toEqual({ echo: 1 });
   expect(back.sent).toEqual([]);
 });
@@ -241,7 +244,7 @@ test("bad credentials stop the endpoint, cost no attempt, and it goes on by itse
     sink,
     source: pagesOf([{ changes: [bill("INV-1", "1"), bill("INV-2", "2")], position: 1 }]),
   });
-  const daemon = createDaemon(bench.engine, [flow]);
+  const daemon = new Daemon(bench.engine, [flow]);
   await runFlow(bench.engine, flow, signal);
   expect(bench.store.journal.breakers()).toMatchObject([
     { breaker: "credentials", scope: "platform" },
@@ -290,7 +293,7 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
       if (bench.clock.now().wallMs > Date.parse("2026-11-21T12:03:30Z")) stop.abort();
     },
   };
-  await createDaemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
+  await new Daemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
   expect(reads).toBeGreaterThanOrEqual(3);
   expect(reads).toBeLessThanOrEqual(5);
 });

@@ -112,7 +112,11 @@ async function fetchPage(
     pageSize: String(PAGE_SIZE),
     ...(cursor === null ? {} : { cursor }),
   });
-  return patiently(client, { method: "GET", path: `${path}?${search}`, purpose: "poll" }, clock);
+  return patiently(
+    client,
+    { method: "GET", path: `${path}?${search.toString()}`, purpose: "poll" },
+    clock,
+  );
 }
 
 /** A read may be repeated: a few tries, as far apart as we are told or as doubles. */

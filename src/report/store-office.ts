@@ -153,8 +153,8 @@ function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowS
           ? "stopped"
           : "idle",
     schedule: scheduleText(flow.schedule),
-    lastRunAt: row?.last_run_ms == null ? null : iso(row.last_run_ms),
-    nextDueAt: row?.next_due_ms == null ? null : iso(row.next_due_ms),
+    lastRunAt: isoOrNull(row?.last_run_ms),
+    nextDueAt: isoOrNull(row?.next_due_ms),
     lastError: error === null ? null : { message: error, next: row?.last_error_next ?? "" },
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),
     pending: count("pending") + count("frozen"),
@@ -252,3 +252,5 @@ function shown(row: QuarantinedRow) {
 
 const by = ({ by, note }: Decision): string => `${by}: ${note}`;
 const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms);

@@ -3,7 +3,7 @@
  * change that is not stored (promise 1).
  */
 import type Database from "better-sqlite3";
-import type { Change, Fault, Page } from "../core/contract.ts";
+import type { Batch, Change, Fault, Page } from "../core/contract.ts";
 import { revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 
@@ -23,6 +23,7 @@ interface StoredVersion {
 }
 
 export function intake(database: Database.Database) {
+  const batches = batchesOf(database);
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -41,19 +42,6 @@ export function intake(database: Database.Database) {
     "insert into delivery (flow, record, revision, received_ms) values (?, ?, ?, ?)",
   );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
-  const addBatch = database.prepare(
-    `insert into batch (flow, id, name, arrived_ms, turn)
-     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from batch where flow = :flow))
-     on conflict do update set name = excluded.name, arrived_ms = excluded.arrived_ms, turn = excluded.turn`,
-  );
-  const findBatch = database.prepare<
-    [number, string],
-    { name: string; arrived_ms: number; latest: 0 | 1 }
-  >(
-    `select name, arrived_ms, turn = (select max(turn) from batch b where b.flow = batch.flow) as latest
-     from batch where flow = ? and id = ?`,
-  );
-
   /** True when a delivery was made of it, null when it is older than what is stored. */
   function take(flow: number, change: Change, atMs: number): boolean | null {
     const id = storedId(change.id);
@@ -100,14 +88,36 @@ export function intake(database: Database.Database) {
         else unchanged++;
       }
       savePosition.run(JSON.stringify(page.position), flow);
-      if (page.batch) addBatch.run({ flow, id: page.batch.id, name: page.batch.name, at: atMs });
+      if (page.batch) batches.add(flow, page.batch, atMs);
       return { received, unchanged, stale };
     },
 
     stored(flow: number, id: string, version: string): boolean {
       return current.get(flow, storedId(id))?.version === version;
     },
+    known: (flow: number, batch: string) => batches.known(flow, batch),
+  };
+}
 
+/** Which files came before: the same bytes are the same batch whatever the name. */
+function batchesOf(database: Database.Database) {
+  const addBatch = database.prepare(
+    `insert into batch (flow, id, name, arrived_ms, turn)
+     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from batch where flow = :flow))
+     on conflict do update set name = excluded.name, arrived_ms = excluded.arrived_ms, turn = excluded.turn`,
+  );
+  const findBatch = database.prepare<
+    [number, string],
+    { name: string; arrived_ms: number; latest: 0 | 1 }
+  >(
+    `select name, arrived_ms, turn = (select max(turn) from batch b where b.flow = batch.flow) as latest
+     from batch where flow = ? and id = ?`,
+  );
+
+  return {
+    add(flow: number, { id, name }: Batch, at: number): void {
+      addBatch.run({ flow, id, name, at });
+    },
     known(flow: number, batch: string): { name: string; at: string; latest: boolean } | null {
       const row = findBatch.get(flow, batch);
       if (row === undefined) return null;

@@ -101,7 +101,8 @@ function cells({ documents, amount, gallons }: Totals): string[] {
 
 export function whereToLook(folder: string, status: Status, shown: string): string {
   const quarantined = status.flows.reduce((sum, flow) => sum + flow.quarantined, 0);
-  const next = status.flows.map(({ nextDueAt }) => nextDueAt).sort()[0] ?? null;
+  const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
+  const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
   return [
     `Where to look:`,
     `  ${folder}/erp/import     what the ERP gets, one CSV file per document`,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readDelivered } from "../../../connectors/files/delivered.ts";
 import type { DocumentName } from "../../../connectors/files/documents.ts";
 import { files } from "../../../connectors/files/index.ts";
-import { mappings } from "../../../mappings/index.ts";
+import { rackPrices } from "../../../mappings/tryton-export/rack-prices.ts";
 import type { References } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact } from "../../core/json.ts";
@@ -46,9 +46,12 @@ export async function compareSides(
   });
 }
 
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+const equal = (one: Decimal | null, other: Decimal | null): boolean =>
+  (one ?? Decimal.zero).equals(other ?? Decimal.zero);
+
 function same(one: Totals, other: Totals): boolean {
-  const equal = (a: Decimal | null, b: Decimal | null): boolean =>
-    (a ?? Decimal.zero).equals(b ?? Decimal.zero);
   return (
     one.documents === other.documents &&
     equal(one.amount, other.amount) &&
@@ -69,17 +72,17 @@ async function platformSide(
   const ids = (flow: string): Set<string> => new Set(store.questions.deliveredIds(flow));
   const among = (records: readonly Members[], flow: string): Members[] => {
     const delivered = ids(flow);
-    return records.filter(({ id }) => delivered.has(String(id)));
+    return records.filter(({ id }) => delivered.has(textOf(id)));
   };
   // What came from the ERP is found on the platform by the ERP's own numbers.
   const partyCodes = (flow: string): Totals => {
     const codes = ids(flow);
-    return counted(connections.filter(({ erpId }) => codes.has(String(erpId))));
+    return counted(connections.filter(({ erpId }) => codes.has(textOf(erpId))));
   };
   const numbers = ids("invoices");
   const ours = invoices.filter(
     ({ companyId, invoiceNumber }) =>
-      companyId === world.companyId && numbers.has(String(invoiceNumber)),
+      companyId === world.companyId && numbers.has(textOf(invoiceNumber)),
   );
   return {
     orders: {
@@ -132,7 +135,7 @@ function invoiceTotals(invoices: readonly Members[]): Totals {
   const lines = invoices.flatMap(rows("lineItems")).filter(({ product }) => (product ?? "") !== "");
   const gallons = lines.map(({ gallons, description }) => {
     if (isDecimal(gallons)) return gallons;
-    const written = /\[(\d+(?:\.\d+)?) gal\]$/.exec(String(description))?.[1];
+    const written = /\[(\d+(?:\.\d+)?) gal\]$/.exec(textOf(description))?.[1];
     return written === undefined ? Decimal.zero : Decimal.of(written);
   });
   return {
@@ -151,14 +154,13 @@ function priceTotals(
   const ours = prices.filter(
     (price) =>
       price["companyId"] === companyId &&
-      pairs.has(`${String(price["terminalId"])} ${String(price["product"])}`),
+      pairs.has(`${textOf(price["terminalId"])} ${textOf(price["product"])}`),
   );
   return { documents: ours.length, amount: sum(ours, "price"), gallons: null };
 }
 
 /** Terminal and product of each ERP price in the platform's words, by the cross-reference tables. */
 function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
-  const mapping = mappings.find(({ name }) => name === "tryton-export/rack-prices");
   const references: References = {
     row: (table, key) => tables.row(table, key) ?? {},
     find: () => null,
@@ -166,8 +168,11 @@ function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
   };
   return new Set(
     prices.map((price) => {
-      const { terminalId, product } = mapping?.map(price, references) as Record<string, string>;
-      return `${terminalId} ${product}`;
+      const { terminalId, product } = rackPrices.map(
+        rackPrices.input.parse(price),
+        references,
+      ) as Record<string, unknown>;
+      return `${String(terminalId)} ${String(product)}`;
     }),
   );
 }
@@ -203,7 +208,7 @@ async function exportedByErp(
     suppliers: counted(await delivered(store, "suppliers", "suppliers", "suppliers.csv")),
     "rack-prices": {
       documents: prices.length,
-      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(String(formula)))),
+      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(textOf(formula)))),
       gallons: null,
     },
     invoices: {

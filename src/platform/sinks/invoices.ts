@@ -1,9 +1,9 @@
 /** Invoices from the ERP (specification part 4, POST /invoices). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
-import { Decimal } from "../../core/decimal.ts";
-import { type Json, parseExact } from "../../core/json.ts";
+import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { CreateInvoice } from "../contract/invoice.ts";
+import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
+import { toDecimal } from "../contract/primitives.ts";
 import { money, settledIn } from "./policy.ts";
 import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
 
@@ -24,23 +24,21 @@ export function invoices(surroundings: Surroundings): Sink {
   });
 }
 
-type Members = Readonly<Record<string, Json>>;
-
 /**
  * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
  * the lines must agree too; the same number with others is for a person.
  */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
-  const ours = parseExact(request.body) as Members;
-  const number = String(ours["invoiceNumber"]);
+  const ours = CreateInvoice.parse(parseExact(request.body));
+  const number = ours.invoiceNumber;
   const query = { role: "issuer", search: number, pageSize: "100" };
   const exact: string[] = [];
   let other: string | null = null;
-  for await (const invoice of listAll(surroundings, "/invoices", query)) {
-    if (invoice["invoiceNumber"] !== number) continue;
+  for await (const invoice of listAll(surroundings, "/invoices", query, ListedInvoice)) {
+    if (invoice.invoiceNumber !== number) continue;
     const difference = differs(ours, invoice);
-    if (difference === null) exact.push(String(invoice["id"]));
-    else other = `${String(invoice["id"])}: ${difference}`;
+    if (difference === null) exact.push(invoice.id);
+    else other = `${invoice.id}: ${difference}`;
   }
   const [first] = exact;
   if (exact.length > 1)
@@ -53,18 +51,15 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
 }
 
 /** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */
-function differs(ours: Members, theirs: Members): string | null {
-  for (const field of ["total", "subtotal", "tax"])
-    if (!amount(ours[field]).equals(amount(theirs[field])))
-      return `${field} ${amount(theirs[field]).text} instead of ${amount(ours[field]).text}`;
-  const payer = ours["payerCompanyId"] ?? null;
-  if (payer !== (theirs["payerCompanyId"] ?? null)) return "another payer";
-  const lines = theirs["lineItems"];
-  const count = (ours["lineItems"] as readonly Json[]).length;
-  if (Array.isArray(lines) && lines.length !== count)
-    return `${lines.length} lines instead of ${count}`;
-  return null;
+function differs(ours: CreateInvoice, theirs: ListedInvoice): string | null {
+  for (const field of ["total", "subtotal", "tax"] as const) {
+    const wanted = toDecimal(ours[field]);
+    if (!wanted.equals(theirs[field]))
+      return `${field} ${theirs[field].text} instead of ${wanted.text}`;
+  }
+  if ((ours.payerCompanyId ?? null) !== theirs.payerCompanyId) return "another payer";
+  const lines = theirs.lineItems?.length ?? ours.lineItems.length;
+  return lines === ours.lineItems.length
+    ? null
+    : `${lines} lines instead of ${ours.lineItems.length}`;
 }
-
-const amount = (value: Json | undefined): Decimal =>
-  value instanceof Decimal ? value : Decimal.zero;

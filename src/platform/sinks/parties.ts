@@ -1,6 +1,8 @@
 /** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
+import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
+import { Connection } from "../contract/connection.ts";
 import { CreateParty } from "../contract/party.ts";
 import { money, settledIn } from "./policy.ts";
 import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
@@ -30,16 +32,16 @@ const SKEW_MS = 120_000;
  * that appeared under the same name since our first send may be ours, and a person must tell.
  */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
-  const { name, externalId } = JSON.parse(request.body) as { name: string; externalId?: string };
+  const { name, externalId } = CreateParty.parse(parseExact(request.body));
   const query = { direction: "outbound", search: name.slice(0, 100), pageSize: "500" };
   const since = request.firstSentAt === null ? null : Date.parse(request.firstSentAt) - SKEW_MS;
   const ours: string[] = [];
   let suspect: string | null = null;
-  for await (const connection of listAll(surroundings, "/connections", query)) {
-    const id = String(connection["toCompanyId"]);
-    if (externalId !== undefined && connection["erpId"] === externalId) ours.push(id);
-    else if ((connection["erpId"] ?? null) === null && since !== null)
-      if (Date.parse(String(connection["createdAt"])) >= since) suspect = id;
+  for await (const connection of listAll(surroundings, "/connections", query, Connection)) {
+    const { toCompanyId, erpId, createdAt } = connection;
+    if (externalId !== undefined && erpId === externalId) ours.push(toCompanyId);
+    else if (erpId === null && since !== null && Date.parse(createdAt) >= since)
+      suspect = toCompanyId;
   }
   const [first] = ours;
   if (ours.length > 1)

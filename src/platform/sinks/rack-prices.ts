@@ -1,9 +1,9 @@
 /** Rack prices from the ERP, up to 200 a call (specification part 4, POST /pricing/bulk/rack). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
-import { Decimal } from "../../core/decimal.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { BulkRackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
+import { toDecimal } from "../contract/primitives.ts";
 import { prices, settledIn } from "./policy.ts";
 import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
 
@@ -27,24 +27,18 @@ export function rackPrices(surroundings: Surroundings): Sink {
   });
 }
 
-interface Price {
-  readonly terminalId: string;
-  readonly product: string;
-  readonly price: Decimal;
-  readonly unit?: string;
-}
-
 async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Finding> {
-  const ours = (parseExact(body) as unknown as { prices: readonly Price[] }).prices;
-  const theirs = new Map<string, Price>();
-  for await (const row of listAll(surroundings, "/pricing/rack", { pageSize: "500" })) {
-    const price = row as unknown as Price;
+  const ours = BulkRackPrice.parse(parseExact(body)).prices;
+  const theirs = new Map<string, RackPrice>();
+  const query = { pageSize: "500" };
+  for await (const price of listAll(surroundings, "/pricing/rack", query, RackPrice))
     theirs.set(nameOf(price), price);
-  }
   const off = ours.filter((price) => {
     const there = theirs.get(nameOf(price));
     return (
-      there === undefined || !there.price.equals(price.price) || unitOf(there) !== unitOf(price)
+      there === undefined ||
+      !there.price.equals(toDecimal(price.price)) ||
+      unitOf(there) !== unitOf(price)
     );
   });
   const [first] = off;
@@ -56,7 +50,8 @@ async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Fin
   };
 }
 
-const nameOf = ({ terminalId, product }: Price): string => `${terminalId} ${product}`;
+const nameOf = ({ terminalId, product }: { terminalId: string; product: string }): string =>
+  `${terminalId} ${product}`;
 
 /** Written as `ltr`, read as `liter`. */
-const unitOf = ({ unit = "gal" }: Price): string => (unit === "ltr" ? "liter" : unit);
+const unitOf = ({ unit }: { unit: string }): string => (unit === "ltr" ? "liter" : unit);

@@ -1,11 +1,12 @@
 /** What every write to the platform has in common: a checked body, one POST under the request's key, one answer. */
 import type { z } from "zod";
-import type { Fault, Item, Sink } from "../../core/contract.ts";
+import type { Fault, Item, Outgoing, Sink } from "../../core/contract.ts";
 import { Refused, SourceUnavailable } from "../../core/errors.ts";
-import { type Json, parseExact, stringifyExact } from "../../core/json.ts";
+import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
 import type { PlatformClient } from "../client.ts";
+import { listOf } from "../contract/envelope.ts";
 import { answerOf, bodyOf } from "../outcomes.ts";
 import { patiently } from "../walk.ts";
 
@@ -23,20 +24,20 @@ export interface WriteOptions {
   readonly path: string;
   readonly body: z.ZodType;
   /** The body of these items. */
-  wrap(items: readonly Item[]): unknown;
+  readonly wrap: (items: readonly Item[]) => unknown;
   /** The ids in an answer's data, one per item; null when they are not there. */
-  ids(data: unknown): readonly (string | null)[] | null;
-  find: Sink["find"];
+  readonly ids: (data: unknown) => readonly (string | null)[] | null;
+  readonly find: (request: Outgoing) => Promise<Finding>;
 }
 
 export function writeSink({ client, clock }: Surroundings, options: WriteOptions): Sink {
-  const { operation, writes, itemsMax, policy, path, find } = options;
+  const { operation, writes, itemsMax, policy, path } = options;
   return {
     operation,
     writes,
     itemsMax,
     policy,
-    find,
+    find: (request) => options.find(request),
     freeze(items) {
       const body = options.wrap(items);
       const checked = options.body.safeParse(body);
@@ -69,30 +70,33 @@ function refusal(error: z.ZodError): Fault {
 }
 
 /** Every record of a list, page after page, with exact numbers. @throws SourceUnavailable */
-export async function* listAll(
+export async function* listAll<Item>(
   { client, clock }: Surroundings,
   path: string,
   query: Readonly<Record<string, string>>,
-): AsyncGenerator<Readonly<Record<string, Json>>> {
+  item: z.ZodType<Item>,
+): AsyncGenerator<Item> {
+  const list = listOf(item);
   for (let page = 1; ; page++) {
     const search = new URLSearchParams({ ...query, page: String(page) });
-    const request = { method: "GET", path: `${path}?${search}`, purpose: "read-back" } as const;
+    const request = {
+      method: "GET",
+      path: `${path}?${search.toString()}`,
+      purpose: "read-back",
+    } as const;
     const exchange = await patiently(client, request, clock);
     const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-    const { data, meta } = readable(text, path);
+    const { data, meta } = readable(list, text, path);
     yield* data;
     if (!meta.hasMore) return;
   }
 }
 
-function readable(text: string, path: string) {
+function readable<List>(list: z.ZodType<List>, text: string, path: string): List {
   try {
-    return parseExact(text) as unknown as {
-      data: readonly Readonly<Record<string, Json>>[];
-      meta: { hasMore: boolean };
-    };
+    return list.parse(parseExact(text));
   } catch (error) {
-    throw new SourceUnavailable(`${path} answered with something that is not JSON.`, {
+    throw new SourceUnavailable(`${path} answered with something that is not its list.`, {
       next: "It is tried again by itself.",
       cause: error,
     });

@@ -1,0 +1,81 @@
+/** fuelbridge as a process: what it says, waiting for it to say something, and its end. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { root } from "../../src/cli/demo/world.ts";
+
+export interface Said {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly pid: number;
+  /** Resolves once `text` stands in its output. @throws Error when it ends without */
+  said(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Said>;
+}
+
+const children = new Set<Running>();
+
+/** None outlives the test process. */
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+/** `node src/main.ts ARGS`: the launcher would only look for a Node, and this is one. */
+export function fuelbridge(
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly home?: string } = {},
+): Running {
+  const { env = {}, home = root } = options;
+  const { FUELBRIDGE_CONFIG: _, ...clean } = process.env;
+  const child = spawn(process.execPath, [join(home, "src", "main.ts"), ...args], {
+    cwd: home,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...clean, NO_COLOR: "1", ...env },
+  });
+  let out = "";
+  let err = "";
+  const listeners = new Set<() => void>();
+  const heard = (): void => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    heard();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+    heard();
+  });
+  const ended = new Promise<Said>((resolve) => {
+    child.on("close", (code, signal) => {
+      children.delete(running);
+      resolve({ code, signal, out, err });
+      heard();
+    });
+  });
+  const running: Running = {
+    pid: child.pid ?? 0,
+    kill: (signal) => void child.kill(signal),
+    ended,
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = (out + err).includes(text);
+          const over = child.exitCode !== null || child.signalCode !== null;
+          if (!found && !over) return;
+          listeners.delete(look);
+          if (found) resolve();
+          else reject(new Error(`it ended without saying ${text}: ${out}${err}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+  };
+  children.add(running);
+  return running;
+}

@@ -1,0 +1,101 @@
+/**
+ * A site of the test's own: the shipped demo configuration, the ERP's folders with its exports, and a platform. All of
+ * it lies in one folder, so a site can be copied; fuelbridge works on it as the program that people start.
+ */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { dropExports, root, type World } from "../../src/cli/demo/world.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { controlOf } from "../conformance/support.ts";
+import { fuelbridge, type Running, type Said } from "./program.ts";
+
+export type Members = Readonly<Record<string, Json>>;
+
+export interface Site {
+  readonly folder: string;
+  /** The configuration file. */
+  readonly config: string;
+  /** Where the ERP imports, exports, and the store is. */
+  readonly demo: string;
+  readonly apiKey: string;
+  readonly world: World;
+  readonly control: ReturnType<typeof controlOf>;
+  /** Runs a command on this site's configuration until it ends. */
+  command(...args: string[]): Promise<Said>;
+  /** The same with `--json`: the data of its answer. @throws Error when it was refused */
+  ask<Data>(...args: string[]): Promise<Data>;
+  /** The daemon; ready when it says so. */
+  daemon(): Promise<Running>;
+  /** Ends the platform; the site can be copied then. */
+  close(): Promise<void>;
+}
+
+/** Before anything has run: exports are dropped, the platform holds its demo month. */
+export function layOut(folder: string, change: (yaml: string) => string = (yaml) => yaml): void {
+  cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
+  const config = configOf(folder);
+  writeFileSync(config, change(readFileSync(config, "utf8")));
+  dropExports(demoOf(folder));
+}
+
+/** Starts the platform of a site that was laid out or copied; its state is in the folder. */
+export async function openSite(folder: string): Promise<Site> {
+  const config = configOf(folder);
+  const demo = demoOf(folder);
+  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario: "demo" });
+  const control = controlOf(() => sandbox.controlUrl);
+  const supplier = (await control.keys()).find(({ name }) => name === "supplier");
+  if (supplier === undefined) throw new Error("the sandbox has no supplier");
+  mkdirSync(demo, { recursive: true });
+  writeFileSync(join(demo, "api-key"), `${supplier.key}\n`, { mode: 0o600 });
+
+  const env = { FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
+  const start = (args: readonly string[]): Running =>
+    fuelbridge([...args, "--config", config], { env });
+  const command = (...args: string[]): Promise<Said> => start(args).ended;
+  let closed: Promise<void> | null = null;
+  return {
+    folder,
+    config,
+    demo,
+    apiKey: supplier.key,
+    control,
+    world: {
+      url: sandbox.baseUrl,
+      companyId: supplier.companyId,
+      records: async (resource) => {
+        const { text } = await control.ask("GET", `/records/${resource}`);
+        return (parseExact(text) as unknown as { records: readonly Members[] }).records;
+      },
+      writes: async () =>
+        (await control.requests()).filter(({ method }) => method !== "GET").length,
+      stop: async () => {},
+    },
+    command,
+    async ask<Data>(...args: string[]) {
+      const { out } = await command(...args, "--json");
+      const answer = JSON.parse(out) as { ok: boolean; data: Data };
+      if (!answer.ok) throw new Error(out);
+      return answer.data;
+    },
+    async daemon() {
+      const running = start(["run"]);
+      await running.said('"fuelbridge runs"');
+      return running;
+    },
+    close: () => (closed ??= sandbox.close()),
+  };
+}
+
+/** A copy of a site that is closed, with its platform; it ends with the test. */
+export async function copyOf(template: string, folder: string): Promise<Site> {
+  cpSync(template, folder, { recursive: true, preserveTimestamps: true });
+  const site = await openSite(folder);
+  onTestFinished(() => site.close());
+  return site;
+}
+
+const configOf = (folder: string): string => join(folder, "config", "demo.yaml");
+const demoOf = (folder: string): string => join(folder, "var", "demo");
