@@ -8,7 +8,9 @@ import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
 import { load } from "./cli/load.ts";
 import { once } from "./cli/once.ts";
+import { now } from "./cli/now.ts";
 import { quarantine } from "./cli/quarantine.ts";
+import { release } from "./cli/release.ts";
 import { run } from "./cli/run.ts";
 import { sandbox } from "./cli/sandbox.ts";
 import { schema } from "./cli/schema.ts";
@@ -23,7 +25,8 @@ const program = new Command("fuelbridge")
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
-for (const add of [run, once, check, status, trace, quarantine, sandbox, schema]) add(program);
+for (const add of [run, once, now, check, status, trace, quarantine, release, sandbox, schema])
+  add(program);
 addCommand(
   program,
   "demo",

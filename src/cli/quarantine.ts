@@ -35,11 +35,13 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const { note = "", by = "" } = given.options;
-      const data = await ask(given.file, (office) => office.resolve(selector, { by, note }));
+      const { note = "", by = "", receiverId } = given.options;
+      const decision = { by, note, ...(receiverId === undefined ? {} : { receiverId }) };
+      const data = await ask(given.file, (office) => office.resolve(selector, decision));
       return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };
     })
       .requiredOption("--note <text>", "how it was settled; it is kept")
+      .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
       .option("--by <name>", "who settled it", userInfo().username),
   );
 }

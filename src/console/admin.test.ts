@@ -39,6 +39,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     retry: note({ retried: 3 }),
     resolve: note({ resolved: 1 }),
     runNow: note({ flows: ["orders"] }),
+    release: note({ released: "doubled" }),
     ...over,
   };
   return { office, asked };
@@ -144,6 +145,7 @@ test("every question of the office can be asked, and its answer is the office's"
   expect(await remote?.retry("all")).toEqual({ retried: 3 });
   expect(await remote?.resolve("7", { by: "ann", note: "paid" })).toEqual({ resolved: 1 });
   expect(await remote?.runNow("orders")).toEqual({ flows: ["orders"] });
+  expect(await remote?.release("doubled", "kim")).toEqual({ released: "doubled" });
   expect(asked).toEqual([
     [],
     ["INV-1"],
@@ -151,6 +153,7 @@ test("every question of the office can be asked, and its answer is the office's"
     ["all"],
     ["7", { by: "ann", note: "paid" }],
     ["orders"],
+    ["doubled", "kim"],
   ]);
 });
 

@@ -21,6 +21,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     retry: (selector) => ask("retry", selector),
     resolve: (selector, decision) => ask("resolve", selector, decision),
     runNow: (flow) => ask("runNow", flow),
+    release: (breaker, by) => ask("release", breaker, by),
   };
 }
 

@@ -22,8 +22,9 @@ export const questions = {
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),
   retry: z.tuple([text]),
-  resolve: z.tuple([text, z.strictObject({ by: text, note: text })]),
+  resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
   runNow: z.tuple([text]),
+  release: z.tuple([text, text]),
 } satisfies Record<keyof Office, z.ZodType>;
 
 export type Question = keyof typeof questions;

@@ -36,11 +36,11 @@ const habits: Readonly<Record<string, Habit>> = {
   protocol: { retryMs: 15 * MINUTE, next: "This is a fault in fuelbridge: please report it." },
   "split-brain": {
     retryMs: null,
-    next: "Somebody else sends for this company: find the second installation, then `fuelbridge resolve-stop split-brain`.",
+    next: "Somebody else sends for this company: find the second installation, then `fuelbridge release split-brain`.",
   },
   doubled: {
     retryMs: null,
-    next: "The platform holds this document twice: have one removed, then `fuelbridge resolve-stop doubled`.",
+    next: "The platform holds this document twice: have one removed, then `fuelbridge release doubled`.",
   },
 } satisfies Record<Breaker | "doubled", Habit>;
 

@@ -15,6 +15,8 @@ export interface Office {
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
   runNow(flow: string): Promise<{ flows: readonly string[] }>;
+  /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
+  release(breaker: string, by: string): Promise<{ released: string }>;
 }
 
 /** A group's id, a delivery's id (digits), or "all". */

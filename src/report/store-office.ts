@@ -108,6 +108,21 @@ export function storeOffice(parts: OfficeParts): Office {
       for (const flow of chosen) daemon.wake(flow.name);
       return { flows: chosen.map((flow) => flow.name) };
     },
+
+    async release(breaker, by) {
+      const released = store.transaction(() => {
+        const detail = `${breaker}: by ${by}`;
+        store.journal.audit(clock.now().wallMs, { event: "released", detail });
+        return store.journal.drop(breaker);
+      });
+      if (!released)
+        throw new OfficeError(
+          `There is no stop "${breaker}".`,
+          "`fuelbridge status` shows what is stopped.",
+        );
+      daemon?.nudge();
+      return { released: breaker };
+    },
   };
 }
 

@@ -1,0 +1,19 @@
+import { userInfo } from "node:os";
+import type { Command } from "commander";
+import { ask } from "./ask.ts";
+import { addCommand, configured } from "./command.ts";
+
+export function release(program: Command): void {
+  configured(
+    addCommand(
+      program,
+      "release <stop>",
+      "clear a stop whose cause is gone (status shows stops)",
+      async ({ args, options, file }) => {
+        const [stop = ""] = args;
+        const data = await ask(file, (office) => office.release(stop, options["by"] ?? ""));
+        return { data, text: `Released: ${data.released}. Work goes on.` };
+      },
+    ).option("--by <name>", "who cleared it", userInfo().username),
+  );
+}
