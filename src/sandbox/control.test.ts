@@ -68,6 +68,17 @@ describe("raw records (sandbox-control)", () => {
     expect(nobody.status).toBe(404);
   });
 
+  it("a payment that was there before its invoice is seen by its parties, too", async () => {
+    const payerCompanyId = (await sandbox.key("customer")).companyId;
+    const id = "00000000-0000-4000-8000-000000000001";
+    await sandbox.raw("payments", [{ invoiceId: id }]);
+    await sandbox.raw("invoices", [{ id, payerCompanyId }]);
+    expect(await total("/payments?role=payer", "customer")).toBe(1);
+    await sandbox.control("PATCH", `/records/invoices/${id}`, { payerCompanyId: null });
+    expect(await total("/payments?role=payer", "customer")).toBe(0);
+    expect(await total("/payments")).toBe(1);
+  });
+
   it("come in portions when there are many", async () => {
     await sandbox.raw(
       "orders",

@@ -2,6 +2,7 @@
 import type { Database } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type Fields, type Kind, type RawRecord, unshown } from "./kinds.ts";
+import { recordStatements, type Row } from "./records-sql.ts";
 import { type Card, cardOf, type Others, type Role, type Sight } from "./shelves.ts";
 
 export interface Stored {
@@ -13,23 +14,16 @@ export interface Stored {
   readonly record: RawRecord;
 }
 
-interface Row {
-  readonly seq: number;
-  readonly owner: string;
-  readonly shown: string;
-  readonly hidden: string | null;
-}
-
 export class Records implements Others {
   readonly #database: Database;
-  readonly #sql: ReturnType<typeof prepare>;
+  readonly #sql: ReturnType<typeof recordStatements>;
   readonly #shelves = new Map<string, number>();
   /** Called before a record changes, with what it was. Reads that lag need it. */
   onChange: ((kind: Kind, id: string, before: Stored | null) => void) | null = null;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#sql = prepare(database);
+    this.#sql = recordStatements(database);
   }
 
   get(kind: Kind, id: string): Stored | null {
@@ -59,25 +53,25 @@ export class Records implements Others {
   put(kind: Kind, record: RawRecord, owner: string): Stored {
     const before = this.get(kind, record.id);
     this.onChange?.(kind, record.id, before);
+    const followers = kind === "invoices" ? this.#followers(before?.record ?? null, record) : [];
+    for (const payment of followers) this.#clear("payments", payment);
     const card = cardOf(kind, record, owner, this);
     const { shown, hidden } = texts(kind, record);
     const { parent, natural } = card.lookup;
+    const { insert, update } = this.#sql;
+    let seq = before?.seq ?? 0;
     if (before === null) {
-      const added = this.#sql.insert.run(kind, record.id, owner, parent, natural, shown, hidden);
-      const seq = Number(added.lastInsertRowid);
-      this.#stand(kind, record.id, seq, card);
-      if (card.words !== null) this.#sql.index.run(seq, card.words);
-      return { seq, owner, shown, record };
+      const added = insert.run(kind, record.id, owner, parent, natural, shown, hidden);
+      seq = Number(added.lastInsertRowid);
+    } else {
+      this.#clear(kind, before);
+      update.run(owner, parent, natural, shown, hidden, seq);
     }
-    const followers = kind === "invoices" ? this.#followers(before.record, record) : [];
-    for (const payment of followers) this.#clear("payments", payment);
-    this.#reindex(before.seq, this.#card(kind, before).words, card.words);
-    this.#clear(kind, before);
-    this.#sql.update.run(owner, parent, natural, shown, hidden, before.seq);
-    this.#stand(kind, record.id, before.seq, card);
+    this.#stand(kind, record.id, seq, card);
+    this.#reindex(seq, before === null ? null : this.#card(kind, before).words, card.words);
     for (const payment of followers)
       this.#stand("payments", payment.record.id, payment.seq, this.#card("payments", payment));
-    return { seq: before.seq, owner, shown, record };
+    return { seq, owner, shown, record };
   }
 
   remove(kind: Kind, id: string): void {
@@ -179,59 +173,14 @@ export class Records implements Others {
   }
 
   /** The payments whose parties change with their invoice. */
-  #followers(before: RawRecord, after: RawRecord): Stored[] {
-    const same = ["companyId", "payerCompanyId"].every((field) => before[field] === after[field]);
-    if (same && (before.status === "DRAFT") === (after.status === "DRAFT")) return [];
-    return this.children("payments", after.id);
+  #followers(before: RawRecord | null, after: RawRecord): Stored[] {
+    const same =
+      before !== null &&
+      before.companyId === after.companyId &&
+      before.payerCompanyId === after.payerCompanyId &&
+      (before.status === "DRAFT") === (after.status === "DRAFT");
+    return same ? [] : this.children("payments", after.id);
   }
-}
-
-function prepare(database: Database) {
-  const columns = "seq, owner, shown, hidden";
-  return {
-    get: database.prepare<[string, string], Row>(
-      `select ${columns} from record where kind = ? and id = ?`,
-    ),
-    children: database.prepare<[string, string], Row>(
-      `select ${columns} from record where kind = ? and parent = ? order by seq`,
-    ),
-    natural: database.prepare<[string, string, string], Row>(
-      `select ${columns} from record where kind = ? and owner = ? and natural = ? order by seq limit 1`,
-    ),
-    portion: database.prepare<[{ kind: string; owner: string | null; seq: number }], Row>(
-      `select ${columns} from record where kind = :kind and seq > :seq and (:owner is null or owner = :owner)
-       order by seq limit 1000`,
-    ),
-    insert: database.prepare<
-      [string, string, string, string | null, string | null, string, string | null]
-    >(
-      "insert into record (kind, id, owner, parent, natural, shown, hidden) values (?, ?, ?, ?, ?, ?, ?)",
-    ),
-    update: database.prepare<[string, string | null, string | null, string, string | null, number]>(
-      "update record set owner = ?, parent = ?, natural = ?, shown = ?, hidden = ? where seq = ?",
-    ),
-    remove: database.prepare<[number]>("delete from record where seq = ?"),
-    addShelf: database.prepare<[string, string, string]>(
-      "insert or ignore into shelf (kind, company, role) values (?, ?, ?)",
-    ),
-    shelf: database
-      .prepare<[string, string, string], number>(
-        "select number from shelf where kind = ? and company = ? and role = ?",
-      )
-      .pluck(),
-    stand: database.prepare(
-      `insert into sight (shelf, updated, id, created, seq, status, parent, products, requested, search)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    unstand: database.prepare<[number, number, string]>(
-      "delete from sight where shelf = ? and updated = ? and id = ?",
-    ),
-    index: database.prepare<[number, string]>("insert into words (rowid, text) values (?, ?)"),
-    unindex: database.prepare<[number]>("delete from words where rowid = ?"),
-    count: database.prepare<[number, string, number]>(
-      `insert into tally values (?, ?, ?) on conflict (shelf, status) do update set count = count + excluded.count`,
-    ),
-  };
 }
 
 function texts(kind: Kind, record: RawRecord): { shown: string; hidden: string | null } {
