@@ -1,5 +1,6 @@
 /** The files of one export into changes: typed records, each with the line a person finds it in. */
-import type { Change, Fault } from "../../src/core/contract.ts";
+import type { Change } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { FileFault, type Cut, type Sheet } from "./csv.ts";
 import type { Column, Layout } from "./layouts/table.ts";

@@ -1,7 +1,8 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
 import { remoteOffice } from "../console/remote.ts";
 import type { Office } from "../report/office.ts";
-import { load, loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { load } from "./load.ts";
 
 export async function ask<Result>(
   file: string,

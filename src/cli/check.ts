@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "./configuration.ts";
 import { counted, table } from "./table.ts";
 
 /** Looks at files of this machine only: neither the platform nor an ERP is asked anything. */

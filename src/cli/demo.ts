@@ -8,7 +8,7 @@ import { openLog } from "../log.ts";
 import { serveAdmin } from "../console/admin.ts";
 import type { Answer } from "./answer.ts";
 import { composeDaemon, type Composed } from "./compose.ts";
-import { loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { exitCodes } from "../core/errors.ts";
 import { addCommand, configured } from "./command.ts";
-import { load, loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { load } from "./load.ts";
 import { untilSignal } from "./signals.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { addCommand, configured } from "./command.ts";
-import { load, loadConfiguration } from "./load.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { load } from "./load.ts";
 import { untilSignal } from "./signals.ts";
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */

@@ -4,20 +4,9 @@
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
+import type { Fault } from "./fault.ts";
 import type { Json } from "./json.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
-
-/** Why a record or document cannot go on. Shown to people: a code, a sentence, and the next action. */
-export interface Fault {
-  /** Stable, kebab-case: what tests and scripts look for. */
-  readonly code: string;
-  /** One sentence with the bad value in it. Equal sentences are one group in the quarantine. */
-  readonly message: string;
-  /** What a person should do about it. */
-  readonly next: string;
-  /** The field or column, in the words of the side it came from. */
-  readonly field?: string;
-}
 
 /** One record at one version, as its source told it. */
 export interface Change {

@@ -2,7 +2,7 @@
  * Errors by what the receiver must do about them. Every one says what is wrong, where, and what to do next.
  * Outcomes of a request are not errors: see outcome.ts.
  */
-import type { Fault } from "./contract.ts";
+import type { Fault } from "./fault.ts";
 
 /** Exit codes of every command (architecture 10). */
 export const exitCodes = {

@@ -3,7 +3,7 @@
  * commit that fails (reliability 2.7, rows 26 and 27) are events of the request machine. Endpoints turn their
  * protocol into an {@link Answer}; only the request machine (request.ts) decides what follows from it.
  */
-import type { Fault } from "./contract.ts";
+import type { Fault } from "./fault.ts";
 
 export interface Answer {
   readonly name: AnswerName;

@@ -1,5 +1,6 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
-import type { Fault, Figures, Item, References, Skip } from "../core/contract.ts";
+import type { Figures, Item, References, Skip } from "../core/contract.ts";
+import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { idempotencyKey, sha256 } from "../core/keys.ts";

@@ -1,6 +1,6 @@
 /** Deliveries: which wait to be mapped, and what became of each. */
 import type Database from "better-sqlite3";
-import type { Fault } from "../core/contract.ts";
+import type { Fault } from "../core/fault.ts";
 import { shownId } from "./ids.ts";
 
 export interface PendingDelivery {

@@ -3,7 +3,8 @@
  * change that is not stored (promise 1).
  */
 import type Database from "better-sqlite3";
-import type { Batch, Change, Fault, Page } from "../core/contract.ts";
+import type { Batch, Change, Page } from "../core/contract.ts";
+import type { Fault } from "../core/fault.ts";
 import { revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 

@@ -1,0 +1,11 @@
+/** Why a record or document cannot go on. Shown to people: a code, a sentence, and the next action. */
+export interface Fault {
+  /** Stable, kebab-case: what tests and scripts look for. */
+  readonly code: string;
+  /** One sentence with the bad value in it. Equal sentences are one group in the quarantine. */
+  readonly message: string;
+  /** What a person should do about it. */
+  readonly next: string;
+  /** The field or column, in the words of the side it came from. */
+  readonly field?: string;
+}
