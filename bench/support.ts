@@ -1,0 +1,110 @@
+/** What the benchmarks share: processes of their own, what those use, and figures for people. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { request } from "undici";
+
+export const root = join(import.meta.dirname, "..");
+
+export interface Platform {
+  readonly url: string;
+  /** The supplier's. */
+  readonly apiKey: string;
+  generateInvoices(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The sandbox in a process and in memory of its own, with limits that nobody reaches. */
+export async function startPlatform(scenario: string): Promise<Platform> {
+  const child = spawn(
+    process.execPath,
+    [join(root, "src", "main.ts"), "sandbox", "--port", "0", "--scenario", scenario],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  const [line] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), "line"),
+    once(child, "exit"),
+  ])) as [unknown];
+  if (typeof line !== "string") throw new Error("the sandbox did not start");
+  const { baseUrl, controlUrl } = JSON.parse(line) as { baseUrl: string; controlUrl: string };
+  const control = async (method: "GET" | "POST", path: string, order?: object) => {
+    const { statusCode, body } = await request(controlUrl + path, {
+      method,
+      body: order === undefined ? null : JSON.stringify(order),
+      headersTimeout: 0,
+    });
+    const answer = await body.text();
+    if (statusCode !== 200) throw new Error(`the sandbox answered ${statusCode}: ${answer}`);
+    return JSON.parse(answer) as unknown;
+  };
+  const { keys } = (await control("GET", "/keys")) as { keys: { name: string; key: string }[] };
+  const many = 1_000_000_000;
+  await control("POST", "/limits", { key: "supplier", perMinute: many, monthlyCap: many });
+  return {
+    url: baseUrl,
+    apiKey: keys.find(({ name }) => name === "supplier")?.key ?? "",
+    generateInvoices: async (invoices) => {
+      await control("POST", "/generate", { key: "supplier", invoices });
+    },
+    stop: () => stop(child),
+  };
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
+}
+
+/** Runs a file of this folder in a fresh process and returns what it reports on standard output. */
+export async function inChild<Report>(
+  file: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Report> {
+  const child = spawn(process.execPath, [...process.execArgv, join(import.meta.dirname, file)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  const [report] = await Promise.all([text(child.stdout), once(child, "close")]);
+  if (child.exitCode !== 0) throw new Error(`${file} ended with ${child.exitCode}`);
+  return JSON.parse(report) as Report;
+}
+
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Megabytes in memory, now and at most, as Linux tells; null elsewhere. */
+export function memoryOf(pid: number): { now: number; peak: number } | null {
+  if (process.platform !== "linux") return null;
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const of = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+  return { now: of("VmRSS"), peak: of("VmHWM") };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  const [low = Number.NaN, high = low] = [
+    sorted[Math.ceil(middle) - 1],
+    sorted[Math.floor(middle)],
+  ];
+  return (low + high) / 2;
+}
+
+export const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+export const verdict = (met: boolean): string => (met ? "PASS" : "below");
+
+export function say(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
