@@ -197,6 +197,15 @@ describe.each(walks)("GET /%s", (resource) => {
     expect(await sandbox.get(`${other}?cursor=${String(meta.nextCursor)}`)).toMatchObject(invalid);
   });
 
+  it("a cursor of one company is no cursor of another", async () => {
+    await make(2);
+    const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
+    const answer = await sandbox.get(`${path}?cursor=${String(meta.nextCursor)}`, {
+      as: "outsider",
+    });
+    expect(answer).toMatchObject(invalid);
+  });
+
   it("reading switched: readLagSeconds: what was written just now is not read yet", async () => {
     await control.readings({ readLagSeconds: 30 });
     const body = {

@@ -18,7 +18,7 @@ import {
   type Limit,
 } from "./field-words.ts";
 import { nowhere } from "./samples.ts";
-import { chars, useSandbox, type Row } from "./support.ts";
+import { chars, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;
@@ -294,6 +294,7 @@ describe("CreateFreightRate", () => {
     text("destinationState", 2, nullable),
     oneOf("distanceUnit", ["MILES", "KILOMETERS"]),
     list("customFees", fee, 0, 20),
+    ["customFees", "nullable", [null, absent], []],
     text("customFees.0.label", 100, required),
     number("customFees.0.amount", "number min 0", [0, 1.5, null, absent], [-0.01]),
     text("customFees.0.unit", 20, nullable),

@@ -335,6 +335,12 @@ describe("W6: after a 4xx the key is free at once", () => {
     expect([answer.status, replayed(answer)]).toEqual([201, false]);
   });
 
+  it("after a 400 that took a while", async () => {
+    await control.fault({ kind: "delay", ms: 20 });
+    expect(await send({ lines: [] })).toMatchObject(invalid);
+    expect((await send()).status).toBe(201);
+  });
+
   it("after 404", async () => {
     expect(await sandbox.put(`/orders/${nowhere}`, { notes: "n" }, { key })).toMatchObject(
       notFound,

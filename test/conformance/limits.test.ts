@@ -144,7 +144,7 @@ const spend = async (cap: number): Promise<void> => {
 
 describe("429 MONTHLY_CAP_EXCEEDED", () => {
   it("the request over the cap", async () => {
-    await spend(2);
+    await spend(4);
     expect(await sandbox.get("/orders")).toMatchObject(monthSpent);
     expect(await sandbox.post("/orders", order())).toMatchObject(monthSpent);
   });
