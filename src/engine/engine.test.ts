@@ -297,3 +297,21 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
   expect(reads).toBeGreaterThanOrEqual(3);
   expect(reads).toBeLessThanOrEqual(5);
 });
+
+test("a refusal of an old version gives way to the newer one that came meanwhile", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ writes: "upsert" });
+  const source = pagesOf(
+    [{ changes: [bill("INV-1", "0")], position: 1 }],
+    [{ changes: [bill("INV-1", "5")], position: 2 }],
+  );
+  const flow = bench.flow({ sink, source });
+  sink.script.push(async () => {
+    for await (const page of source.read(null, { signal, known: () => null, stored: () => false }))
+      bench.store.transaction(() => bench.store.intake.page(flow.flow, page, 1));
+    return { answer: answer("invalid"), execute: false };
+  });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(sink.executed.map(({ body }) => body)).toEqual(['[{"number":"INV-1","amount":5}]']);
+  expect(counts(bench, flow)).toEqual({ superseded: 1, delivered: 1 });
+});

@@ -32,6 +32,10 @@ type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
   fault: string | null;
 };
 
+/** The same record has no other delivery that is still to be decided. */
+const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = delivery.record
+  and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`;
+
 export function deliveries(database: Database.Database) {
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
@@ -50,7 +54,7 @@ export function deliveries(database: Database.Database) {
   );
   const quarantine = database.prepare(
     `update delivery set state = 'quarantined', number = coalesce(?, number)
-     where delivery = ? and state in ('pending', 'frozen')`,
+     where delivery = ? and state in ('pending', 'frozen') and ${NOTHING_NEWER}`,
   );
   const addCause = database.prepare(
     `insert into quarantine (delivery, code, cause, next, field, since_ms) values (?, ?, ?, ?, ?, ?)
@@ -60,9 +64,7 @@ export function deliveries(database: Database.Database) {
   const dropCause = database.prepare("delete from quarantine where delivery = ?");
   const reopen = database.prepare(
     `update delivery set state = 'pending', request = null, lot_max = coalesce(?, lot_max)
-     where delivery = ? and state in ('frozen', 'quarantined')
-       and not exists (select 1 from delivery d where d.record = delivery.record
-         and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`,
+     where delivery = ? and state in ('frozen', 'quarantined') and ${NOTHING_NEWER}`,
   );
   const outdate = database.prepare(
     "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
@@ -96,8 +98,12 @@ export function deliveries(database: Database.Database) {
       dropCause.run(delivery);
     },
 
+    /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
     quarantine(delivery: number, number: string | null, fault: Fault, atMs: number): void {
-      changed(quarantine.run(number, delivery), delivery);
+      if (quarantine.run(number, delivery).changes === 0) {
+        changed(outdate.run(delivery), delivery);
+        return;
+      }
       addCause.run(delivery, fault.code, fault.message, fault.next, fault.field ?? null, atMs);
     },
 

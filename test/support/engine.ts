@@ -44,12 +44,17 @@ const quickPolicy: Policy = {
   probeMs: 45_000,
 };
 
+interface Scripted {
+  readonly answer: Answer;
+  readonly execute: boolean;
+}
+
 /** A receiver that keeps what it executed and answers as it is told to. */
 export interface Receiver extends Sink {
   readonly executed: { key: string; body: string }[];
   readonly sent: { key: string; body: string }[];
   /** What to answer next; executed when the answer's rule says so, or when `execute` says otherwise. */
-  readonly script: ((request: Outgoing) => { answer: Answer; execute: boolean } | Promise<never>)[];
+  readonly script: ((request: Outgoing) => Scripted | Promise<Scripted>)[];
 }
 
 export function receiver(options: Partial<Sink> = {}): Receiver {
