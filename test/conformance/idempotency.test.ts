@@ -1,7 +1,7 @@
 /** Part 4, rules W1 to W6, and part 8's holds and retention. */
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/platform/contract/operations.ts";
-import { freight, freightRate, invoice, nowhere, order, party, prices } from "./samples.ts";
+import { freight, freightRate, nowhere, order, party, prices } from "./samples.ts";
 import { chars, invalid, notFound, refused, useSandbox, type Answer } from "./support.ts";
 
 const sandbox = useSandbox();
@@ -365,39 +365,5 @@ describe("W6: after a 4xx the key is free at once", () => {
     await control.fault({ kind: "status", status });
     expect((await send()).status).toBe(status);
     expect((await send()).status).toBe(201);
-  });
-});
-
-describe("reading: the order of the checks", () => {
-  it("401 comes before the key", async () => {
-    expect((await sandbox.post("/orders", {}, { as: null, key: null })).status).toBe(401);
-  });
-
-  it("429 comes before 403", async () => {
-    await control.limits({ key: "supplier-read-only", perMinute: 0 });
-    const answer = await sandbox.post("/orders", body, { as: "supplier-read-only", key: null });
-    expect(answer.status).toBe(429);
-  });
-
-  it("403 comes before the key", async () => {
-    const answer = await sandbox.post("/orders", body, { as: "supplier-read-only", key: null });
-    expect(answer.status).toBe(403);
-  });
-
-  it("the key comes before the body", async () => {
-    expect(await sandbox.post("/orders", {}, { key: null })).toMatchObject(keyRequired);
-  });
-
-  it("the body comes before 404", async () => {
-    expect(await sandbox.put(`/orders/${nowhere}`, { lines: [] })).toMatchObject(invalid);
-  });
-
-  it("a role that is refused leaves the key free", async () => {
-    const [raw] = await control.records("invoices", [
-      { ...invoice(), payerCompanyId: sandbox.company("customer"), status: "OUTSTANDING" },
-    ]);
-    const path = `/invoices/${String(raw?.["id"])}/mark-paid`;
-    expect((await sandbox.put(path, {}, { as: "customer", key })).status).toBe(403);
-    expect((await send(body, "customer")).status).toBe(201);
   });
 });
