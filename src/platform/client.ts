@@ -2,7 +2,7 @@
  * The one place that knows HTTP. It sends what it is given, once, and reports what came back or how it failed; what
  * that means is decided in outcomes.ts. No redirects, no decompression, no retries (reliability 2.7, finding 6).
  */
-import { Pool } from "undici";
+import { buildConnector, Pool } from "undici";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 
@@ -63,15 +63,17 @@ export function openClient(options: PlatformOptions): PlatformClient {
   const pool = new Pool(base.origin, {
     connections: CONNECTIONS,
     pipelining: 1,
-    connect: { timeout: CONNECT_MS },
+    connect: connector(),
     headersTimeout: HEADERS_MS,
     bodyTimeout: BODY_MS,
   });
   const gate = minuteGate(options.clock);
+  let mixedUp: EnvironmentError | null = null;
 
   return {
     async exchange(request) {
       await gate.pass();
+      if (mixedUp !== null) throw mixedUp;
       options.onRequest(request.purpose);
       try {
         const response = await pool.request({
@@ -82,7 +84,11 @@ export function openClient(options: PlatformOptions): PlatformClient {
           signal: AbortSignal.timeout(DEADLINE_MS),
         });
         const headers = flat(response.headers);
-        assertEnvironment(options, headers, response.statusCode);
+        mixedUp = mixUp(options, headers, response.statusCode);
+        if (mixedUp !== null) {
+          response.body.destroy();
+          throw mixedUp;
+        }
         gate.learn(headers, response.statusCode);
         return {
           kind: "answer",
@@ -112,15 +118,18 @@ function headersOf(options: PlatformOptions, request: PlatformRequest): Record<s
   };
 }
 
-/** Test keys are told by a header once they are accepted (specification part 1, convention 6). */
-function assertEnvironment(
+/**
+ * Test keys are told by a header once they are accepted (specification part 1, convention 6). Without it only a
+ * success is proof: a refusal, or the redirect of a proxy, may come from before the key was looked at.
+ */
+function mixUp(
   { environment, url }: PlatformOptions,
   headers: Readonly<Record<string, string>>,
   status: number,
-): void {
+): EnvironmentError | null {
   const isTest = headers["x-svc-sandbox"] === "true";
-  if (isTest === (environment === "test") || (!isTest && status >= 400)) return;
-  throw new EnvironmentError(
+  if (isTest === (environment === "test") || (!isTest && status >= 300)) return null;
+  return new EnvironmentError(
     `The platform at ${url} answered for a ${isTest ? "test" : "live"} key, but platform.environment is "${environment}".`,
     "Set platform.environment to what the API key is for, or use the other key. Nothing more is sent.",
   );
@@ -144,14 +153,28 @@ async function bounded(body: AsyncIterable<Uint8Array> & { destroy(): unknown })
 
 /** Failures before a connection existed prove that nothing was sent; all others prove nothing (row 24 and 25). */
 function failure(error: unknown): Exchange {
-  const { code = "", message } = error as { code?: string; message: string };
-  const name = code || (error as Error).name;
-  const detail = `${name}: ${message}`;
-  return BEFORE_SENDING.test(name) ? { kind: "not-sent", detail } : { kind: "torn", detail };
+  if (error instanceof NotConnected) return { kind: "not-sent", detail: told(error.cause) };
+  return { kind: "torn", detail: told(error) };
 }
 
-const BEFORE_SENDING =
-  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_SSL_.*)$/;
+function told(error: unknown): string {
+  const { name, code = name, message } = error as Error & { code?: string };
+  return message === "" ? code : `${code}: ${message}`;
+}
+
+/** The connection could not be made: address, network, TLS. */
+class NotConnected extends Error {}
+
+/** Requests wait for a connection: whatever fails in here fails before a byte of one has left. */
+function connector(): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_MS });
+  return (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new NotConnected("not connected", { cause: error }), null);
+    });
+  };
+}
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(

@@ -158,35 +158,49 @@ export function isQuota(exchange: Exchange, now: Date): boolean {
   );
 }
 
-function failureOf({ text, headers }: HttpAnswer, now: Date): Failure {
-  const body = parsed(text) as { error?: Record<string, unknown> } | null;
-  const error = body?.error ?? {};
-  const { code, message, kind, details, retryAfterSec, resetAt } = error;
-  const waits = [
-    seconds(headers["retry-after"]),
+function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
+  const body = objectOf(parsed(text));
+  const error = objectOf(body["error"]);
+  const { code, message, kind, details } = error;
+  // Where `resetAt` stands is not specified (part 7), so it is looked for in all three.
+  const waits = [body, error, objectOf(details)].flatMap(({ retryAfterSec, resetAt }) => [
     seconds(retryAfterSec),
-    untilReset(resetAt ?? (details as { resetAt?: unknown } | undefined)?.resetAt, now),
-  ].filter((wait) => wait !== undefined);
+    untilReset(resetAt, now),
+  ]);
+  const after = headers["retry-after"];
+  waits.push(seconds(after) ?? untilReset(after, now));
+  if (status === 429) waits.push(seconds(headers["ratelimit-reset"]));
+  const known = waits.filter((wait) => wait !== undefined);
   return {
     code: typeof code === "string" ? code : "",
     message: typeof message === "string" ? message.slice(0, 500) : "",
     kind: typeof kind === "string" ? kind : "",
     details,
-    waitMs: waits.length === 0 ? undefined : Math.max(...waits),
+    waitMs: known.length === 0 ? undefined : Math.min(Math.max(...known), WAIT_MAX_MS),
   };
 }
 
 /** Longer waits than this are not believed. */
 const WAIT_MAX_MS = 32 * 86_400_000;
 
+/** Whole seconds, as a number or as digits. */
 function seconds(value: unknown): number | undefined {
-  const number = typeof value === "number" ? value : Number.parseInt(String(value), 10);
-  return Number.isFinite(number) && number >= 0 ? Math.min(number * 1_000, WAIT_MAX_MS) : undefined;
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && number >= 0 ? number * 1_000 : undefined;
 }
 
+/** A date-time, or seconds or milliseconds since 1970: its type is not specified. */
 function untilReset(value: unknown, now: Date): number | undefined {
-  const at = typeof value === "number" ? value * 1_000 : Date.parse(String(value));
-  return Number.isFinite(at) ? Math.min(Math.max(at - now.getTime(), 0), WAIT_MAX_MS) : undefined;
+  const at = typeof value === "string" && DATE.test(value) ? Date.parse(value) : value;
+  if (typeof at !== "number" || Number.isNaN(at)) return undefined;
+  return Math.max((at < 1e11 ? at * 1_000 : at) - now.getTime(), 0);
+}
+
+/** `Date.parse` takes nearly everything for a date. */
+const DATE = /^\d{4}-\d{2}-\d{2}T| GMT$/;
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function parsed(text: string): unknown {

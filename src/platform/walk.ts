@@ -26,6 +26,8 @@ const PAGE_SIZE = 100;
 const PAGES_MAX = 10_000;
 const RESTARTS_MAX = 3;
 const TRIES = 5;
+/** The window of the minute limit (specification part 8). */
+const PAUSE_MAX_MS = 60_000;
 
 export function walkSource(client: PlatformClient, options: WalkOptions): Source {
   return {
@@ -43,34 +45,47 @@ async function* walk(
   reading: Reading,
 ): AsyncGenerator<Page> {
   let position = from;
-  const since = sinceOf(from, options.overlapMs);
-  let current: Walk = from.walk ?? freshWalk(since, 0);
-  let fetching = fetchPage(client, options, current);
+  let current: Walk = from.walk ?? freshWalk(sinceOf(from, options.overlapMs), 0);
+  let fetching = fetchPage(client, options, current, reading);
   while (!reading.signal.aborted) {
     const exchange = await fetching;
     if (current.cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
-      current = restart(current, options.path);
-      fetching = fetchPage(client, options, current);
+      if (current.restarts >= RESTARTS_MAX) {
+        yield pageOf([], { ...position, walk: null });
+        throw stuck(options, `began again ${RESTARTS_MAX} times: its cursor was refused`);
+      }
+      // The platform no longer knows the cursor: from the beginning of this walk, not from the watermark.
+      current = freshWalk(current.since, current.restarts + 1);
+      fetching = fetchPage(client, options, current, reading);
       continue;
     }
     const listed = readPage(exchange, options);
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
-    const cursor = nextCursor(listed, current, options.path);
-    position = afterPage(position, current, { cursor, latest: listed.latest });
-    const follows = position.walk;
+    const broken = brokenIn(listed, current);
+    position = afterPage(position, current, { cursor: listed.nextCursor, latest: listed.latest });
+    const follows = broken === null ? position.walk : null;
     // The next page is under way while this one is stored.
     if (follows !== null) {
       current = follows;
-      fetching = fetchPage(client, options, current);
+      fetching = fetchPage(client, options, current, reading);
       fetching.catch(() => {});
     }
     const changes = listed.lacksLines
       ? await detailed(client, options, listed.changes, reading)
       : listed.changes;
-    yield { changes, position: position as unknown as Json };
+    if (broken !== null) {
+      yield pageOf(changes, { ...from, walk: null });
+      throw stuck(options, broken);
+    }
+    yield pageOf(changes, position);
     if (follows === null) return;
   }
 }
+
+const pageOf = (changes: readonly Change[], position: WalkPosition): Page => ({
+  changes,
+  position: position as unknown as Json,
+});
 
 const freshWalk = (since: string, restarts: number): Walk => ({
   since,
@@ -81,14 +96,11 @@ const freshWalk = (since: string, restarts: number): Walk => ({
   restarts,
 });
 
-/** The platform no longer knows the cursor: from the beginning of this walk, not from the watermark. */
-function restart(current: Walk, path: string): Walk {
-  if (current.restarts >= RESTARTS_MAX)
-    throw new SourceUnavailable(
-      `The walk of ${path} began again ${RESTARTS_MAX} times because the platform refused its cursor.`,
-      { next: "Report it to the platform's support; the next run tries again, nothing is lost." },
-    );
-  return freshWalk(current.since, current.restarts + 1);
+/** A walk that leads nowhere is forgotten, so that the next run does not go on with its cursor. */
+function stuck({ path }: WalkOptions, how: string): SourceUnavailable {
+  return new SourceUnavailable(`The walk of ${path} ${how}.`, {
+    next: "Report it to the platform's support; the next run begins again, nothing is lost.",
+  });
 }
 
 interface Listed {
@@ -105,6 +117,7 @@ async function fetchPage(
   client: PlatformClient,
   { path, query, clock }: WalkOptions,
   { since, cursor }: Walk,
+  { signal }: Reading,
 ): Promise<Exchange> {
   const search = new URLSearchParams({
     ...query,
@@ -116,14 +129,19 @@ async function fetchPage(
     client,
     { method: "GET", path: `${path}?${search.toString()}`, purpose: "poll" },
     clock,
+    signal,
   );
 }
 
-/** A read may be repeated: a few tries, as far apart as we are told or as doubles. */
+/**
+ * A read may be repeated: a few tries, as far apart as we are told or as doubles. What asks for a longer pause is left
+ * to the next run.
+ */
 export async function patiently(
   client: PlatformClient,
   request: PlatformRequest,
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<Exchange> {
   for (let tries = 1; ; tries++) {
     const exchange = await client.exchange(request);
@@ -131,7 +149,10 @@ export async function patiently(
     const torn = exchange.kind === "answer" && exchange.status === 200 && !isJson(exchange.text);
     if ((!isPassing(exchange) && !torn) || tries >= TRIES || isQuota(exchange, now))
       return exchange;
-    await clock.pause(waitOf(exchange, now) ?? 250 * 2 ** tries * (0.5 + clock.chance() / 2));
+    const pause = waitOf(exchange, now) ?? 250 * 2 ** tries * (0.5 + clock.chance() / 2);
+    if (pause > PAUSE_MAX_MS) return exchange;
+    await clock.pause(pause, signal);
+    if (signal?.aborted) return exchange;
   }
 }
 
@@ -141,8 +162,8 @@ function isJson(text: string): boolean {
 }
 
 /** @throws SourceUnavailable when it is not a list page */
-function readPage(exchange: Exchange, { path, lines }: WalkOptions): Listed {
-  const { text, headers } = bodyOf(exchange, path, new Date());
+function readPage(exchange: Exchange, { path, lines, clock }: WalkOptions): Listed {
+  const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
   const sliced = sliceArray(text, "data");
   const meta = metaOf(sliced?.rest);
   if (sliced === null || meta === null)
@@ -167,7 +188,7 @@ function readPage(exchange: Exchange, { path, lines }: WalkOptions): Listed {
       ? (latest ?? "")
       : (sortableInstant(serverTime.toISOString()) ?? ""),
     hasMore: meta.hasMore,
-    nextCursor: meta.nextCursor,
+    nextCursor: meta.hasMore ? meta.nextCursor : null,
   };
 }
 
@@ -182,24 +203,13 @@ function metaOf(rest: string | undefined): { hasMore: boolean; nextCursor: strin
   }
 }
 
-/** The cursor to follow, or null at the end. @throws SourceUnavailable rather than walk in a circle */
-function nextCursor(listed: Listed, walk: Walk, path: string): string | null {
-  if (!listed.hasMore) return null;
-  const broken =
-    listed.nextCursor === null
-      ? "says there is more but gives no cursor"
-      : listed.nextCursor === walk.cursor
-        ? "gives the same cursor twice"
-        : listed.changes.length === 0
-          ? "says there is more after an empty page"
-          : walk.pages >= PAGES_MAX
-            ? `does not end after ${PAGES_MAX} pages`
-            : null;
-  if (broken !== null)
-    throw new SourceUnavailable(`The walk of ${path} ${broken}.`, {
-      next: "Report it to the platform's support; the next run begins again, nothing is lost.",
-    });
-  return listed.nextCursor;
+/** Why this page cannot lead on; null when it can, or is the last one. */
+function brokenIn({ hasMore, nextCursor, changes }: Listed, walk: Walk): string | null {
+  if (!hasMore) return null;
+  if (nextCursor === null) return "says there is more but gives no cursor";
+  if (nextCursor === walk.cursor) return "gives the same cursor twice";
+  if (changes.length === 0) return "says there is more after an empty page";
+  return walk.pages >= PAGES_MAX ? `does not end after ${PAGES_MAX} pages` : null;
 }
 
 /** A record without an id or a time is quarantined whole; the rest of the page goes on. */
@@ -241,11 +251,17 @@ async function detailed(
       continue;
     }
     const request = { method: "GET", path: `${path}/${change.id}`, purpose: "detail" } as const;
-    const exchange = await patiently(client, request, clock);
+    const exchange = await patiently(client, request, clock, reading.signal);
     if (exchange.kind === "answer" && exchange.status === 404) continue;
     const { text } = bodyOf(exchange, request.path, new Date(clock.now().wallMs));
     const data = sliceObject(text, "data");
-    if (data !== null) whole.push(changeOf(data));
+    if (data === null) throw noRecord(request.path);
+    whole.push(changeOf(data));
   }
   return whole;
 }
+
+const noRecord = (path: string): SourceUnavailable =>
+  new SourceUnavailable(`${path} did not answer with a record.`, {
+    next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
+  });

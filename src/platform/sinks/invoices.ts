@@ -1,5 +1,6 @@
 /** Invoices from the ERP (specification part 4, POST /invoices). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
@@ -32,17 +33,21 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const ours = CreateInvoice.parse(parseExact(request.body));
   const number = ours.invoiceNumber;
   const query = { role: "issuer", search: number, pageSize: "100" };
-  const exact: string[] = [];
+  // A page may repeat what slid down from the one before.
+  const exact = new Set<string>();
   let other: string | null = null;
   for await (const invoice of listAll(surroundings, "/invoices", query, ListedInvoice)) {
     if (invoice.invoiceNumber !== number) continue;
     const difference = differs(ours, invoice);
-    if (difference === null) exact.push(invoice.id);
+    if (difference === null) exact.add(invoice.id);
     else other = `${invoice.id}: ${difference}`;
   }
   const [first] = exact;
-  if (exact.length > 1)
-    return { found: "several", detail: `invoice ${number} is there as ${exact.join(" and ")}` };
+  if (exact.size > 1)
+    return {
+      found: "several",
+      detail: `invoice ${number} is there as ${[...exact].join(" and ")}`,
+    };
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `invoice ${number} is ${first}` };
   if (other !== null)
@@ -58,8 +63,15 @@ function differs(ours: CreateInvoice, theirs: ListedInvoice): string | null {
       return `${field} ${theirs[field].text} instead of ${wanted.text}`;
   }
   if ((ours.payerCompanyId ?? null) !== theirs.payerCompanyId) return "another payer";
-  const lines = theirs.lineItems?.length ?? ours.lineItems.length;
-  return lines === ours.lineItems.length
+  const lines = theirs.lineItems;
+  if (lines === undefined) return null;
+  if (lines.length !== ours.lineItems.length)
+    return `${lines.length} lines instead of ${ours.lineItems.length}`;
+  const amounts = ours.lineItems.flatMap(({ amount }) => amount ?? []).map(toDecimal);
+  const sum = Decimal.sum(amounts);
+  const theirSum = Decimal.sum(lines.map(({ amount }) => amount));
+  // A line without an amount is computed by the platform, and how it rounds is not specified.
+  return amounts.length < lines.length || sum.equals(theirSum)
     ? null
-    : `${lines} lines instead of ${ours.lineItems.length}`;
+    : `lines of ${theirSum.text} instead of ${sum.text}`;
 }

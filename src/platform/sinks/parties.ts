@@ -33,22 +33,25 @@ const SKEW_MS = 120_000;
  */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const { name, externalId } = CreateParty.parse(parseExact(request.body));
-  const query = { direction: "outbound", search: name.slice(0, 100), pageSize: "500" };
+  const query = { direction: "outbound", search: beginningOf(name), pageSize: "500" };
   const since = request.firstSentAt === null ? null : Date.parse(request.firstSentAt) - SKEW_MS;
-  const ours: string[] = [];
+  const ours = new Set<string>();
   let suspect: string | null = null;
   for await (const connection of listAll(surroundings, "/connections", query, Connection)) {
     const { toCompanyId, erpId, createdAt } = connection;
-    if (externalId !== undefined && erpId === externalId) ours.push(toCompanyId);
+    if (externalId !== undefined && erpId === externalId) ours.add(toCompanyId);
     else if (erpId === null && since !== null && Date.parse(createdAt) >= since)
       suspect = toCompanyId;
   }
   const [first] = ours;
-  if (ours.length > 1)
-    return { found: "several", detail: `${externalId} is there as ${ours.join(" and ")}` };
+  if (ours.size > 1)
+    return { found: "several", detail: `${externalId} is there as ${[...ours].join(" and ")}` };
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
   if (suspect !== null)
     return { found: "different", detail: `company ${suspect} has this name and no external id` };
   return { found: "none", detail: `no company with external id ${externalId}` };
 }
+
+/** As much of a name as a search takes; half a surrogate pair would match nothing. */
+const beginningOf = (name: string): string => name.slice(0, 100).replace(/[\uD800-\uDBFF]$/, "");

@@ -31,8 +31,11 @@ async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Fin
   const ours = BulkRackPrice.parse(parseExact(body)).prices;
   const theirs = new Map<string, RackPrice>();
   const query = { pageSize: "500" };
-  for await (const price of listAll(surroundings, "/pricing/rack", query, RackPrice))
-    theirs.set(nameOf(price), price);
+  for await (const price of listAll(surroundings, "/pricing/rack", query, RackPrice)) {
+    // Whether older prices of the same thing stay listed is not specified: the latest counts.
+    const other = theirs.get(nameOf(price));
+    if (other === undefined || isLater(price, other)) theirs.set(nameOf(price), price);
+  }
   const off = ours.filter((price) => {
     const there = theirs.get(nameOf(price));
     return (
@@ -51,7 +54,10 @@ async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Fin
 }
 
 const nameOf = ({ terminalId, product }: { terminalId: string; product: string }): string =>
-  `${terminalId} ${product}`;
+  JSON.stringify([terminalId, product]);
+
+const isLater = (one: RackPrice, other: RackPrice): boolean =>
+  Date.parse(one.effectiveAt) > Date.parse(other.effectiveAt);
 
 /** Written as `ltr`, read as `liter`. */
 const unitOf = ({ unit }: { unit: string }): string => (unit === "ltr" ? "liter" : unit);

@@ -1,6 +1,7 @@
 /** What every write to the platform has in common: a checked body, one POST under the request's key, one answer. */
 import type { z } from "zod";
-import type { Fault, Item, Outgoing, Sink } from "../../core/contract.ts";
+import type { Item, Outgoing, Sink } from "../../core/contract.ts";
+import type { Fault } from "../../core/fault.ts";
 import { Refused, SourceUnavailable } from "../../core/errors.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Clock } from "../../core/moment.ts";
@@ -89,6 +90,7 @@ export async function* listAll<Item>(
     const { data, meta } = readable(list, text, path);
     yield* data;
     if (!meta.hasMore) return;
+    if (data.length === 0) throw noList(path, "an empty page that is not the last");
   }
 }
 
@@ -96,12 +98,15 @@ function readable<List>(list: z.ZodType<List>, text: string, path: string): List
   try {
     return list.parse(parseExact(text));
   } catch (error) {
-    throw new SourceUnavailable(`${path} answered with something that is not its list.`, {
-      next: "It is tried again by itself.",
-      cause: error,
-    });
+    throw noList(path, "something that is not its list", error);
   }
 }
+
+const noList = (path: string, what: string, cause?: unknown): SourceUnavailable =>
+  new SourceUnavailable(`${path} answered with ${what}.`, {
+    next: "It is tried again by itself.",
+    cause,
+  });
 
 /** A read-back that could not be made proves nothing. */
 export async function reading(look: () => Promise<Finding>): Promise<Finding> {

@@ -1,0 +1,310 @@
+import { describe, expect, test } from "vitest";
+import { exactly, item, never, outgoing, usePlatform } from "../../test/platform/support.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import { answerRules } from "../core/outcome.ts";
+import type { Exchange } from "./client.ts";
+import { answerOf, bodyOf } from "./outcomes.ts";
+
+const now = new Date("2026-11-21T12:00:00Z");
+const created = JSON.stringify({ success: true, data: { id: "inv-1" } });
+
+const answer = (status: number, text = "", headers: Record<string, string> = {}): Exchange => ({
+  kind: "answer",
+  status,
+  headers,
+  text,
+});
+const failed = (code: string, more: object = {}): string =>
+  JSON.stringify({ success: false, error: { code, message: "Said so.", ...more } });
+const idOf = (data: unknown): readonly string[] | null => {
+  const id = (data as { id?: unknown } | undefined)?.id;
+  return typeof id === "string" ? [id] : null;
+};
+const read = (exchange: Exchange) => answerOf(exchange, idOf, now);
+
+describe("what an answer to a write means (reliability 2.7)", () => {
+  test.each([
+    [1, 201, "", created, {}, "done"],
+    [1, 200, "", created, {}, "done"],
+    [2, 201, "", created, { "idempotency-replayed": "true" }, "replayed"],
+    [3, 204, "", "", {}, "deleted"],
+    [5, 400, "VALIDATION_ERROR", null, {}, "invalid"],
+    [5, 400, "SOMETHING_NEW", null, {}, "invalid"],
+    [5, 400, "", "<html>Bad Request</html>", {}, "invalid"],
+    [6, 400, "IDEMPOTENCY_KEY_REQUIRED", null, {}, "key-missing"],
+    [7, 401, "INVALID_API_KEY", null, {}, "unauthorised"],
+    [8, 403, "INSUFFICIENT_SCOPE", null, {}, "forbidden"],
+    [9, 404, "NOT_FOUND", null, {}, "not-found"],
+    [11, 409, "IDEMPOTENCY_KEY_CONFLICT", null, {}, "key-conflict"],
+    [12, 409, "IDEMPOTENCY_IN_FLIGHT", null, {}, "in-flight"],
+    [13, 409, "IDEMPOTENCY_OUTCOME_UNKNOWN", null, {}, "outcome-unknown"],
+    [14, 409, "SOMETHING_NEW", null, {}, "conflict"],
+    [14, 409, "", "", {}, "conflict"],
+    [15, 410, "GONE", null, {}, "retired"],
+    [16, 408, "", "", {}, "undecided"],
+    [16, 425, "", "", {}, "undecided"],
+    [17, 405, "", "", {}, "unsupported"],
+    [17, 406, "", "", {}, "unsupported"],
+    [17, 411, "", "", {}, "unsupported"],
+    [17, 413, "PAYLOAD_TOO_LARGE", null, {}, "unsupported"],
+    [17, 414, "", "", {}, "unsupported"],
+    [17, 415, "UNSUPPORTED_MEDIA_TYPE", null, {}, "unsupported"],
+    [17, 418, "", "", {}, "unsupported"],
+    [17, 422, "", "", {}, "unsupported"],
+    [17, 431, "", "", {}, "unsupported"],
+    [18, 429, "RATE_LIMIT_EXCEEDED", null, {}, "slow-down"],
+    [18, 429, "", "", {}, "slow-down"],
+    [19, 429, "MONTHLY_CAP_EXCEEDED", null, {}, "month-spent"],
+    [20, 500, "INTERNAL_ERROR", null, {}, "failed"],
+    [20, 502, "", "<html>Bad Gateway</html>", {}, "failed"],
+    [20, 503, "", "", {}, "failed"],
+    [20, 599, "", "", {}, "failed"],
+    [21, 504, "REQUEST_TIMEOUT", null, {}, "timed-out"],
+    [21, 504, "", "<html>Gateway Time-out</html>", {}, "timed-out"],
+    [22, 301, "", "", {}, "moved-maybe-done"],
+    [22, 302, "", "", {}, "moved-maybe-done"],
+    [22, 303, "", "", {}, "moved-maybe-done"],
+    [22, 304, "", "", {}, "moved-maybe-done"],
+    [23, 307, "", "", {}, "moved"],
+    [23, 308, "", "", {}, "moved"],
+  ] as const)("row %i: %i %s", (row, status, code, text, headers, name) => {
+    const found = read(answer(status, text ?? failed(code), headers));
+    expect(found.name).toBe(name);
+    expect(answerRules[found.name].row).toBe(row);
+    expect(found.detail).toContain(String(status));
+    expect(found.detail).toContain(code);
+  });
+
+  test("rows 24 and 25: an exchange that failed says how", () => {
+    for (const kind of ["not-sent", "torn"] as const)
+      expect(read({ kind, detail: "ECONNRESET: gone" })).toEqual({
+        name: kind,
+        detail: "ECONNRESET: gone",
+      });
+  });
+
+  test.each([
+    ["cut off", created.slice(0, -9)],
+    ["HTML", "<html><body>It works</body></html>"],
+    ["empty", ""],
+    ["not a success", '{"success":false,"data":{"id":"inv-1"}}'],
+    ["success in other words", '{"success":"true","data":{"id":"inv-1"}}'],
+    ["without data", '{"success":true}'],
+    ["with data null", '{"success":true,"data":null}'],
+    ["without an id", '{"success":true,"data":{}}'],
+    ["with an id that is no text", '{"success":true,"data":{"id":7}}'],
+    ["a bare value", "7"],
+    ["null", "null"],
+  ])("row 4: a success that is %s was executed, as far as anybody knows", (_, text) => {
+    expect(read(answer(201, text)).name).toBe("unreadable");
+    expect(read(answer(200, text, { "idempotency-replayed": "true" })).name).toBe("unreadable");
+  });
+
+  test.each(["null", "[]", '"text"', '{"error":null}', '{"error":"text"}', '{"error":{"code":7}}'])(
+    "an error that is %s is known by its status",
+    (text) => {
+      expect(read(answer(409, text)).name).toBe("conflict");
+      expect(read(answer(500, text))).toEqual({ name: "failed", detail: "500 (no code)" });
+    },
+  );
+
+  test("the kind of a 429 decides where its code does not", () => {
+    expect(read(answer(429, failed("LIMIT", { kind: "quota" }))).name).toBe("month-spent");
+    expect(read(answer(429, failed("LIMIT", { kind: "burst" }))).name).toBe("slow-down");
+  });
+
+  test("the receiver's ids and its own id of the exchange are kept", () => {
+    expect(read(answer(201, created, { "x-request-id": "req-7" }))).toEqual({
+      name: "done",
+      detail: "201",
+      ids: ["inv-1"],
+      requestId: "req-7",
+    });
+    expect(read(answer(503, "", { "x-request-id": "req-8" }))).toMatchObject({
+      requestId: "req-8",
+    });
+  });
+});
+
+describe("how long we are told to wait", () => {
+  const wait = (status: number, error: object, headers: Record<string, string> = {}) =>
+    read(answer(status, JSON.stringify({ success: false, error }), headers)).waitMs;
+
+  test.each([
+    ["Retry-After", {}, { "retry-after": "7" }, 7_000],
+    ["Retry-After of 0", {}, { "retry-after": "0" }, 0],
+    ["Retry-After as a date", {}, { "retry-after": "Sat, 21 Nov 2026 12:00:30 GMT" }, 30_000],
+    ["Retry-After in words", {}, { "retry-after": "soon" }, undefined],
+    ["a negative Retry-After", {}, { "retry-after": "-5" }, undefined],
+    ["retryAfterSec", { retryAfterSec: 9 }, {}, 9_000],
+    ["retryAfterSec in the details", { details: { retryAfterSec: 9 } }, {}, 9_000],
+    ["resetAt", { resetAt: "2026-11-21T12:00:20Z" }, {}, 20_000],
+    ["resetAt in the details", { details: { resetAt: "2026-11-21T13:00:20+01:00" } }, {}, 20_000],
+    ["resetAt in seconds", { resetAt: now.getTime() / 1000 + 20 }, {}, 20_000],
+    ["resetAt in milliseconds", { resetAt: now.getTime() + 20_000 }, {}, 20_000],
+    ["resetAt that is over", { resetAt: "2026-11-21T11:59:00Z" }, {}, 0],
+    ["resetAt that is none", { resetAt: "next month" }, {}, undefined],
+    ["nothing", {}, {}, undefined],
+    ["null", { retryAfterSec: null, resetAt: null, details: null }, {}, undefined],
+    ["the longest of all", { retryAfterSec: 3 }, { "retry-after": "2" }, 3_000],
+    ["a year, which is not believed", { retryAfterSec: 31_536_000 }, {}, 32 * 86_400_000],
+  ])("%s", (_, error, headers, waitMs) => {
+    expect(wait(503, error, headers)).toBe(waitMs);
+  });
+
+  test("resetAt beside the error counts too", () => {
+    const text = JSON.stringify({ success: false, error: {}, resetAt: "2026-12-01T00:00:00Z" });
+    expect(read(answer(429, text)).waitMs).toBe(Date.parse("2026-12-01") - now.getTime());
+  });
+
+  test("RateLimit-Reset counts for a 429 only: every answer carries it", () => {
+    const headers = { "ratelimit-reset": "41" };
+    expect(wait(429, {}, headers)).toBe(41_000);
+    expect(wait(503, {}, headers)).toBeUndefined();
+  });
+});
+
+describe("why a document was refused", () => {
+  test("code, words and details are for people, and the field where it is named", () => {
+    const details = {
+      issues: [{ path: "lineItems.0.amount", message: "must be rate times gallons" }],
+    };
+    expect(read(answer(400, failed("VALIDATION_ERROR", { details }))).fault).toEqual({
+      code: "platform-validation-error",
+      message: `the platform refused it: Said so. (${JSON.stringify(details)})`,
+      next: "Correct the document in the ERP, or the mapping, then retry.",
+      field: "lineItems.0.amount",
+    });
+  });
+
+  test.each([
+    [{ field: "total" }, "total"],
+    [{ issues: [{ path: ["lineItems", 0, "rate"] }] }, "lineItems.0.rate"],
+    [["total must be positive"], undefined],
+    ["total", undefined],
+  ])("details %j name the field %s", (details, field) => {
+    expect(read(answer(400, failed("VALIDATION_ERROR", { details }))).fault?.field).toBe(field);
+  });
+
+  test("a refusal without an envelope is named by its status", () => {
+    expect(read(answer(422, "<html>")).fault).toMatchObject({
+      code: "platform-422",
+      message: "the platform refused it: 422",
+    });
+  });
+
+  test("nothing but a refusal of the document is its fault", () => {
+    for (const status of [401, 403, 408, 409, 410, 429, 500, 504, 302, 307])
+      expect(read(answer(status, failed("X"))), String(status)).not.toHaveProperty("fault");
+  });
+});
+
+describe("what stops reading", () => {
+  const stopOf = (exchange: Exchange) => {
+    try {
+      bodyOf(exchange, "/invoices", now);
+    } catch (error) {
+      return error instanceof SourceUnavailable ? error.stop : error;
+    }
+    return "nothing";
+  };
+  test.each([
+    [401, "INVALID_API_KEY", "credentials"],
+    [403, "INSUFFICIENT_SCOPE", "scope"],
+    [410, "GONE", "version"],
+    [429, "MONTHLY_CAP_EXCEEDED", "quota"],
+    [302, "", "configuration"],
+    [308, "", "configuration"],
+    [204, "", "configuration"],
+    [429, "RATE_LIMIT_EXCEEDED", null],
+    [400, "VALIDATION_ERROR", null],
+    [404, "NOT_FOUND", null],
+    [408, "", null],
+    [500, "INTERNAL_ERROR", null],
+    [504, "REQUEST_TIMEOUT", null],
+  ])("%i %s: %s", (status, code, stop) => {
+    expect(stopOf(answer(status, failed(code)))).toBe(stop);
+  });
+  test("a network that fails stops nothing", () => {
+    expect(stopOf({ kind: "torn", detail: "x" })).toBeNull();
+    expect(stopOf({ kind: "not-sent", detail: "x" })).toBeNull();
+    expect(stopOf(answer(200))).toBe("nothing");
+  });
+  test("it says how long to wait", () => {
+    expect(() => bodyOf(answer(503, "", { "retry-after": "30" }), "/orders", now)).toThrow(
+      expect.objectContaining({ waitMs: 30_000 }),
+    );
+  });
+});
+
+describe("the sandbox's own answers", () => {
+  const platform = usePlatform();
+  const { control } = platform;
+  const price = (text = "2.5"): object => ({
+    terminalId: "T",
+    product: "ULSD",
+    price: exactly(text),
+  });
+  const send = (
+    document = price(),
+    key = "supplier",
+    idempotencyKey = "fb1_test_0123456789abcdef",
+  ) => {
+    const sink = platform.endpoint({}, key).sinks["rackPrices"];
+    if (sink === undefined) throw new Error("no sink for rack prices");
+    return sink.send(outgoing(sink.freeze([item(document)]), { key: idempotencyKey }), never);
+  };
+  const onPrices = { method: "POST", path: "/pricing/bulk/rack" };
+
+  test("the minute that is used up and the month that is used up are told apart", async () => {
+    await control.limits({ key: "supplier", perMinute: 0 });
+    const burst = await send();
+    expect(burst).toMatchObject({ name: "slow-down", waitMs: expect.any(Number) as number });
+    expect(burst.waitMs).toBeLessThanOrEqual(60_000);
+    await control.limits({ key: "supplier", perMinute: 600, monthlyCap: 0 });
+    const quota = await send();
+    expect(quota.name).toBe("month-spent");
+    const next = new Date(await control.now());
+    const reset = Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1, 1) - next.getTime();
+    expect(quota.waitMs).toBeGreaterThan(reset - 60_000);
+  });
+
+  test("a key without the scope, a wrong address, a wrong key", async () => {
+    expect((await send(price(), "supplier-read-only")).name).toBe("forbidden");
+    expect((await send(price(), "supplier-blocked-ip")).name).toBe("forbidden");
+    const client = platform.client({ apiKey: "svc_live_of-nobody" });
+    const path = "/pricing/bulk/rack";
+    const request = { method: "POST", path, purpose: "write", body: "{}" } as const;
+    expect(read(await client.exchange(request)).name).toBe("unauthorised");
+  });
+
+  test("the same key again: replayed; with another body: a conflict", async () => {
+    expect((await send()).name).toBe("done");
+    expect((await send()).name).toBe("replayed");
+    expect((await send(price("2.6"))).name).toBe("key-conflict");
+  });
+
+  test.each([
+    [500, "failed", 60_000],
+    [504, "timed-out", 24 * 3_600_000],
+  ])("after a %i the key is held, and says for how long", async (status, name, holdMs) => {
+    await control.fault({ ...onPrices, kind: "status", status });
+    expect((await send()).name).toBe(name);
+    const again = await send();
+    expect(again.name).toBe("outcome-unknown");
+    expect(again.waitMs).toBeGreaterThan(holdMs - 60_000);
+    expect(again.waitMs).toBeLessThanOrEqual(holdMs);
+  });
+
+  test("while the first is running: in flight", async () => {
+    await control.fault({ ...onPrices, kind: "delay", ms: 300 });
+    const both = await Promise.all([send(), send()]);
+    expect(both.map(({ name }) => name).toSorted()).toEqual(["done", "in-flight"]);
+    expect(both.find(({ name }) => name === "in-flight")?.waitMs).toBe(1_000);
+  });
+
+  test("a fault's Retry-After", async () => {
+    await control.fault({ ...onPrices, kind: "status", status: 503, retryAfter: 17 });
+    expect(await send()).toMatchObject({ name: "failed", waitMs: 17_000 });
+  });
+});

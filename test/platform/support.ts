@@ -1,0 +1,136 @@
+/** The platform's side of fuelbridge against a sandbox over HTTP, with one clock for both. */
+import { onTestFinished } from "vitest";
+import type { Change, Endpoint, Item, Outgoing, Page, Reading } from "../../src/core/contract.ts";
+import { parseExact } from "../../src/core/json.ts";
+import type { Walk, WalkPosition } from "../../src/core/watermark.ts";
+import {
+  openClient,
+  type PlatformClient,
+  type PlatformOptions,
+  type Purpose,
+} from "../../src/platform/client.ts";
+import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
+import { useSandbox } from "../conformance/support.ts";
+import { testClock, type TestClock } from "../support/clock.ts";
+
+export const never = new AbortController().signal;
+
+/** What a client is opened with when a test does not care. */
+export function clientOptions(options: Partial<PlatformOptions> = {}): PlatformOptions {
+  return {
+    url: "http://platform.test/v1/public",
+    apiKey: "svc_live_a-key-for-tests",
+    auth: "bearer",
+    environment: "live",
+    clock: testClock(),
+    onRequest: () => {},
+    version: "0.0.0-test",
+    ...options,
+  };
+}
+
+/** A client that is closed when the test ends. */
+export function clientFor(options: Partial<PlatformOptions> = {}): PlatformClient {
+  const client = openClient(clientOptions(options));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** A sandbox for one file, and clients of it. */
+export function usePlatform(scenario: "empty" | "conformance" = "empty") {
+  const sandbox = useSandbox(scenario);
+  const { control } = sandbox;
+  const reach = (options: Partial<PlatformOptions>, key: string) =>
+    clientOptions({ url: sandbox.urls().baseUrl, apiKey: sandbox.secret(key), ...options });
+
+  return {
+    ...sandbox,
+    client: (options: Partial<PlatformOptions> = {}, key = "supplier"): PlatformClient =>
+      clientFor(reach(options, key)),
+
+    endpoint(options: Partial<EndpointOptions> = {}, key = "supplier"): Endpoint {
+      const endpoint = openPlatform({
+        ...reach(options, key),
+        overlapMs: 300_000,
+        settleMs: null,
+        ...options,
+      });
+      onTestFinished(() => endpoint.close());
+      return endpoint;
+    },
+
+    /** A clock that moves the sandbox's whenever it pauses. */
+    async clock(): Promise<TestClock> {
+      const clock = testClock(await control.now());
+      return {
+        ...clock,
+        async pause(ms, signal) {
+          if (signal?.aborted) return;
+          await control.advance(ms / 1000);
+          clock.advance(ms);
+        },
+      };
+    },
+
+    /** More than any test asks for. */
+    unlimited: (key = "supplier") =>
+      control.limits({ key, perMinute: 1_000_000, monthlyCap: 1_000_000 }),
+  };
+}
+
+/** Counts requests by purpose. */
+export function purposes() {
+  const counts = new Map<Purpose, number>();
+  return {
+    counts: () => Object.fromEntries(counts),
+    onRequest: (purpose: Purpose) => void counts.set(purpose, (counts.get(purpose) ?? 0) + 1),
+  };
+}
+
+/** What the engine lends a source; this one has stored nothing. */
+export const reading = (options: Partial<Reading> = {}): Reading => ({
+  signal: never,
+  known: () => null,
+  stored: () => false,
+  ...options,
+});
+
+export const positionOf = (page: Page | undefined): WalkPosition =>
+  page?.position as unknown as WalkPosition;
+
+/** A walk under way that goes on with this cursor. */
+export const walkAt = (cursor: string, walk: Partial<Walk> = {}): Walk => ({
+  since: "2026-01-01T00:00:00.000Z",
+  cursor,
+  latest: null,
+  startedAt: "2026-11-21T12:00:00.000000000Z",
+  pages: 1,
+  restarts: 0,
+  ...walk,
+});
+
+export const idsIn = (pages: readonly Page[]): string[] =>
+  pages.flatMap(({ changes }) => changes.map(({ id }: Change) => id));
+
+/** A mapped document on its way. */
+export const item = (document: object, number = "1"): Item => ({
+  number,
+  id: number,
+  revision: "r1",
+  document,
+  counterpart: null,
+});
+
+export const exactly = (text: string): object => parseExact(text) as object;
+
+/** What a sink is asked to send, or to look for. */
+export const outgoing = (
+  frozen: { target: string; body: string },
+  more: Partial<Outgoing> = {},
+): Outgoing => ({
+  ...frozen,
+  key: "fb1_test_0123456789abcdef",
+  items: [{ number: "1", id: "1", revision: "r1" }],
+  firstSentAt: null,
+  ...more,
+});
