@@ -26,13 +26,22 @@ export function bodyOf(sent: Sent, wanted: boolean): Json | undefined {
   return parsed(sent.body);
 }
 
-/** @throws Refusal 400 for what is not JSON in UTF-8. */
+/** @throws Refusal 400 for what is not JSON in UTF-8, or has numbers that most readers of JSON cannot hold. */
 export function parsed(body: Buffer): Json {
+  let value: Json;
   try {
-    return parseExact(UTF8.decode(body));
+    value = parseExact(UTF8.decode(body));
   } catch {
     throw invalid("The body is not JSON.");
   }
+  if (!isFinite(value)) throw invalid("The body has a number that is out of range.");
+  return value;
+}
+
+function isFinite(value: Json): boolean {
+  if (value instanceof Decimal) return Number.isFinite(Number(value.text));
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isFinite);
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });

@@ -105,6 +105,8 @@ function listening(server: Server, port: number, host: string): Promise<void> {
 function listener(world: World, exchange: Exchange) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     answer(world, exchange, request, response).catch((error: unknown) => {
+      // The client left before its request was whole: nothing has arrived.
+      if (!request.complete) return;
       process.stderr.write(`sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
       const { answer } = new Refusal(500, codeOf(500), "The sandbox itself failed; see its log.");
       if (response.headersSent) response.destroy();
@@ -122,7 +124,7 @@ async function answer(
   const [path = "", search = ""] = (request.url ?? "/").split(/\?(.*)/s, 2);
   const query = Object.fromEntries(new URLSearchParams(search));
   const method = request.method ?? "GET";
-  if (path.startsWith(`${CONTROL_ROOT}/`)) {
+  if (`${path}/`.startsWith(`${CONTROL_ROOT}/`)) {
     const { body } = await read(request, CONTROL_BODY_MAX);
     exchange.commitLate();
     const below = path.slice(CONTROL_ROOT.length);
