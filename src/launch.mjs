@@ -16,6 +16,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const OLDEST_MAJOR = 24;
 const EXIT_ENVIRONMENT = 3;
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const CLAIM = join(root, ".installing");
 const inCheckout = existsSync(join(root, "package-lock.json")) && !root.includes("node_modules");
 const home = inCheckout || existsSync(join(root, "src", "main.ts")) ? root : join(root, "..");
 
@@ -36,21 +37,50 @@ function install() {
     .update(readFileSync(join(root, "package-lock.json")))
     .update(process.platform + process.arch)
     .digest("hex");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const done = () => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted;
+  if (done() || !claimed(done)) return;
   process.stderr.write("fuelbridge: installing the dependencies of package-lock.json (once) ...\n");
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
+  if (npm.status === 0) writeFileSync(stamp, wanted);
+  else rmSync(stamp, { force: true });
+  rmSync(CLAIM, { force: true });
   if (npm.status !== 0) {
-    rmSync(stamp, { force: true });
     fail(
       `"npm ci" failed in ${root} (${npm.error ? npm.error.message : "see above"}).`,
       "Check that the npm registry can be reached, then start again.",
     );
   }
-  writeFileSync(stamp, wanted);
+}
+
+/** One install at a time: true when it is ours to do, false when another launcher has done it meanwhile. */
+function claimed(done) {
+  for (;;) {
+    try {
+      writeFileSync(CLAIM, String(process.pid), { flag: "wx" });
+      if (!done()) return true;
+      rmSync(CLAIM, { force: true });
+      return false;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (!holderIsAlive()) rmSync(CLAIM, { force: true });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    if (done()) return false;
+  }
+}
+
+/** False only when the claim names a process that is gone; one that is just being written names none yet. */
+function holderIsAlive() {
+  try {
+    const pid = readFileSync(CLAIM, "utf8");
+    return pid === "" || process.kill(Number(pid), 0);
+  } catch (error) {
+    return error.code !== "ESRCH";
+  }
 }
 
 /** This Node when it is new enough, else the one that npm installed beside the dependencies. */
@@ -87,7 +117,9 @@ function start(command, args) {
   // A terminal sends Ctrl-C to the child as well; a supervisor signals only us, so SIGTERM is passed on.
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  child.on("error", (error) => fail(`${command}: ${error.message}`, "Run `npm ci` and start again."));
+  child.on("error", (error) =>
+    fail(`${command}: ${error.message}`, "Run `npm ci` and start again."),
+  );
   child.on("exit", (code, signal) => {
     process.exitCode = signal ? 128 + constants.signals[signal] : code;
   });
