@@ -2,8 +2,12 @@
  * The sandbox's state: one SQLite file, or memory. A commit survives a kill of the process (sandbox-control, Start);
  * a power cut is not among the promises, so `synchronous` is normal.
  */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { EnvironmentError } from "../core/errors.ts";
+
+const IN_MEMORY = ":memory:";
 
 /** Marks the file as ours, at this version of the schema. */
 const APPLICATION_ID = 0x66_62_73_01;
@@ -11,6 +15,7 @@ const APPLICATION_ID = 0x66_62_73_01;
 /** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
 export function openDatabase(path: string): Database.Database {
   try {
+    if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
     return opened(new Database(path, { timeout: 2_000 }));
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;

@@ -113,10 +113,11 @@ export class Keys {
   /** A token is a bearer's; in X-API-Key it is no key. */
   #bearer(headers: Credentials, token: string, now: number): Key | null {
     const [head, body, signature] = token.split(".");
-    if (headers.apiKey?.trim() || !head || !body || !signature) return null;
+    const secret = this.#settings.get(TOKEN_KEY);
+    if (headers.apiKey?.trim() || !head || !body || !signature || secret === null) return null;
     const signed = Buffer.from(`${head}.${body}`);
-    const publicKey = createPublicKey(this.#privateKey());
-    if (!verify("RSA-SHA256", signed, publicKey, Buffer.from(signature, "base64url"))) return null;
+    const given = Buffer.from(signature, "base64url");
+    if (!verify("RSA-SHA256", signed, createPublicKey(secret), given)) return null;
     const { key, exp } = JSON.parse(Buffer.from(body, "base64url").toString()) as {
       key: string;
       exp: number;
@@ -125,13 +126,15 @@ export class Keys {
   }
 
   #privateKey(): string {
-    return this.#settings.keep("token-key", () => {
+    return this.#settings.keep(TOKEN_KEY, () => {
       const encoding = { type: "pkcs8", format: "pem" } as const;
       const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
       return privateKey.export(encoding).toString();
     });
   }
 }
+
+const TOKEN_KEY = "token-key";
 
 export interface Credentials {
   readonly apiKey: string | undefined;
