@@ -104,7 +104,7 @@ const OrderLineInput = z
     gallons: p.numeric({ min: 1, integer: true }).optional(),
     quantity: p.numeric({ gt: 0 }).optional(),
     unit: z.enum(units).default("gal"),
-    unitCode: p.required(50).optional(),
+    unitCode: z.string().min(1).optional(),
     terminal: p.optionalOrNull(200),
     supplierId: p.id.nullish(),
     rate: p.numeric({ min: 0 }).default(0),

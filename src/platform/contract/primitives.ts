@@ -41,7 +41,8 @@ export const timestampOrNull = orNull(timestamp);
 export type Open<V extends string> = V | (string & {});
 
 /** An enum of a response: every string passes, the type completes the known ones; see {@link isKnown}. */
-export const openEnum = <const V extends string>(_known: readonly V[]): z.ZodType<Open<V>> => text;
+export const openEnum = <const V extends string>(known: readonly V[]): z.ZodType<Open<V>> =>
+  text.meta({ description: `${known.join(", ")}; v1 may gain others.` });
 
 export function isKnown<V extends string>(known: readonly V[], value: string): value is V {
   return (known as readonly string[]).includes(value);
@@ -61,13 +62,19 @@ interface Limits {
   readonly integer?: true;
 }
 
-/** A number of a request; limits are compared exactly. */
+/** A number of a request; limits are compared exactly. The meta data is what JSON Schema says of them. */
 export const numeric = (limits: Limits = {}) =>
   z
     .union([z.number(), decimal], { error: "must be a number" })
     .superRefine((value: Numeric, context) => {
       const breach = breachOf(toDecimal(value), limits);
       if (breach !== null) context.addIssue({ code: "custom", message: breach });
+    })
+    .meta({
+      type: limits.integer ? "integer" : "number",
+      ...(limits.min === undefined ? {} : { minimum: limits.min }),
+      ...(limits.gt === undefined ? {} : { exclusiveMinimum: limits.gt }),
+      ...(limits.max === undefined ? {} : { maximum: limits.max }),
     });
 
 function breachOf(value: Decimal, { min, gt, max, integer }: Limits): string | null {
@@ -86,7 +93,8 @@ export const percent = numeric({ min: 0, max: 100 });
 const upTo = (max: number) =>
   z
     .string()
-    .refine((value) => value.length <= max, { error: `must have at most ${max} characters` });
+    .refine((value) => value.length <= max, { error: `must have at most ${max} characters` })
+    .meta({ maxLength: max });
 
 /** A required text of a request: at least one character. */
 export const required = (max: number) => upTo(max).min(1);
@@ -100,7 +108,8 @@ export const optionalOrNull = (max: number) => upTo(max).nullish();
 /** An object whose fields may all be missing. A Decimal, to zod an object as well, is a number here. */
 export const object = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess(
-    (value) => (value instanceof Decimal ? Number(value.text) : value),
+    (value: z.input<z.ZodObject<T, z.core.$loose>>) =>
+      value instanceof Decimal ? Number(value.text) : value,
     z.looseObject(shape),
   );
 
@@ -112,7 +121,12 @@ export const queryText = (max: number) => sent(upTo(max).optional());
 export const queryEnum = <const V extends string>(values: readonly V[]) =>
   sent(z.enum(values).optional());
 export const queryChoice = <const V extends string>(values: readonly V[], fallback: NoInfer<V>) =>
-  sent((z.enum(values) as z.ZodType<V>).optional().transform((value) => value ?? fallback));
+  sent(
+    (z.enum(values) as z.ZodType<V>)
+      .optional()
+      .transform((value) => value ?? fallback)
+      .meta({ default: fallback }),
+  );
 export const queryId = sent(id.optional());
 const queryTimestamp = sent(timestamp.optional());
 export const queryFlag = sent(
