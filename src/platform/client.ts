@@ -18,6 +18,8 @@ export interface PlatformOptions {
   readonly onRequest: (purpose: Purpose) => void;
   /** Sent as the user agent. */
   readonly version: string;
+  /** For one request and its whole answer; 40 s when left out. */
+  readonly deadlineMs?: number;
 }
 
 export type Purpose = "poll" | "detail" | "write" | "read-back" | "check";
@@ -44,9 +46,20 @@ export type Exchange =
   /** It may have arrived. */
   | { readonly kind: "torn"; readonly detail: string };
 
+/** A success whose body is still arriving: read it to its end, or leave the loop over it. */
+export interface Download {
+  readonly kind: "download";
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Throws what tears it, and when it is larger than 32 MiB or the deadline is over. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 export interface PlatformClient {
   /** @throws EnvironmentError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
   exchange(request: PlatformRequest): Promise<Exchange>;
+  /** The same for a file of media type `type`. What is not a success of that type is an ordinary answer. */
+  download(request: PlatformRequest, type: string): Promise<Download | Exchange>;
   close(): Promise<void>;
 }
 
@@ -55,6 +68,8 @@ const HEADERS_MS = 35_000;
 const BODY_MS = 10_000;
 const DEADLINE_MS = 40_000;
 const READ_BYTES_MAX = 8 * 1024 * 1024;
+const FILE_BYTES_MAX = 32 * 1024 * 1024;
+const JSON_TYPE = "application/json";
 const CONNECTIONS = 4;
 
 export function openClient(options: PlatformOptions): PlatformClient {
@@ -70,34 +85,45 @@ export function openClient(options: PlatformOptions): PlatformClient {
   const gate = minuteGate(options.clock);
   let mixedUp: EnvironmentError | null = null;
 
+  /** One request, up to the head of its answer. */
+  async function ask(request: PlatformRequest, accept: string) {
+    await gate.pass();
+    if (mixedUp !== null) throw mixedUp;
+    options.onRequest(request.purpose);
+    const response = await pool.request({
+      method: request.method,
+      path: root + request.path,
+      headers: headersOf(options, request, accept),
+      body: request.body ?? null,
+      signal: AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS),
+    });
+    const { statusCode: status, body } = response;
+    const headers = flat(response.headers);
+    mixedUp = mixUp(options, headers, status);
+    if (mixedUp !== null) {
+      body.on("error", () => {}).destroy();
+      throw mixedUp;
+    }
+    gate.learn(headers, status);
+    return { status, headers, body };
+  }
+
   return {
     async exchange(request) {
-      await gate.pass();
-      if (mixedUp !== null) throw mixedUp;
-      options.onRequest(request.purpose);
       try {
-        const response = await pool.request({
-          method: request.method,
-          path: root + request.path,
-          headers: headersOf(options, request),
-          body: request.body ?? null,
-          signal: AbortSignal.timeout(DEADLINE_MS),
-        });
-        const headers = flat(response.headers);
-        mixedUp = mixUp(options, headers, response.statusCode);
-        if (mixedUp !== null) {
-          response.body.destroy();
-          throw mixedUp;
-        }
-        gate.learn(headers, response.statusCode);
-        return {
-          kind: "answer",
-          status: response.statusCode,
-          headers,
-          text: await bounded(response.body),
-        };
+        const { status, headers, body } = await ask(request, JSON_TYPE);
+        return { kind: "answer", status, headers, text: await bounded(body) };
       } catch (error) {
-        if (error instanceof EnvironmentError) throw error;
+        return failure(error);
+      }
+    },
+    async download(request, type) {
+      try {
+        const { status, headers, body } = await ask(request, type);
+        if (status === 200 && headers["content-type"]?.split(";")[0]?.trim() === type)
+          return { kind: "download", status, headers, body: limited(body, FILE_BYTES_MAX) };
+        return { kind: "answer", status, headers, text: await bounded(body) };
+      } catch (error) {
         return failure(error);
       }
     },
@@ -105,15 +131,19 @@ export function openClient(options: PlatformOptions): PlatformClient {
   };
 }
 
-function headersOf(options: PlatformOptions, request: PlatformRequest): Record<string, string> {
+function headersOf(
+  options: PlatformOptions,
+  request: PlatformRequest,
+  accept: string,
+): Record<string, string> {
   return {
     ...(options.auth === "bearer"
       ? { authorization: `Bearer ${options.apiKey}` }
       : { "x-api-key": options.apiKey }),
-    accept: "application/json",
+    accept,
     "accept-encoding": "identity",
     "user-agent": `fuelbridge/${options.version}`,
-    ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+    ...(request.body === undefined ? {} : { "content-type": JSON_TYPE }),
     ...(request.idempotencyKey === undefined ? {} : { "idempotency-key": request.idempotencyKey }),
   };
 }
@@ -135,24 +165,34 @@ function mixUp(
   );
 }
 
-async function bounded(body: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> {
+async function bounded(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > READ_BYTES_MAX) {
-      body.destroy();
-      throw Object.assign(new Error(`the answer is larger than ${READ_BYTES_MAX} bytes`), {
-        code: "TOO_LARGE",
-      });
-    }
-    chunks.push(chunk);
-  }
+  for await (const chunk of limited(body, READ_BYTES_MAX)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Failures before a connection existed prove that nothing was sent; all others prove nothing (row 24 and 25). */
+/** Whoever leaves the loop early, by an error too, ends the connection. */
+async function* limited(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax)
+      throw Object.assign(new Error(`the answer is larger than ${bytesMax} bytes`), {
+        code: "TOO_LARGE",
+      });
+    yield chunk;
+  }
+}
+
+/**
+ * Failures before a connection existed prove that nothing was sent; all others prove nothing (row 24 and 25).
+ * @throws EnvironmentError when it is one: live and sandbox are mixed up
+ */
 function failure(error: unknown): Exchange {
+  if (error instanceof EnvironmentError) throw error;
   if (error instanceof NotConnected) return { kind: "not-sent", detail: told(error.cause) };
   return { kind: "torn", detail: told(error) };
 }

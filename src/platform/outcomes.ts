@@ -109,6 +109,12 @@ function fieldOf(details: unknown): string | null {
   return match?.[1] ?? match?.[2]?.replaceAll('"', "").replaceAll(",", ".") ?? null;
 }
 
+/** A refusal in its parts, for callers that decide themselves. `status` is no success. */
+export function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly name: AnswerName } {
+  const failure = failureOf(answer, now);
+  return { ...failure, name: nameOf(answer.status, failure) };
+}
+
 /** A page or record that was read. @throws SourceUnavailable for everything else */
 export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
   if (exchange.kind !== "answer")

@@ -1,8 +1,17 @@
 /** The platform's side of fuelbridge against a sandbox over HTTP, with one clock for both. */
 import { onTestFinished } from "vitest";
-import type { Change, Endpoint, Item, Outgoing, Page, Reading } from "../../src/core/contract.ts";
-import { parseExact } from "../../src/core/json.ts";
-import type { Walk, WalkPosition } from "../../src/core/watermark.ts";
+import type {
+  Change,
+  Endpoint,
+  Item,
+  Outgoing,
+  Page,
+  Reading,
+  Source,
+} from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
+import { unread, type Walk, type WalkPosition } from "../../src/core/watermark.ts";
 import {
   openClient,
   type PlatformClient,
@@ -40,11 +49,12 @@ export function clientFor(options: Partial<PlatformOptions> = {}): PlatformClien
 export function usePlatform(scenario: "empty" | "conformance" = "empty") {
   const sandbox = useSandbox(scenario);
   const { control } = sandbox;
-  const reach = (options: Partial<PlatformOptions>, key: string) =>
+  const reach = (options: Partial<PlatformOptions> = {}, key = "supplier") =>
     clientOptions({ url: sandbox.urls().baseUrl, apiKey: sandbox.secret(key), ...options });
 
   return {
     ...sandbox,
+    reach,
     client: (options: Partial<PlatformOptions> = {}, key = "supplier"): PlatformClient =>
       clientFor(reach(options, key)),
 
@@ -97,6 +107,30 @@ export const reading = (options: Partial<Reading> = {}): Reading => ({
 
 export const positionOf = (page: Page | undefined): WalkPosition =>
   page?.position as unknown as WalkPosition;
+
+/**
+ * The pages of a run from `position`, and what ended it early. `between` is called after each page with its number
+ * from 1; the run stops there when it returns true.
+ */
+export async function walked(
+  source: Source,
+  position: WalkPosition | null = null,
+  between: (page: Page, number: number) => unknown = () => false,
+  by = reading(),
+): Promise<{ pages: Page[]; position: WalkPosition; trouble: SourceUnavailable | null }> {
+  const pages: Page[] = [];
+  const reached = () => (pages.length === 0 ? (position ?? unread) : positionOf(pages.at(-1)));
+  try {
+    for await (const page of source.read(position as unknown as Json, by)) {
+      pages.push(page);
+      if ((await between(page, pages.length)) === true) break;
+    }
+    return { pages, position: reached(), trouble: null };
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    return { pages, position: reached(), trouble: error };
+  }
+}
 
 /** A walk under way that goes on with this cursor. */
 export const walkAt = (cursor: string, walk: Partial<Walk> = {}): Walk => ({

@@ -21,7 +21,8 @@ export type ErrorCode = keyof typeof errorStatuses;
 
 const errorCodes = Object.keys(errorStatuses) as ErrorCode[];
 
-const Meta = z.looseObject({
+/** Where a page stands in its list; all counts are whole numbers, pages count from 1. */
+export const Meta = z.looseObject({
   total: integer,
   page: integer,
   pageSize: integer,
@@ -30,6 +31,8 @@ const Meta = z.looseObject({
   /** Null at the end of a walk, and in lists that are not walked. */
   nextCursor: orNull(text),
 });
+
+export type Meta = z.infer<typeof Meta>;
 
 export const successOf = <T extends z.ZodType>(data: T) =>
   z.looseObject({ success: z.literal(true), data });
