@@ -85,11 +85,15 @@ export function openClient(options: PlatformOptions): PlatformClient {
   const gate = minuteGate(options.clock);
   let mixedUp: EnvironmentError | null = null;
 
-  /** One request, up to the head of its answer. */
-  async function ask(request: PlatformRequest, accept: string) {
+  /** What fails in here is no exchange: an error of ours (the count of requests cannot be stored). */
+  async function admit({ purpose }: PlatformRequest): Promise<void> {
     await gate.pass();
     if (mixedUp !== null) throw mixedUp;
-    options.onRequest(request.purpose);
+    options.onRequest(purpose);
+  }
+
+  /** One request, up to the head of its answer. */
+  async function ask(request: PlatformRequest, accept: string) {
     const response = await pool.request({
       method: request.method,
       path: root + request.path,
@@ -110,6 +114,7 @@ export function openClient(options: PlatformOptions): PlatformClient {
 
   return {
     async exchange(request) {
+      await admit(request);
       try {
         const { status, headers, body } = await ask(request, JSON_TYPE);
         return { kind: "answer", status, headers, text: await bounded(body) };
@@ -118,6 +123,7 @@ export function openClient(options: PlatformOptions): PlatformClient {
       }
     },
     async download(request, type) {
+      await admit(request);
       try {
         const { status, headers, body } = await ask(request, type);
         if (status === 200 && headers["content-type"]?.split(";")[0]?.trim() === type)
