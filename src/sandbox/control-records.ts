@@ -1,4 +1,4 @@
-/** Raw records: put there, changed and counted without any rule of the platform (sandbox-control, `/records`). */
+/** Raw records: put there, changed and counted without any rule of the platform. */
 import { z } from "zod";
 import { stringifyExact } from "../core/json.ts";
 import { iso } from "./clock.ts";

@@ -11,7 +11,7 @@ beforeEach(() => sandbox.control("POST", "/reset", {}));
 const total = async (path: string, key = "supplier") =>
   (await sandbox.get(path, { key })).json.meta.total;
 
-describe("raw records (sandbox-control)", () => {
+describe("raw records", () => {
   it("take any field, and the rest by default", async () => {
     const [record] = await sandbox.raw("invoices", [
       { status: "FROZEN", surprise: { deep: [1.5] }, lineItems: [{ id: "line-1", amount: 2 }] },

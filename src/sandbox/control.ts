@@ -1,4 +1,4 @@
-/** The control interface: what tests, demos and drills set the scene with (sandbox-control, Control requests). */
+/** The control interface: what tests, demos and drills set the scene with (docs/sandbox.md). */
 import { z } from "zod";
 import { iso } from "./clock.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * The sandbox's state: one SQLite file, or memory. A commit survives a kill of the process (sandbox-control, Start);
+ * The sandbox's state: one SQLite file, or memory. A commit survives a kill of the process;
  * a power cut is not among the promises, so `synchronous` is normal.
  */
 import { mkdirSync } from "node:fs";

@@ -3,7 +3,7 @@ import { Driver, invoice } from "./driver.suite.ts";
 
 const KEY = "faults-test-key-0001";
 
-describe("faults (sandbox-control)", () => {
+describe("faults", () => {
   let sandbox: Driver;
   beforeAll(async () => {
     sandbox = await Driver.start();

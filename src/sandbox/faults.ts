@@ -1,4 +1,4 @@
-/** Armed faults (sandbox-control, A fault). They queue up; a request uses up the oldest one that matches it. */
+/** Armed faults (docs/sandbox.md, Faults). They queue up; a request uses up the oldest one that matches it. */
 import type { Database, Statement } from "better-sqlite3";
 import { z } from "zod";
 import { operations } from "../platform/contract/operations.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Settings } from "./settings.ts";
 
-/** The readings that can be switched (sandbox-control, Readings). */
+/** The readings that can be switched (docs/sandbox.md, Where the specification is silent). */
 const Readings = z.strictObject({
   updatedSinceInclusive: z.boolean(),
   walkOrder: z.enum(["updatedAt", "createdAtDesc"]),

@@ -11,7 +11,7 @@ const { runSandbox } = await import(${JSON.stringify(new URL("command.ts", impor
 await runSandbox({ db: process.argv[1], scenario: "empty" });
 `;
 
-describe("restarts (sandbox-control, Start)", () => {
+describe("restarts", () => {
   let folder: string;
   let child: ChildProcess | null = null;
 
