@@ -1,0 +1,45 @@
+# fuelbridge as an image: compiled code, production dependencies, an ordinary user.
+#
+#   docker run --init --read-only --tmpfs /tmp --stop-timeout 60 \
+#     -v fuelbridge-state:/var/lib/fuelbridge -v /etc/fuelbridge:/etc/fuelbridge:ro ... fuelbridge
+#
+# The root file system may be read only: all that is written is in the state folder and in the folders that are
+# exchanged with the ERP.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+# The compiler's own binary is an optional dependency, so here they are not left out.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY connectors ./connectors
+COPY mappings ./mappings
+RUN npm run build
+
+FROM node:24-bookworm-slim AS modules
+WORKDIR /modules
+COPY package.json package-lock.json .npmrc ./
+# Without the Node of npm: the image has its own.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    FUELBRIDGE_CONFIG=/etc/fuelbridge/fuelbridge.yaml
+WORKDIR /opt/fuelbridge
+# No package-lock.json here: beside one, the launcher would install.
+COPY --from=modules /modules/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
+COPY package.json LICENSE ./
+# `exec`, so that signals reach the daemon. The state is its user's alone, and a new volume takes that over.
+RUN printf '#!/bin/sh\nexec node /opt/fuelbridge/dist/src/main.js "$@"\n' > /usr/local/bin/fuelbridge \
+    && chmod 0755 /usr/local/bin/fuelbridge \
+    && install -d -o node -g node -m 0700 /var/lib/fuelbridge
+USER node
+VOLUME /var/lib/fuelbridge
+STOPSIGNAL SIGTERM
+# Healthy is a daemon that answers. 503 says that people have something to decide, which no restart would change.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
+    CMD ["node", "-e", "const { port } = JSON.parse(require('node:fs').readFileSync('/var/lib/fuelbridge/admin.json', 'utf8')); fetch('http://127.0.0.1:' + port + '/healthz', { signal: AbortSignal.timeout(8000) }).then(({ status }) => process.exit(status === 200 || status === 503 ? 0 : 1), () => process.exit(1));"]
+ENTRYPOINT ["fuelbridge"]
+CMD ["run"]
