@@ -55,7 +55,7 @@ export interface Download {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export interface PlatformClient {
+export interface Exchanger {
   /** @throws EnvironmentError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
   exchange(request: PlatformRequest): Promise<Exchange>;
   /** The same for a file of media type `type`. What is not a success of that type is an ordinary answer. */
@@ -72,7 +72,7 @@ const FILE_BYTES_MAX = 32 * 1024 * 1024;
 const JSON_TYPE = "application/json";
 const CONNECTIONS = 4;
 
-export function openClient(options: PlatformOptions): PlatformClient {
+export function openClient(options: PlatformOptions): Exchanger {
   const base = new URL(options.url);
   const root = base.pathname.replace(/\/$/, "");
   const pool = new Pool(base.origin, {

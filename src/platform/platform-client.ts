@@ -72,7 +72,8 @@ type ListId = {
 type WalkId = {
   [Id in OperationId]: Table[Id] extends { cursorWalk: true } ? Id : never;
 }[OperationId];
-type QueryOf<Id extends ListId> = NonNullable<CallOf<Id>["query"]>;
+type QueryOf<Id extends ListId> =
+  CallOf<Id> extends { readonly query?: infer Query } ? NonNullable<Query> : never;
 
 /**
  * Methods reject with a PlatformError, and with an EnvironmentError once live and sandbox turn out to be mixed up

@@ -8,7 +8,7 @@ import { type Json, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
-import type { Exchange, PlatformClient, PlatformRequest } from "./client.ts";
+import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
 
 export interface WalkOptions {
@@ -29,7 +29,7 @@ const TRIES = 5;
 /** The window of the minute limit (specification part 8). */
 const PAUSE_MAX_MS = 60_000;
 
-export function walkSource(client: PlatformClient, options: WalkOptions): Source {
+export function walkSource(client: Exchanger, options: WalkOptions): Source {
   return {
     async *read(position, reading) {
       const from = (position as unknown as WalkPosition | null) ?? unread;
@@ -39,7 +39,7 @@ export function walkSource(client: PlatformClient, options: WalkOptions): Source
 }
 
 async function* walk(
-  client: PlatformClient,
+  client: Exchanger,
   options: WalkOptions,
   from: WalkPosition,
   reading: Reading,
@@ -114,7 +114,7 @@ interface Listed {
 }
 
 async function fetchPage(
-  client: PlatformClient,
+  client: Exchanger,
   { path, query, clock }: WalkOptions,
   { since, cursor }: Walk,
   { signal }: Reading,
@@ -138,7 +138,7 @@ async function fetchPage(
  * to the next run.
  */
 export async function patiently(
-  client: PlatformClient,
+  client: Exchanger,
   request: PlatformRequest,
   clock: Clock,
   signal?: AbortSignal,
@@ -239,7 +239,7 @@ function changeOf(text: string): Change {
 
 /** Replaces records that are new to us by their details; the detail's own time is its version. */
 async function detailed(
-  client: PlatformClient,
+  client: Exchanger,
   { path, clock }: WalkOptions,
   changes: readonly Change[],
   reading: Reading,

@@ -14,7 +14,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import { unread, type Walk, type WalkPosition } from "../../src/core/watermark.ts";
 import {
   openClient,
-  type PlatformClient,
+  type Exchanger,
   type PlatformOptions,
   type Purpose,
 } from "../../src/platform/client.ts";
@@ -39,7 +39,7 @@ export function clientOptions(options: Partial<PlatformOptions> = {}): PlatformO
 }
 
 /** A client that is closed when the test ends. */
-export function clientFor(options: Partial<PlatformOptions> = {}): PlatformClient {
+export function clientFor(options: Partial<PlatformOptions> = {}): Exchanger {
   const client = openClient(clientOptions(options));
   onTestFinished(() => client.close());
   return client;
@@ -55,7 +55,7 @@ export function usePlatform(scenario: "empty" | "conformance" = "empty") {
   return {
     ...sandbox,
     reach,
-    client: (options: Partial<PlatformOptions> = {}, key = "supplier"): PlatformClient =>
+    client: (options: Partial<PlatformOptions> = {}, key = "supplier"): Exchanger =>
       clientFor(reach(options, key)),
 
     endpoint(options: Partial<EndpointOptions> = {}, key = "supplier"): Endpoint {

@@ -97,7 +97,7 @@ const upTo = (max: number) =>
     .meta({ maxLength: max });
 
 /** A required text of a request: at least one character. */
-export const required = (max: number) => upTo(max).min(1).meta({ maxLength: max });
+export const required = (max: number) => upTo(max).min(1);
 
 /** An optional text of a request. */
 export const optional = (max: number) => upTo(max).optional();

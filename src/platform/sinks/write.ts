@@ -6,13 +6,13 @@ import { Refused, SourceUnavailable } from "../../core/errors.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
-import type { PlatformClient } from "../client.ts";
+import type { Exchanger } from "../client.ts";
 import { listOf } from "../contract/envelope.ts";
 import { answerOf, bodyOf } from "../outcomes.ts";
 import { patiently } from "../walk.ts";
 
 export interface Surroundings {
-  readonly client: PlatformClient;
+  readonly client: Exchanger;
   readonly clock: Clock;
   readonly settleMs: number | null;
 }
