@@ -24,7 +24,7 @@ import { errorOf, invalid, PlatformError, unreadable } from "./errors.ts";
 type Table = typeof operations;
 
 /** What a call takes: the parts that its row has. Query values are sent as text, `undefined` is not sent. */
-export type CallOf<Id extends OperationId> = (Table[Id] extends { path: `${string}{id}${string}` }
+type CallOf<Id extends OperationId> = (Table[Id] extends { path: `${string}{id}${string}` }
   ? { readonly id: string }
   : object) &
   (Table[Id] extends { query: infer Query extends z.ZodType }
@@ -45,13 +45,13 @@ type ItemOf<Id extends OperationId> = Table[Id]["success"] extends {
   : never;
 
 /** One page of a list. */
-export interface Listed<Item = unknown> {
+interface Listed<Item = unknown> {
   readonly data: readonly Item[];
   readonly meta: Meta;
 }
 
 /** What a call gives: a record, all records, a page of them, the bytes of a PDF, or nothing. */
-export type ResultOf<Id extends OperationId> = {
+type ResultOf<Id extends OperationId> = {
   one: ItemOf<Id>;
   array: readonly ItemOf<Id>[];
   list: Listed<ItemOf<Id>>;
