@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exactly, item, never, outgoing, usePlatform } from "../../test/platform/support.ts";
+import { never, outgoing, usePlatform } from "../../test/platform/support.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { answerRules } from "../core/outcome.ts";
 import type { Exchange } from "./client.ts";
@@ -240,19 +240,10 @@ describe("what stops reading", () => {
 describe("the sandbox's own answers", () => {
   const platform = usePlatform();
   const { control } = platform;
-  const price = (text = "2.5"): object => ({
-    terminalId: "T",
-    product: "ULSD",
-    price: exactly(text),
-  });
-  const send = (
-    document = price(),
-    key = "supplier",
-    idempotencyKey = "fb1_test_0123456789abcdef",
-  ) => {
-    const sink = platform.endpoint({}, key).sinks["rackPrices"];
-    if (sink === undefined) throw new Error("no sink for rack prices");
-    return sink.send(outgoing(sink.freeze([item(document)]), { key: idempotencyKey }), never);
+  const price = (text = "2.5"): string => `{"terminalId":"T","product":"ULSD","price":${text}}`;
+  const send = (document = price(), key = "supplier") => {
+    const sink = platform.sink("rackPrices", {}, key);
+    return sink.send(outgoing(sink, [document]), never);
   };
   const onPrices = { method: "POST", path: "/pricing/bulk/rack" };
 

@@ -7,9 +7,11 @@ import type {
   Outgoing,
   Page,
   Reading,
+  Sink,
   Source,
 } from "../../src/core/contract.ts";
-import { SourceUnavailable } from "../../src/core/errors.ts";
+import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { unread, type Walk, type WalkPosition } from "../../src/core/watermark.ts";
 import {
@@ -51,6 +53,16 @@ export function usePlatform(scenario: "empty" | "conformance" = "empty") {
   const { control } = sandbox;
   const reach = (options: Partial<PlatformOptions> = {}, key = "supplier") =>
     clientOptions({ url: sandbox.urls().baseUrl, apiKey: sandbox.secret(key), ...options });
+  const endpoint = (options: Partial<EndpointOptions> = {}, key = "supplier"): Endpoint => {
+    const opened = openPlatform({
+      ...reach(options, key),
+      overlapMs: 300_000,
+      settleMs: null,
+      ...options,
+    });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
 
   return {
     ...sandbox,
@@ -58,15 +70,11 @@ export function usePlatform(scenario: "empty" | "conformance" = "empty") {
     client: (options: Partial<PlatformOptions> = {}, key = "supplier"): Exchanger =>
       clientFor(reach(options, key)),
 
-    endpoint(options: Partial<EndpointOptions> = {}, key = "supplier"): Endpoint {
-      const endpoint = openPlatform({
-        ...reach(options, key),
-        overlapMs: 300_000,
-        settleMs: null,
-        ...options,
-      });
-      onTestFinished(() => endpoint.close());
-      return endpoint;
+    endpoint,
+    sink(name: string, options: Partial<EndpointOptions> = {}, key = "supplier"): Sink {
+      const sink = endpoint(options, key).sinks[name];
+      if (sink === undefined) throw new Error(`the platform takes no ${name}`);
+      return sink;
     },
 
     /** A clock that moves the sandbox's whenever it pauses. */
@@ -146,25 +154,36 @@ export const walkAt = (cursor: string, walk: Partial<Walk> = {}): Walk => ({
 export const idsIn = (pages: readonly Page[]): string[] =>
   pages.flatMap(({ changes }) => changes.map(({ id }: Change) => id));
 
-/** A mapped document on its way. */
-export const item = (document: object, number = "1"): Item => ({
-  number,
-  id: number,
-  revision: "r1",
-  document,
-  counterpart: null,
-});
+/** Items of a request, each by its number, with the documents in this JSON: numbers keep their digits. */
+export const items = (...documents: readonly string[]): Item[] =>
+  documents.map((text, at) => ({
+    number: String(at + 1),
+    id: String(at + 1),
+    revision: "r1",
+    document: parseExact(text),
+    counterpart: null,
+  }));
 
-export const exactly = (text: string): object => parseExact(text) as object;
-
-/** What a sink is asked to send, or to look for. */
+/** What a sink is asked to send, or to look for, for these documents. */
 export const outgoing = (
-  frozen: { target: string; body: string },
+  sink: Sink,
+  documents: readonly string[],
   more: Partial<Outgoing> = {},
 ): Outgoing => ({
-  ...frozen,
+  ...sink.freeze(items(...documents)),
   key: "fb1_test_0123456789abcdef",
-  items: [{ number: "1", id: "1", revision: "r1" }],
+  items: items(...documents),
   firstSentAt: null,
   ...more,
 });
+
+/** The fault for which a sink refuses these documents; null when it takes them. */
+export function faultFor(sink: Sink, ...documents: readonly string[]): Fault | null {
+  try {
+    sink.freeze(items(...documents));
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) return error.fault;
+    throw error;
+  }
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { instant, times } from "../../../test/conformance/support.ts";
+import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
+import { testClock } from "../../../test/support/clock.ts";
+import { invoices } from "./invoices.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+
+const line = '{"description":"ULSD delivered","amount":1234.50}';
+const invoice = (fields = ""): string =>
+  `{"invoiceNumber":"INV-7","subtotal":1234.50,"tax":0.10,"total":1234.60,"lineItems":[${line}]${fields}}`;
+const sink = () => platform.sink("invoices");
+const ours = async () =>
+  (await control.stored("invoices", "supplier")).filter((one) => one["invoiceNumber"] === "INV-7");
+const send = async (document = invoice()) => {
+  const to = sink();
+  return to.send(outgoing(to, [document]), never);
+};
+const find = async (document = invoice()) => {
+  const to = sink();
+  const finding = await to.find(outgoing(to, [document]), never);
+  expect((await control.requests()).filter(({ method }) => method !== "GET")).toEqual([]);
+  return finding;
+};
+/** The invoice as the platform would keep it. */
+const kept = (fields: object = {}) => ({
+  invoiceNumber: "INV-7",
+  subtotal: 1234.5,
+  tax: 0.1,
+  total: 1234.6,
+  lineItems: [{ description: "ULSD delivered", amount: 1234.5 }],
+  ...fields,
+});
+
+test("what is frozen has the digits of the document, and nothing else", () => {
+  const long = invoice().replace("1234.60", "12345678901234567890.10");
+  expect(sink().freeze(items(long))).toEqual({ target: "POST /invoices", body: long });
+});
+
+describe("what the contract does not take is refused before it costs a request", () => {
+  test.each([
+    ["invoiceNumber", invoice().replace("INV-7", "")],
+    ["invoiceNumber", invoice().replace("INV-7", "x".repeat(51))],
+    ["invoiceNumber", '{"subtotal":1,"total":1,"lineItems":[{"description":"d","amount":1}]}'],
+    ["subtotal", invoice().replace('"subtotal":1234.50', '"subtotal":-0.01')],
+    ["total", invoice().replace("1234.60", '"1234.60"')],
+    ["tax", invoice().replace("0.10", "-1")],
+    ["lineItems", invoice().replace(line, "")],
+    ["lineItems", invoice().replace(line, times(51, () => line).join(","))],
+    ["lineItems.0.description", invoice().replace("ULSD delivered", "x".repeat(201))],
+    ["lineItems.0.amount", invoice().replace(',"amount":1234.50', "")],
+    ["lineItems.0.amount", invoice().replace('"amount"', '"rate":2.5,"gallons":494,"amount"')],
+    ["lineItems.0.gallons", invoice().replace('"amount"', '"gallons":493.8,"amount"')],
+    ["payerCompanyId", invoice(',"payerCompanyId":"000417"')],
+    ["dueDate", invoice(',"dueDate":"2026-12-01"')],
+    ["notes", invoice(`,"notes":"${"x".repeat(2001)}"`)],
+    ["poNumber", invoice(`,"poNumber":"${"x".repeat(65)}"`)],
+    ["taxLines.0.amount", invoice(',"taxLines":[{"taxType":"FET"}]')],
+  ])("%s", (field, document) => {
+    expect(faultFor(sink(), document)).toMatchObject({ code: "over-the-contract", field });
+  });
+
+  test("the limits themselves are taken", () => {
+    expect(faultFor(sink(), invoice().replace("INV-7", "x".repeat(50)))).toBeNull();
+    expect(faultFor(sink(), invoice().replace(line, times(50, () => line).join(",")))).toBeNull();
+    expect(
+      faultFor(
+        sink(),
+        invoice()
+          .replace('"amount"', '"rate":2.5,"gallons":494,"amount"')
+          .replace("1234.50}", "1235.01}"),
+      ),
+    ).toBeNull();
+  });
+});
+
+test("what was sent is there once, with its digits, and its id is known", async () => {
+  const answer = await send();
+  const [record] = await ours();
+  expect(answer).toEqual({ name: "done", detail: "201", ids: [record?.["id"]] });
+  const { text } = await control.ask("GET", "/records/invoices");
+  for (const digits of ['"subtotal":1234.50', '"tax":0.10', '"total":1234.60', '"amount":1234.50'])
+    expect(text).toContain(digits);
+});
+
+test("the same key and bytes again are replayed: one invoice, the same id", async () => {
+  const first = await send();
+  const again = await send();
+  expect(again).toEqual({ name: "replayed", detail: "201, replayed", ids: first.ids });
+  expect(await ours()).toHaveLength(1);
+});
+
+test("what the platform refuses comes back with its words and the field", async () => {
+  const nobody = "99999999-9999-4999-8999-999999999999";
+  const answer = await send(invoice(`,"payerCompanyId":"${nobody}"`));
+  expect(answer).toMatchObject({
+    name: "invalid",
+    fault: { code: "platform-validation-error", field: "payerCompanyId" },
+  });
+  expect(answer.fault?.message).toContain(nobody);
+});
+
+describe("looking for an invoice", () => {
+  test("none: no other number will do, nor one that only speaks of it", async () => {
+    await control.records("invoices", [
+      kept({ invoiceNumber: "INV-70" }),
+      kept({ invoiceNumber: "inv-7" }),
+      kept({ invoiceNumber: "INV-6", notes: "replaces INV-7" }),
+    ]);
+    expect(await find()).toEqual({ found: "none", detail: "no invoice INV-7" });
+  });
+
+  test("exact: by amount, not by digits", async () => {
+    const [record] = await control.records("invoices", [kept()]);
+    expect(await find()).toMatchObject({ found: "exact", ids: [record?.["id"]] });
+    expect(await find(invoice().replace("1234.60", "1234.600"))).toMatchObject({ found: "exact" });
+  });
+
+  test("exact: lines without an amount are the platform's to compute", async () => {
+    await control.records("invoices", [kept()]);
+    const computed = invoice().replace('"amount":1234.50', '"rate":2.5,"gallons":494');
+    expect(await find(computed)).toMatchObject({ found: "exact" });
+  });
+
+  test.each([
+    ["total 1234.61 instead of 1234.60", { total: 1234.61 }],
+    ["subtotal 1234.51 instead of 1234.50", { subtotal: 1234.51 }],
+    ["tax 0 instead of 0.10", { tax: 0 }],
+    ["another payer", { payerCompanyId: "99999999-9999-4999-8999-999999999999" }],
+    ["0 lines instead of 1", { lineItems: [] }],
+    ["lines of 1234.4 instead of 1234.50", { lineItems: [{ description: "d", amount: 1234.4 }] }],
+  ])("different: %s", async (difference, fields) => {
+    const [record] = await control.records("invoices", [kept(fields)]);
+    expect(await find()).toEqual({
+      found: "different",
+      detail: `invoice number INV-7 is used by ${String(record?.["id"])}: ${difference}`,
+    });
+  });
+
+  test("exact beside a different one of the same number is exact", async () => {
+    const [, record] = await control.records("invoices", [
+      kept({ total: 1 }),
+      kept(),
+      kept({ tax: 7 }),
+    ]);
+    expect(await find()).toMatchObject({ found: "exact", ids: [record?.["id"]] });
+  });
+
+  test("several: the same invoice twice", async () => {
+    const records = await control.records("invoices", [kept(), kept()]);
+    const finding = await find();
+    expect(finding.found).toBe("several");
+    for (const { id } of records) expect(finding.detail).toContain(String(id));
+  });
+
+  test("on any page of what the search finds, and once although the pages slide meanwhile", async () => {
+    const other = (n: number) =>
+      kept({ invoiceNumber: `OTHER-${n}`, notes: "see INV-7", createdAt: instant(n) });
+    const [, record] = await control.records("invoices", [
+      other(0),
+      kept({ createdAt: instant(1) }),
+      ...times(99, (n) => other(n + 2)),
+    ]);
+    const client = platform.client();
+    const sliding = {
+      ...client,
+      async exchange(request: Parameters<typeof client.exchange>[0]) {
+        const answer = await client.exchange(request);
+        await control.records("invoices", [other(1_000)]);
+        return answer;
+      },
+    };
+    const to = invoices({ client: sliding, clock: testClock(), settleMs: null });
+    const finding = await to.find(outgoing(to, [invoice()]), never);
+    expect(finding).toMatchObject({ found: "exact", ids: [record?.["id"]] });
+    expect(await control.requests()).toHaveLength(2);
+  });
+
+  test("what others bill us under the same number is not ours", async () => {
+    await control.records(
+      "invoices",
+      [kept({ payerCompanyId: platform.company("supplier") })],
+      "carrier",
+    );
+    expect(await find()).toMatchObject({ found: "none" });
+  });
+
+  test("where lists carry no lines the amounts decide", async () => {
+    await control.records("invoices", [kept()]);
+    await control.readings({ listsCarryLines: false });
+    expect(await find()).toMatchObject({ found: "exact" });
+    expect(await find(invoice().replace("1234.60", "1234.61"))).toMatchObject({
+      found: "different",
+    });
+  });
+
+  test.each([
+    [{ kind: "status", status: 503, retryAfter: 90 }, 90_000],
+    [{ kind: "status", status: 401 }, undefined],
+    [{ kind: "reset" }, undefined],
+    [{ kind: "garbage" }, undefined],
+  ])("unreadable, which proves nothing: %j", async (fault, waitMs) => {
+    await control.records("invoices", [kept()]);
+    await control.fault({ method: "GET", ...fault, times: 5 });
+    const finding = await find();
+    expect(finding).toMatchObject({
+      found: "unreadable",
+      ...(waitMs === undefined ? {} : { waitMs }),
+    });
+  });
+});
