@@ -1,5 +1,7 @@
 /** The platform as an endpoint like any other: its feeds and what it takes. */
 import type { Endpoint } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
 import { bodyOf } from "./outcomes.ts";
 import { invoices } from "./sinks/invoices.ts";
@@ -36,7 +38,12 @@ export function openPlatform(options: EndpointOptions): Endpoint {
     },
     async check() {
       const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
-      bodyOf(await client.exchange(request), "The platform", new Date(clock.now().wallMs));
+      const exchange = await client.exchange(request);
+      const { text } = bodyOf(exchange, "The platform", new Date(clock.now().wallMs));
+      if (sliceArray(text, "data") === null)
+        throw new SourceUnavailable(`${options.url} is no address of the platform's API.`, {
+          next: "Set platform.url to the base of the API: it ends in /v1/public.",
+        });
     },
     close: () => client.close(),
   };

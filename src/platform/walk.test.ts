@@ -78,10 +78,9 @@ describe("a walk", () => {
     );
     const { pages } = await walked(await feed());
     const versions = pages.flatMap(({ changes }) => changes.map(({ version }) => version));
-    expect(versions.toSorted()).toEqual([
-      "2026-01-01T00:00:00.000000000Z",
-      "2026-01-01T00:00:00.123456000Z",
-    ]);
+    expect(new Set(versions)).toEqual(
+      new Set(["2026-01-01T00:00:00.000000000Z", "2026-01-01T00:00:00.123456000Z"]),
+    );
   });
 
   test("leaves its mark where it was until it is complete, and the next one begins an overlap before", async () => {

@@ -12,6 +12,7 @@ export function parties(surroundings: Surroundings, kind: "customer" | "supplier
     operation: `${kind}.create`,
     writes: "create",
     itemsMax: 1,
+    names: "party",
     policy: settledIn(money, surroundings.settleMs),
     path: `/${kind}s`,
     body: CreateParty,

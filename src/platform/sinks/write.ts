@@ -21,6 +21,7 @@ export interface WriteOptions {
   readonly operation: string;
   readonly writes: Sink["writes"];
   readonly itemsMax: number;
+  readonly names?: string;
   readonly policy: Policy;
   readonly path: string;
   readonly body: z.ZodType;
@@ -32,11 +33,12 @@ export interface WriteOptions {
 }
 
 export function writeSink({ client, clock }: Surroundings, options: WriteOptions): Sink {
-  const { operation, writes, itemsMax, policy, path } = options;
+  const { operation, writes, itemsMax, names, policy, path } = options;
   return {
     operation,
     writes,
     itemsMax,
+    ...(names === undefined ? {} : { names }),
     policy,
     find: (request) => options.find(request),
     freeze(items) {

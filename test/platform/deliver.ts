@@ -1,0 +1,55 @@
+/** Documents on their way to a sandbox through the real store, engine and sink, with one clock for all of them. */
+import { expect } from "vitest";
+import { z } from "zod";
+import { type Change, defineMapping, type Sink } from "../../src/core/contract.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { push, runFlow } from "../../src/engine/run.ts";
+import type { TestClock } from "../support/clock.ts";
+import { engineOn, pagesOf } from "../support/engine.ts";
+import { tempFolder } from "../support/folder.ts";
+import { never } from "./support.ts";
+
+const Passed = z.looseObject({});
+
+/** The record is the document. */
+const through = defineMapping({
+  name: "test/through",
+  kind: "document",
+  input: Passed,
+  output: Passed,
+  number: (record) => {
+    const { invoiceNumber, externalId, terminalId } = record;
+    return String(invoiceNumber ?? externalId ?? terminalId);
+  },
+  map: (record) => record,
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+const change = (text: string, at: number): Change => ({ id: `D-${at}`, version: null, text });
+
+/** A flow that has these documents to deliver, each as JSON text. */
+export function delivery(sink: Sink, clock: TestClock, documents: readonly string[]) {
+  const bench = engineOn(tempFolder(), clock);
+  const source = pagesOf([{ changes: documents.map(change), position: 1 }]);
+  const flow = bench.flow({ sink, source, mapping: through });
+
+  return {
+    store: bench.store,
+    flow,
+    /** Runs, and waits as the daemon would, until nothing more is going to happen by itself. */
+    async settled(): Promise<Record<string, number>> {
+      let ran: { progress: number; wakeAt: { monoMs: number } | null } = await runFlow(
+        bench.engine,
+        flow,
+        never,
+      );
+      for (let turns = 0; ran.progress > 0 || ran.wakeAt !== null; turns++) {
+        expect(turns, stringifyExact(bench.store.requests.open(flow.flow))).toBeLessThan(100);
+        if (ran.wakeAt !== null)
+          await clock.pause(Math.max(ran.wakeAt.monoMs - clock.now().monoMs, 1));
+        ran = await push(bench.engine, flow, never);
+      }
+      return Object.fromEntries(bench.store.deliveries.counts(flow.flow));
+    },
+  };
+}
