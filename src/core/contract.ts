@@ -95,6 +95,11 @@ export interface Sink {
   readonly writes: "create" | "upsert";
   /** Documents that one request may carry, at least 1. */
   readonly itemsMax: number;
+  /**
+   * What a number names at the receiver, where several sinks write it: a party that is customer and supplier. Theirs
+   * go one after the other, so that the second finds what the first made.
+   */
+  readonly names?: string;
   readonly policy: Policy;
   /** Pure: the same items give the same bytes. @throws Refused when the receiver would refuse it anyway. */
   freeze(items: readonly Item[]): Frozen;
@@ -142,6 +147,8 @@ export interface Figures {
 
 /** What a mapping can look up. Everything is synchronous: a mapping does no I/O. */
 export interface References {
+  /** The company's currency, ISO 4217. */
+  readonly currency: string;
   /** The row of a cross-reference table (`products.csv`), by its first column. @throws NotMapped */
   row(table: string, key: string): Readonly<Record<string, string>>;
   /** The other side's id of `kind` `id`. @throws WaitsFor when there is none yet. */

@@ -111,7 +111,8 @@ function compare(
   figures: Figures,
   number: string,
 ): Judged | null {
-  if (link.content === content)
+  // Without content it was linked by a person, who has seen what is there.
+  if (link.content === content || (link.content === null && flow.sink.writes === "create"))
     return { verdict: "skipped", note: "nothing new for the receiver", number };
   const amount = figures.amount?.plain() ?? null;
   const was = link.amount;
@@ -151,10 +152,11 @@ function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: numb
       ? sha256(JSON.stringify(items.map(({ number, revision }) => [number, revision]))).slice(0, 22)
       : first.item.revision;
     const number = several ? `${flow.name}:${revision}` : first.item.number;
+    const lane = several ? sink.operation : `${sink.names ?? sink.operation} ${number}`;
     if (store.requests.isLive(sink.operation, number)) continue;
+    if (sink.names !== undefined && store.requests.isLaneLive(lane)) continue;
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
     const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
-    const lane = several ? sink.operation : `${sink.operation} ${number}`;
     const frozen = sink.freeze(items);
     const request = store.requests.add(
       {
@@ -235,12 +237,13 @@ interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 }
 
-function referencesOf({ store, tables }: Engine, { side }: Flow): References {
+function referencesOf({ store, tables, currency }: Engine, { side }: Flow): References {
   const find = (kind: string, id: string): string | null => {
     const link = store.links.find(kind, side, id);
     return link === null ? null : side === "platform" ? link.erpId : link.platformId;
   };
   return {
+    currency,
     find,
     counterpart(kind, id) {
       const other = find(kind, id);

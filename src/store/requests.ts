@@ -3,6 +3,7 @@ import type Database from "better-sqlite3";
 import type { Frozen } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
 import { freshRequest, type RequestState } from "../core/request-state.ts";
+import type { Carried } from "./deliveries.ts";
 import { shownId } from "./ids.ts";
 
 export interface NewRequest extends Frozen {
@@ -30,16 +31,6 @@ export interface StoredRequest {
   readonly machine: RequestState;
 }
 
-/** A delivery that a request carries, in the order of its items. */
-export interface Carried {
-  readonly delivery: number;
-  readonly recordId: string;
-  readonly revision: string;
-  readonly number: string;
-  readonly content: string;
-  readonly amount: string | null;
-}
-
 type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: string };
 
 export function requests(database: Database.Database) {
@@ -58,6 +49,11 @@ export function requests(database: Database.Database) {
     .prepare<[string, string], number>(
       `select 1 from request where operation = ? and number = ?
          and state not in ('done', 'rejected', 'cancelled')`,
+    )
+    .pluck();
+  const liveLane = database
+    .prepare<[string], number>(
+      `select 1 from request where lane = ? and state not in ('done', 'rejected', 'cancelled')`,
     )
     .pluck();
   const liveKind = database
@@ -104,6 +100,11 @@ export function requests(database: Database.Database) {
       return liveOperation.get(operation, number) !== undefined;
     },
 
+    /** Is a request of any operation in this lane on its way? */
+    isLaneLive(lane: string): boolean {
+      return liveLane.get(lane) !== undefined;
+    },
+
     /** Is anything of this kind and number on its way, to whichever side? */
     isKindLive(kind: string, number: string): boolean {
       return liveKind.get(number, kind) !== undefined;
@@ -129,6 +130,7 @@ export function requests(database: Database.Database) {
       return { ...request, machine: next, key };
     },
 
+    /** In the order of its items. */
     carried(request: number): Carried[] {
       return carried.all(request).map(({ id, ...row }) => ({ ...row, recordId: shownId(id) }));
     },
