@@ -9,6 +9,7 @@ import { addCommand, commandName } from "./cli/command.ts";
 import { load } from "./cli/load.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
+import { openapi } from "./cli/openapi.ts";
 import { quarantine } from "./cli/quarantine.ts";
 import { release } from "./cli/release.ts";
 import { run } from "./cli/run.ts";
@@ -25,7 +26,19 @@ const program = new Command("fuelbridge")
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
-for (const add of [run, once, now, check, status, trace, quarantine, release, sandbox, schema])
+for (const add of [
+  run,
+  once,
+  now,
+  check,
+  status,
+  trace,
+  quarantine,
+  release,
+  sandbox,
+  schema,
+  openapi,
+])
   add(program);
 addCommand(
   program,

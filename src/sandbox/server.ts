@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { codeOf, JSON_TYPE, Refusal } from "./answer.ts";
+import { codeOf, json, JSON_TYPE, Refusal } from "./answer.ts";
 import { BODY_MAX } from "./body.ts";
 import { control } from "./control.ts";
 import type { ControlAnswer } from "./control-request.ts";
@@ -133,6 +133,12 @@ async function answer(
     const said = await control(world, { method, path: below, segments, query, body: text });
     exchange.commitLate();
     await sendPieces(response, said);
+    return;
+  }
+  if (method === "GET" && path === "/openapi.json") {
+    const { openApi } = await import("../platform/contract/openapi.ts");
+    const described = JSON.stringify(openApi(ROOTS.map((url) => ({ url }))));
+    send(response, { answer: json(200, described), half: false });
     return;
   }
   const sent = await read(request, BODY_MAX);

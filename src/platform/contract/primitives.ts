@@ -123,9 +123,9 @@ export const queryEnum = <const V extends string>(values: readonly V[]) =>
 export const queryChoice = <const V extends string>(values: readonly V[], fallback: NoInfer<V>) =>
   sent(
     (z.enum(values) as z.ZodType<V>)
+      .meta({ default: fallback })
       .optional()
-      .transform((value) => value ?? fallback)
-      .meta({ default: fallback }),
+      .transform((value) => value ?? fallback),
   );
 export const queryId = sent(id.optional());
 const queryTimestamp = sent(timestamp.optional());

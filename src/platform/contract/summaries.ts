@@ -1,0 +1,55 @@
+/** One sentence on each operation, for the description of the API and for its reference page. */
+import type { OperationId } from "./operations.ts";
+
+export const summaries: Readonly<Record<OperationId, string>> = {
+  listOrders: "The company's orders: filtered, sorted, or as a walk over what changed.",
+  createOrder: "Places an order of up to 20 lines.",
+  getOrder: "One order with its lines, bids, pickup and delivery.",
+  updateOrder: "Changes the fields that are sent; lines are replaced as a whole.",
+  listOrderNotes: "An order's notes, oldest first.",
+  addOrderNote: "Adds a note to an order, whatever its status.",
+
+  listDeliveryTickets: "Delivery tickets, or a walk over those that changed.",
+  createDeliveryTicket: "Opens a ticket, with as many of its fields as are known.",
+  getDeliveryTicket: "One delivery ticket.",
+  updateDeliveryTicket: "Changes the fields that are sent.",
+  getDeliveryTicketPdf: "The ticket on paper.",
+  signDeliveryTicket: "Signs a ticket in the receiver's name.",
+
+  listInvoices: "Invoices issued or to be paid, or a walk over those that changed.",
+  createInvoice: "Issues an invoice, with up to 50 lines.",
+  getInvoice: "One invoice with its lines and taxes, for issuer and payer.",
+  getInvoicePdf: "The invoice on paper.",
+  markInvoicePaid: "Sets an invoice to paid, on a date of one's own if given.",
+
+  listPayments: "Payments received or made.",
+  getPayment: "One payment.",
+
+  listRackPrices: "The company's rack prices.",
+  listTerminalPrices: "All rack prices of one terminal.",
+  upsertRackPrices: "Sets up to 200 rack prices at once.",
+  calculateFreight: "What a haul would cost; nothing is kept.",
+
+  listConnections: "The company's connections, in either direction.",
+  getConnection: "One connection.",
+  listFreightRates: "All freight rates of a connection.",
+  createFreightRate: "Adds a rate for a lane of a connection.",
+  updateFreightRate: "Changes the fields that are sent; its connection stays.",
+  deleteFreightRate: "Removes a freight rate.",
+
+  createCustomer: "Creates a customer and an accepted connection to it.",
+  createSupplier: "Creates a supplier and an accepted connection to it.",
+
+  listLocations: "Sites with their tanks and other assets.",
+  getLocation: "One site with contacts and assets.",
+  updateLocation: "Changes the fields that are sent; a list is never emptied.",
+
+  listAllocations: "What suppliers grant, and how much of it is used.",
+
+  listSupplierTerminals: "The company's supplier terminals.",
+  createSupplierTerminal: "Adds a terminal under a code.",
+  getSupplierTerminal: "One supplier terminal.",
+  updateSupplierTerminal: "Changes the fields that are sent.",
+
+  getCompanyProfile: "The company's own profile.",
+};
