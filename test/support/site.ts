@@ -9,7 +9,8 @@ import { dropExports, root, type World } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
-import { fuelbridge, type Running, type Said } from "./program.ts";
+import { tempFolder } from "./folder.ts";
+import { fuelbridge, type Running, type Said } from "./site-program.ts";
 
 export type Members = Readonly<Record<string, Json>>;
 
@@ -22,6 +23,8 @@ export interface Site {
   readonly apiKey: string;
   readonly world: World;
   readonly control: ReturnType<typeof controlOf>;
+  /** Starts a command on this site's configuration. */
+  start(...args: string[]): Running;
   /** Runs a command on this site's configuration until it ends. */
   command(...args: string[]): Promise<Said>;
   /** The same with `--json`: the data of its answer. @throws Error when it was refused */
@@ -52,9 +55,8 @@ export async function openSite(folder: string): Promise<Site> {
   writeFileSync(join(demo, "api-key"), `${supplier.key}\n`, { mode: 0o600 });
 
   const env = { FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
-  const start = (args: readonly string[]): Running =>
-    fuelbridge([...args, "--config", config], { env });
-  const command = (...args: string[]): Promise<Said> => start(args).ended;
+  const start = (...args: string[]): Running => fuelbridge([...args, "--config", config], { env });
+  const command = (...args: string[]): Promise<Said> => start(...args).ended;
   let closed: Promise<void> | null = null;
   return {
     folder,
@@ -73,6 +75,7 @@ export async function openSite(folder: string): Promise<Site> {
         (await control.requests()).filter(({ method }) => method !== "GET").length,
       stop: async () => {},
     },
+    start,
     command,
     async ask<Data>(...args: string[]) {
       const { out } = await command(...args, "--json");
@@ -81,7 +84,7 @@ export async function openSite(folder: string): Promise<Site> {
       return answer.data;
     },
     async daemon() {
-      const running = start(["run"]);
+      const running = start("run");
       await running.said('"fuelbridge runs"');
       return running;
     },
@@ -90,9 +93,20 @@ export async function openSite(folder: string): Promise<Site> {
 }
 
 /** A copy of a site that is closed, with its platform; it ends with the test. */
-export async function copyOf(template: string, folder: string): Promise<Site> {
+export async function copyOf(template: string): Promise<Site> {
+  const folder = join(tempFolder(), "site");
   cpSync(template, folder, { recursive: true, preserveTimestamps: true });
-  const site = await openSite(folder);
+  return endingWithTest(await openSite(folder));
+}
+
+/** Laid out and not yet run: there is work in hand. It ends with the test. */
+export async function atWork(): Promise<Site> {
+  const folder = join(tempFolder(), "site");
+  layOut(folder);
+  return endingWithTest(await openSite(folder));
+}
+
+function endingWithTest(site: Site): Site {
   onTestFinished(() => site.close());
   return site;
 }

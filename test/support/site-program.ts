@@ -1,6 +1,7 @@
 /** fuelbridge as a process: what it says, waiting for it to say something, and its end. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../src/cli/demo/world.ts";
 
 export interface Said {
@@ -78,4 +79,17 @@ export function fuelbridge(
   };
   children.add(running);
   return running;
+}
+
+/** Looks again and again until it is so. @throws Error after the deadline */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  deadlineMs = 60_000,
+): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`in vain: waited ${deadlineMs} ms for ${what}`);
+    await pause(5);
+  }
 }
