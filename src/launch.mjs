@@ -100,8 +100,10 @@ function newestNode() {
 
 /** Runs fuelbridge in this process when this Node will do; else in a child that gets every signal we get. */
 async function main() {
+  // Node strips no types below node_modules, so an installed package runs what was built.
   const source = join(home, "src", "main.ts");
-  const entry = existsSync(source) ? source : join(home, "dist", "src", "main.js");
+  const isSource = existsSync(source) && !home.includes("node_modules");
+  const entry = isSource ? source : join(home, "dist", "src", "main.js");
   if (node !== process.execPath) return start(node, [entry, ...process.argv.slice(2)]);
   process.argv[1] = entry;
   await import(pathToFileURL(entry).href);

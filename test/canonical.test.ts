@@ -26,6 +26,7 @@ const feeds = {
 
 const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
+  currency: "USD",
   find: () => null,
   counterpart(kind, id) {
     throw new WaitsFor(kind, id);

@@ -21,6 +21,7 @@ interface Refs {
 function referencesOf({ tables = {}, counterparts = {} }: Refs): References {
   const find = (kind: string, id: string) => counterparts[`${kind} ${id}`] ?? null;
   return {
+    currency: "USD",
     find,
     counterpart(kind, id) {
       const found = find(kind, id);

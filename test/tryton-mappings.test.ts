@@ -24,6 +24,7 @@ afterEach(() => folder.remove());
 /** The cross-reference tables of the demo, and every customer delivered. */
 const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
+  currency: "USD",
   find: () => null,
   counterpart: () => PAYER,
   row(table, key) {

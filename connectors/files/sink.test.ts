@@ -25,7 +25,8 @@ async function deliver(sink: Sink, ...items: Item[]): Promise<Outgoing> {
   await sink.prepare?.(outgoing, signal);
   expect(await sink.send({ ...outgoing, firstSentAt: SENT }, signal)).toMatchObject({
     name: "done",
-    ids: items.map(() => outgoing.target),
+    // Links need an id for each document, also where several share a file.
+    ids: items.map(({ id }) => (items.length === 1 ? outgoing.target : `${outgoing.target}#${id}`)),
   });
   return { ...outgoing, firstSentAt: SENT };
 }

@@ -175,7 +175,9 @@ function fileSink(config: SinkConfig, folder: string): Sink {
   };
 }
 
-const idsOf = (request: Outgoing): string[] => request.items.map(() => request.target);
+/** The file; in one with several documents, each by its own id in it. */
+const idsOf = ({ target, items }: Outgoing): string[] =>
+  items.map(({ id }) => (items.length === 1 ? target : `${target}#${id}`));
 const exact = (request: Outgoing, detail: string): Finding => ({
   found: "exact",
   ids: idsOf(request),

@@ -8,7 +8,6 @@ import { toDecimal } from "../../src/platform/contract/primitives.ts";
 import { cents, gallonsOf, lineItem, notNegative, type Line } from "./invoice-lines.ts";
 import { needed, within } from "./limits.ts";
 
-const CURRENCY = "USD";
 const LINES_MAX = 50;
 const BY_HAND = "Enter it on the platform by hand and resolve it here.";
 
@@ -27,7 +26,7 @@ export const invoices = defineMapping({
     const withheld = unposted(invoice, references);
     if (withheld !== null) return withheld;
     const number = needed(50, "Number", invoice.number);
-    expectIssuable(invoice);
+    expectIssuable(invoice, references.currency);
     const lines = billed(invoice);
     const taxLines = invoice.taxes?.map((tax) => ({
       taxType: needed(100, "Tax", tax.tax ?? tax.description),
@@ -71,11 +70,11 @@ function unposted(invoice: CustomerInvoice, references: References): Skip | null
   });
 }
 
-function expectIssuable(invoice: CustomerInvoice): void {
-  if (invoice.currency !== CURRENCY)
+function expectIssuable(invoice: CustomerInvoice, currency: string): void {
+  if (invoice.currency !== currency)
     throw new Refused({
       code: "other-currency",
-      message: `the currency is ${invoice.currency}, the platform's amounts are in ${CURRENCY}`,
+      message: `the currency is ${invoice.currency}, the platform's amounts are in ${currency}`,
       next: "Bill it outside the platform and resolve it here.",
       field: "Currency/Code",
     });

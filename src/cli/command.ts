@@ -1,4 +1,5 @@
 /** The shape that every command shares: its options, and the way it answers. */
+import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { say, type Answer } from "./answer.ts";
 
@@ -44,3 +45,12 @@ export function commandName(command: Command): string {
 }
 
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
+
+/** The name for the audit; a container's user may have none. */
+export function thisUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}

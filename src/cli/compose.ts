@@ -14,6 +14,13 @@ import { openStore, type Store } from "../store/store.ts";
 import { systemClock } from "./clock.ts";
 import { version } from "./version.ts";
 
+/** What people should see in a log that shows little. */
+const LEVELS: Readonly<Record<string, "warn" | "error">> = {
+  "flow failed": "error",
+  stopped: "warn",
+  "source unavailable": "warn",
+};
+
 export interface Composed {
   readonly office: Office;
   readonly daemon: Daemon;
@@ -30,7 +37,7 @@ export async function composeDaemon(
   progress?: (flow: string) => void,
 ): Promise<Composed> {
   const { store, engine, flows, close } = open(config, (event, details) => {
-    log.info(details, event);
+    log[LEVELS[event] ?? "info"](details, event);
   });
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
@@ -65,11 +72,13 @@ function open(config: Config, note: Engine["note"]) {
   try {
     const endpoints = openEndpoints(config, store, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
+    expectOneReceiverEach(flows);
     const engine: Engine = {
       store,
       clock,
       company: config.company,
       environment: config.platform.environment,
+      currency: config.currency,
       tables: openTables(config.crossReferences),
       note,
     };
@@ -81,6 +90,20 @@ function open(config: Config, note: Engine["note"]) {
   } catch (error) {
     store.close();
     throw error;
+  }
+}
+
+/** Links say where the one counterpart of a thing is. @throws ConfigurationError when two flows would make two */
+function expectOneReceiverEach(flows: readonly Flow[]): void {
+  for (const [at, { name, side, mapping }] of flows.entries()) {
+    const other = flows
+      .slice(0, at)
+      .find((flow) => flow.side === side && flow.mapping.kind === mapping.kind);
+    if (other !== undefined)
+      throw new ConfigurationError(
+        `flows "${other.name}" and "${name}" both deliver each ${mapping.kind} of the ${side === "erp" ? "ERP" : "platform"}.`,
+        "Remove one: a document has one counterpart on the other side.",
+      );
   }
 }
 

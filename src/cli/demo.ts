@@ -157,7 +157,7 @@ function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, fold
         : "NOT in step: the totals above differ.",
       `${status.requests.used} requests to the platform this month, ${memory} MB of memory.`,
       "",
-      whereToLook(folder, status, "npx fuelbridge"),
+      whereToLook(folder, status),
     ].join("\n"),
   );
 }

@@ -8,7 +8,7 @@ import { untilSignal } from "./signals.ts";
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 export function once(program: Command): void {
   configured(
-    addCommand(program, "once", "every due flow until nothing is left to do", async ({ file }) => {
+    addCommand(program, "once", "every flow, until nothing is left to do", async ({ file }) => {
       const config = await loadConfiguration(file);
       const [{ openLog }, { composeDaemon }] = await Promise.all([
         import("../log.ts"),

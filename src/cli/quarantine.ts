@@ -1,8 +1,7 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import type { QuarantineGroup, Quarantined } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand, configured, thisUser } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
@@ -35,14 +34,14 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const { note = "", by = "", receiverId } = given.options;
+      const { note = "", by = thisUser(), receiverId } = given.options;
       const decision = { by, note, ...(receiverId === undefined ? {} : { receiverId }) };
       const data = await ask(given.file, (office) => office.resolve(selector, decision));
       return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };
     })
       .requiredOption("--note <text>", "how it was settled; it is kept")
       .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
-      .option("--by <name>", "who settled it", userInfo().username),
+      .option("--by <name>", "who settled it (default: this user)"),
   );
 }
 
@@ -75,6 +74,6 @@ function groupInWords(
     "",
     table(["DELIVERY", "NUMBER", "RECORD", "FIELD", "ORIGIN", "SINCE"], rows),
     "",
-    `Then: fuelbridge quarantine retry ${group.id}`,
+    `Then: fuelbridge quarantine retry ${group.id}, or resolve ${group.id} --note "how it was settled"`,
   ].join("\n");
 }

@@ -1,7 +1,6 @@
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { ask } from "./ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand, configured, thisUser } from "./command.ts";
 
 export function release(program: Command): void {
   configured(
@@ -11,9 +10,9 @@ export function release(program: Command): void {
       "clear a stop whose cause is gone (status shows stops)",
       async ({ args, options, file }) => {
         const [stop = ""] = args;
-        const data = await ask(file, (office) => office.release(stop, options["by"] ?? ""));
+        const data = await ask(file, (office) => office.release(stop, options["by"] ?? thisUser()));
         return { data, text: `Released: ${data.released}. Work goes on.` };
       },
-    ).option("--by <name>", "who cleared it", userInfo().username),
+    ).option("--by <name>", "who cleared it (default: this user)"),
   );
 }

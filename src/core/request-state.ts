@@ -24,7 +24,7 @@ export const legalMoves: Readonly<Record<State, readonly State[]>> = {
   preflight: ["ready", "done", "manual", "cancelled"],
   sending: ["ready", "unknown", "done", "rejected", "manual", "cancelled"],
   unknown: ["ready", "done", "rejected", "manual", "cancelled"],
-  manual: ["ready", "done", "cancelled"],
+  manual: ["done", "cancelled"],
   done: [],
   rejected: [],
   cancelled: [],

@@ -214,7 +214,7 @@ test("no event makes an illegal move, whatever the state", () => {
     { type: "send", at: start },
     { type: "restart", at: start },
     { type: "renew", at: start },
-    ...(["again", "done", "cancel"] as const).map(
+    ...(["done", "cancel"] as const).map(
       (decision) => ({ type: "decision", at: start, decision }) as const,
     ),
     ...answerNames.map((name) => answer(name, start)),
@@ -236,4 +236,22 @@ test("no event makes an illegal move, whatever the state", () => {
       }
     }
   expect(refused).toBeGreaterThan(100);
+});
+
+test("told to wait without a time, it still waits", () => {
+  for (const name of ["slow-down", "retired"] as const) {
+    const { next } = step(sending, answer(name, later(start, 10)));
+    expect(nextAction(next, policy, later(start, 4_000)).do).toBe("wait");
+  }
+});
+
+test("a send that did nothing counts for nothing while an earlier one is unresolved", () => {
+  let request = again();
+  for (let tries = 1; tries <= 5; tries++) {
+    const at = later(start, 2_000 + tries * 6_500);
+    request = step(request, answer("not-sent", at)).next;
+    expect(request).toMatchObject({ state: "sending", sends: 1, unresolved: start });
+    expect(nextAction(request, policy, later(at, 1_000)).do).toBe("wait");
+    request = step(request, { type: "send", at: later(at, 6_001) }).next;
+  }
 });

@@ -39,7 +39,7 @@ export type Event =
   | {
       readonly type: "decision";
       readonly at: Moment;
-      readonly decision: "again" | "done" | "cancel";
+      readonly decision: "done" | "cancel";
     };
 
 export interface Step {
@@ -57,6 +57,8 @@ const HOLD_AFTER_FAILURE_MS = 60_000;
 const HOLD_AFTER_TIMEOUT_MS = 24 * 3_600_000;
 /** Longer holds than this can only come from a 504. */
 const HOLD_OF_A_TIMEOUT_MS = 120_000;
+/** When we are to wait and nobody says how long. */
+const WAIT_UNTOLD_MS = 5_000;
 const PROBE_PAUSES_MS = [1_000, 3_000, 9_000, 20_000] as const;
 const BACK_OFF_MAX_MS = 5 * 60_000;
 
@@ -149,7 +151,7 @@ function answered(
     raise.push({ alarm: "split-brain", detail: answer.detail });
 
   const verdict = only ? rule.only : rule.also;
-  const pause = later(at, answer.waitMs ?? 0);
+  const told = later(at, Math.max(answer.waitMs ?? WAIT_UNTOLD_MS, 0) + Math.round(chance * 1_000));
   switch (verdict) {
     case "done":
       return {
@@ -172,13 +174,14 @@ function answered(
           unresolved: null,
           firstSentWallMs: request.sends === 1 ? null : request.firstSentWallMs,
           failures,
-          notBefore: waited ? pause : later(at, backOffMs(failures, chance)),
+          notBefore: waited ? told : later(at, backOffMs(failures, chance)),
         },
         raise,
       };
     }
     case "keep":
-      return { next: { ...request, notBefore: pause }, raise };
+      // This send did nothing, so it does not count; the earlier one is still to be settled.
+      return { next: { ...request, sends: request.sends - 1, notBefore: told }, raise };
     case "probe":
       return { next: probing(request, answer, at), raise };
     case "unknown":
@@ -304,21 +307,13 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
   }
 }
 
-function decided(request: RequestState, decision: "again" | "done" | "cancel"): RequestState {
+function decided(request: RequestState, decision: "done" | "cancel"): RequestState {
   if (decision === "done") {
     expect(request, "done", ["unknown", "manual"]);
     return settle(request, "done", "person");
   }
-  if (decision === "cancel") {
-    expect(request, "cancel", ["ready", "preflight", "unknown", "manual"]);
-    return { ...request, state: "cancelled", evidence: "person", notBefore: null };
-  }
-  expect(request, "again", ["manual"]);
-  return {
-    ...freshRequest,
-    generation: request.generation + 1,
-    preflighted: true,
-  };
+  expect(request, "cancel", ["ready", "preflight", "unknown", "manual"]);
+  return { ...request, state: "cancelled", evidence: "person", notBefore: null };
 }
 
 function settle(

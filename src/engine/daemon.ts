@@ -133,7 +133,8 @@ export class Daemon {
       if (ran.progress > 0)
         for (const other of this.#lanes) if (other !== lane) other.nudged = true;
       return ran.progress + ran.received;
-    } catch (error) {
+    } catch (thrown) {
+      const error = engine.store.told(thrown);
       // A cross-reference table that is being edited: this flow waits until it can be read again.
       const waits = error instanceof ConfigurationError;
       if (error instanceof FuelbridgeError && !waits) throw error;

@@ -8,7 +8,8 @@ import type { Moment } from "../core/moment.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
-import type { Carried, StoredRequest } from "../store/requests.ts";
+import type { Carried } from "../store/deliveries.ts";
+import type { StoredRequest } from "../store/requests.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { keyOf } from "./freeze.ts";
@@ -152,9 +153,17 @@ async function read(
 
 /** A new key for the same bytes. Call it only when the machine says so: the old key is proven unused. */
 function renew(engine: Engine, flow: Flow, request: StoredRequest): StoredRequest {
-  return engine.store.transaction(() =>
-    moved(engine, flow, request, { type: "renew", at: engine.clock.now() }, "the key is too old"),
-  );
+  const { store, clock } = engine;
+  return store.transaction(() => {
+    const event = { type: "renew", at: clock.now() } as const;
+    const after = moved(engine, flow, request, event, "the key is too old");
+    const carried = store.requests.carried(request.request);
+    apply(engine, flow, after, carried, {
+      found: "none",
+      detail: "all its keys have grown too old",
+    });
+    return after;
+  });
 }
 
 /** The machine's step, stored and audited. Inside a transaction. */
@@ -280,7 +289,7 @@ function undecided(cause: Answer | Finding) {
   return {
     code: "needs-decision",
     message: `nobody can tell by machine whether it arrived: ${cause.detail}`,
-    next: "Look for it at the receiver: resolve it when it is there, retry it when it is not.",
+    next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
   };
 }
 

@@ -4,6 +4,7 @@ import {
   billMapping,
   engineOn,
   pagesOf,
+  quickPolicy,
   receiver,
   type Bench,
 } from "../../test/support/engine.ts";
@@ -314,4 +315,32 @@ test("a refusal of an old version gives way to the newer one that came meanwhile
   await new Daemon(bench.engine, [flow]).once(signal);
   expect(sink.executed.map(({ body }) => body)).toEqual(['[{"number":"INV-1","amount":5}]']);
   expect(counts(bench, flow)).toEqual({ superseded: 1, delivered: 1 });
+});
+
+test("a request whose keys are used up is shown to a person", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ policy: { ...quickPolicy, keyLifeMs: 0 } });
+  sink.script.push(() => ({ answer: answer("failed"), execute: false }));
+  sink.script.push(() => ({ answer: answer("failed"), execute: false }));
+  sink.script.push(() => ({ answer: answer("failed"), execute: false }));
+  const page = { changes: [bill("INV-1", "1")], position: 1 };
+  const flow = bench.flow({ sink, source: pagesOf([page]) });
+  const daemon = new Daemon(bench.engine, [flow]);
+  for (let hours = 0; hours < 3; hours++) {
+    await daemon.once(signal);
+    bench.clock.advance(3_600_000);
+  }
+  expect(counts(bench, flow)).toEqual({ quarantined: 1 });
+  expect(new Set(sink.sent.map(({ key }) => key)).size).toBe(3);
+});
+
+test("documents that share a request are linked one by one", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ itemsMax: 2 });
+  sink.script.push(() => ({ answer: answer("done", { ids: ["a", "b"] }), execute: true }));
+  const changes = [bill("INV-1", "1"), bill("INV-2", "2")];
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.links.find("invoice", "erp", "INV-1")?.platformId).toBe("a");
+  expect(bench.store.links.find("invoice", "erp", "INV-2")?.platformId).toBe("b");
 });

@@ -10,6 +10,8 @@ export interface Engine {
   /** Enters every idempotency key. */
   readonly company: string;
   readonly environment: "live" | "test";
+  /** ISO 4217. */
+  readonly currency: string;
   readonly tables: Tables;
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;

@@ -48,7 +48,7 @@ export interface FlowStatus {
   readonly name: string;
   readonly from: string;
   readonly to: string;
-  readonly state: "idle" | "running" | "paused" | "stopped" | "waiting";
+  readonly state: "idle" | "running" | "paused" | "stopped";
   readonly schedule: string;
   /** ISO 8601 UTC. */
   readonly lastRunAt: string | null;

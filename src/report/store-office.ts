@@ -1,17 +1,15 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
-import { hash } from "node:crypto";
-import { linkAll, moved } from "../engine/deliver.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
-  type Decision,
   type FlowStatus,
   type Office,
   OfficeError,
   type QuarantineGroup,
   type Status,
 } from "./office.ts";
+import { groupId, resolve, retry, select } from "./decisions.ts";
 import { trace } from "./trace.ts";
 
 export interface OfficeParts {
@@ -59,37 +57,8 @@ export function storeOffice(parts: OfficeParts): Office {
 
     async resolve(selector, decision) {
       const chosen = select(engine, flows, selector);
-      const at = clock.now();
-      store.transaction(() => {
-        for (const { flow, row } of chosen) {
-          const request = row.request === null ? null : store.requests.get(row.request);
-          if (request?.machine.state === "manual") {
-            moved(
-              engine,
-              flow,
-              request,
-              { type: "decision", at, decision: "cancel" },
-              by(decision),
-            );
-            if (decision.receiverId !== undefined)
-              linkAll(
-                engine,
-                flow,
-                store.requests.carried(request.request),
-                [decision.receiverId],
-                at.wallMs,
-              );
-          }
-          if (decision.receiverId === undefined)
-            store.deliveries.end(row.delivery, "resolved", by(decision));
-          store.journal.audit(at.wallMs, {
-            flow: flow.flow,
-            delivery: row.delivery,
-            event: "resolved",
-            detail: by(decision),
-          });
-        }
-      });
+      store.transaction(() => resolve(engine, chosen, decision));
+      daemon?.nudge();
       return { resolved: chosen.length };
     },
 
@@ -111,9 +80,10 @@ export function storeOffice(parts: OfficeParts): Office {
 
     async release(breaker, by) {
       const released = store.transaction(() => {
+        if (!store.journal.drop(breaker)) return false;
         const detail = `${breaker}: by ${by}`;
         store.journal.audit(clock.now().wallMs, { event: "released", detail });
-        return store.journal.drop(breaker);
+        return true;
       });
       if (!released)
         throw new OfficeError(
@@ -188,51 +158,6 @@ function scheduleText(schedule: Schedule): string {
   return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }
 
-interface Chosen {
-  readonly flow: Flow;
-  readonly row: QuarantinedRow;
-}
-
-/** @throws OfficeError when the selector names nothing */
-function select({ store }: Engine, flows: readonly Flow[], selector: string): Chosen[] {
-  const chosen: Chosen[] = [];
-  for (const cause of store.questions.quarantine()) {
-    const flow = flows.find(({ name }) => name === cause.flow);
-    if (flow === undefined) continue;
-    const whole = selector === "all" || groupId(cause) === selector;
-    for (const row of store.questions.quarantined(cause.flow, cause.code, cause.cause))
-      if (whole || String(row.delivery) === selector) chosen.push({ flow, row });
-  }
-  if (chosen.length === 0 && selector !== "all")
-    throw new OfficeError(
-      `Nothing in the quarantine is called "${selector}".`,
-      "`fuelbridge quarantine list` shows the groups, `show GROUP` their deliveries; or say all.",
-    );
-  return chosen;
-}
-
-/** A request that waits for a person goes again under a new key; everything else is mapped anew. */
-function retry(engine: Engine, { flow, row }: Chosen): void {
-  const { store, clock } = engine;
-  const at = clock.now();
-  store.journal.audit(at.wallMs, {
-    flow: flow.flow,
-    delivery: row.delivery,
-    event: "retried",
-    detail: "by a person",
-  });
-  const request = row.request === null ? null : store.requests.get(row.request);
-  if (request?.machine.state === "manual")
-    moved(
-      engine,
-      flow,
-      request,
-      { type: "decision", at, decision: "cancel" },
-      "retried by a person",
-    );
-  store.deliveries.reopen(row.delivery);
-}
-
 function causeOf({ store }: Engine, id: string): CauseRow {
   const cause = store.questions.quarantine().find((one) => groupId(one) === id);
   if (cause !== undefined) return cause;
@@ -245,11 +170,6 @@ function causeOf({ store }: Engine, id: string): CauseRow {
 function groupOf(row: CauseRow): QuarantineGroup {
   const { flow, code, cause, next, count, sinceMs } = row;
   return { id: groupId(row), flow, code, cause, next, count, since: iso(sinceMs) };
-}
-
-/** Short, stable, and never only digits (those name a delivery). */
-function groupId({ flow, code, cause }: CauseRow): string {
-  return `q${hash("sha256", JSON.stringify([flow, code, cause])).slice(0, 7)}`;
 }
 
 function shown(row: QuarantinedRow) {
@@ -265,7 +185,6 @@ function shown(row: QuarantinedRow) {
   };
 }
 
-const by = ({ by, note }: Decision): string => `${by}: ${note}`;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : iso(ms);

@@ -3,7 +3,7 @@
  * power cut (ADR 0001). Any storage error ends the process: what a disk said once is not asked again in place.
  */
 import Database from "better-sqlite3";
-import { existsSync, mkdirSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { EnvironmentError, StorageError } from "../core/errors.ts";
 import { migrations } from "./migrations.ts";
@@ -20,6 +20,7 @@ export function openDatabase(path: string): Database.Database {
     try {
       configure(database, path);
       migrate(database, path, existed);
+      if (process.platform !== "win32") chmodSync(path, 0o600);
       return database;
     } catch (error) {
       database.close();
@@ -33,21 +34,26 @@ export function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error;
-    if (error.code.startsWith("SQLITE_BUSY"))
-      throw new EnvironmentError(
-        `The store ${path} is in use by another fuelbridge process.`,
-        "Only one daemon may work on a store. Ask the running one (`fuelbridge status`), or stop it first.",
-        error,
-      );
-    if (FATAL.test(error.code))
-      throw new StorageError(
-        `The store ${path} cannot be written or read safely: ${error.message} (${error.code}).`,
-        "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
-        error,
-      );
-    throw error;
+    throw told(path, error);
   }
+}
+
+/** The error that ends the process, where it is the storage's; any other as it is. */
+export function told(path: string, error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  if (error.code.startsWith("SQLITE_BUSY"))
+    return new EnvironmentError(
+      `The store ${path} is in use by another fuelbridge process.`,
+      "Only one daemon may work on a store. Ask the running one (`fuelbridge status`), or stop it first.",
+      error,
+    );
+  if (FATAL.test(error.code))
+    return new StorageError(
+      `The store ${path} cannot be written or read safely: ${error.message} (${error.code}).`,
+      "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
+      error,
+    );
+  return error;
 }
 
 const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;

@@ -25,6 +25,17 @@ export interface Mapped {
   readonly content: string;
 }
 
+/** A delivery as a request carries it, or as a person links it. */
+export interface Carried {
+  readonly delivery: number;
+  readonly recordId: string;
+  readonly revision: string;
+  readonly number: string;
+  /** Null when it was never mapped. */
+  readonly content: string | null;
+  readonly amount: string | null;
+}
+
 export type Ended = "delivered" | "skipped" | "echo" | "resolved";
 
 type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
@@ -79,7 +90,19 @@ export function deliveries(database: Database.Database) {
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
 
+  const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
+    `select delivery, record.id, delivery.revision, coalesce(number, '') as number, delivery.content, amount
+     from delivery join record using (record) where delivery = ?`,
+  );
+
   return {
+    carried(delivery: number): Carried | null {
+      const row = carried.get(delivery);
+      if (row === undefined) return null;
+      const { id, ...rest } = row;
+      return { ...rest, recordId: shownId(id) };
+    },
+
     /** The oldest pending deliveries of a flow with their current content. */
     pending(flow: number, after: number, limit: number): PendingDelivery[] {
       return pending.all(flow, after, limit).map(({ id, fault, ...row }) => ({

@@ -1,7 +1,7 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import { join } from "node:path";
 import type Database from "better-sqlite3";
-import { assertSpace, guarded, openDatabase } from "./database.ts";
+import { assertSpace, guarded, openDatabase, told } from "./database.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { intake } from "./intake.ts";
@@ -13,6 +13,8 @@ import { requests } from "./requests.ts";
 export interface Store extends ReturnType<typeof rooms> {
   /** All or nothing, and durable when it returns. @throws StorageError */
   transaction<T>(work: () => T): T;
+  /** What an error of any statement means: a StorageError where the storage itself is at fault. */
+  told(error: unknown): unknown;
   /** @throws StorageError when too little space is left to record outcomes. */
   assertSpace(): void;
   close(): void;
@@ -34,6 +36,7 @@ export function openStore(folder: string): Store {
           })
           .immediate(),
       ),
+    told: (error) => told(path, error),
     assertSpace: () => assertSpace(path),
     close: () => database.close(),
   };

@@ -32,7 +32,7 @@ export const billMapping = defineMapping<Bill, Bill>({
   posts: true,
 });
 
-const quickPolicy: Policy = {
+export const quickPolicy: Policy = {
   settleMs: 1_000,
   reads: 1,
   readGapMs: 0,
@@ -132,6 +132,7 @@ export function engineOn(folder: string, clock = testClock()): Bench {
     clock,
     company: "bluebonnet",
     environment: "test",
+    currency: "USD",
     tables: { row: (table, key) => tables.get(`${table} ${key}`) ?? null },
     note: (event) => notes.push(event),
   };

@@ -99,19 +99,20 @@ function cells({ documents, amount, gallons }: Totals): string[] {
   return [String(documents), amount?.fixed(2) ?? "-", gallons?.plain() ?? "-"];
 }
 
-export function whereToLook(folder: string, status: Status, shown: string): string {
+export function whereToLook(folder: string, status: Status): string {
   const quarantined = status.flows.reduce((sum, flow) => sum + flow.quarantined, 0);
   const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
   const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
   return [
     `Where to look:`,
-    `  ${folder}/erp/import     what the ERP gets, one CSV file per document`,
-    `  ${folder}/erp/export     what the ERP gives; read files are in archive/`,
-    `  ${shown} status          the same flows, any time`,
-    `  ${shown} trace INV-2026-00007`,
+    `  ${folder}/erp/import  what the ERP gets, one CSV file per document`,
+    `  ${folder}/erp/export  what the ERP gives; read files are in archive/`,
+    "  export FUELBRIDGE_CONFIG=config/demo.yaml, then",
+    "  npx fuelbridge status                 the same flows, any time",
+    "  npx fuelbridge trace INV-2026-00007   one document's way",
     ...(quarantined > 0
       ? [
-          `  ${shown} quarantine list  the ${quarantined} that a person must decide, with the reason`,
+          `  npx fuelbridge quarantine list        ${quarantined} that a person must decide, each with its reason`,
         ]
       : []),
     ...(next === null ? [] : [`Next look at ${instant(next)}.`]),

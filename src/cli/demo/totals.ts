@@ -162,6 +162,7 @@ function priceTotals(
 /** Terminal and product of each ERP price in the platform's words, by the cross-reference tables. */
 function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
   const references: References = {
+    currency: "USD",
     row: (table, key) => tables.row(table, key) ?? {},
     find: () => null,
     counterpart: () => "",

@@ -36,6 +36,11 @@ export interface World {
 
 /** Puts the ERP's exports into a new demo folder, as an ERP should: whole files, moved into place. */
 export function dropExports(folder: string): boolean {
+  if (!existsSync(exportsFolder))
+    throw new EnvironmentError(
+      `The demo's data is not here (${exportsFolder}).`,
+      "Run the demo in a clone of the project: `npm run demo`.",
+    );
   const drop = join(folder, "erp", "export");
   if (existsSync(join(folder, "state"))) return false;
   mkdirSync(drop, { recursive: true });

@@ -1,0 +1,101 @@
+/** What people decide about deliveries in quarantine. Each runs inside a transaction of its caller. */
+import { hash } from "node:crypto";
+import { linkAll, moved } from "../engine/deliver.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
+import { type Decision, OfficeError } from "./office.ts";
+
+export interface Chosen {
+  readonly flow: Flow;
+  readonly row: QuarantinedRow;
+}
+
+/** @throws OfficeError when the selector names nothing */
+export function select({ store }: Engine, flows: readonly Flow[], selector: string): Chosen[] {
+  const chosen: Chosen[] = [];
+  for (const cause of store.questions.quarantine()) {
+    const flow = flows.find(({ name }) => name === cause.flow);
+    if (flow === undefined) continue;
+    const whole = selector === "all" || groupId(cause) === selector;
+    for (const row of store.questions.quarantined(cause.flow, cause.code, cause.cause))
+      if (whole || String(row.delivery) === selector) chosen.push({ flow, row });
+  }
+  if (chosen.length === 0 && selector !== "all")
+    throw new OfficeError(
+      `Nothing in the quarantine is called "${selector}".`,
+      "`fuelbridge quarantine list` shows the groups, `show GROUP` their deliveries; or say all.",
+    );
+  return chosen;
+}
+
+/**
+ * Mapped anew and sent under a key of its own. A request that waited for a person is given up for that; the look before
+ * the first send keeps what did arrive from being written twice.
+ */
+export function retry(engine: Engine, { flow, row }: Chosen): void {
+  settleRequest(engine, flow, row, "cancel", "retried by a person");
+  note(engine, flow, row, "retried", "by a person");
+  engine.store.deliveries.reopen(row.delivery);
+}
+
+/**
+ * Closed by a person. With the receiver's id both sides are linked, so that the document is known when it comes by.
+ * @throws OfficeError when the id is missing where it is needed, or given for more than one delivery
+ */
+export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Decision): void {
+  const { receiverId } = decision;
+  if (receiverId !== undefined && chosen.length !== 1)
+    throw new OfficeError(
+      `${chosen.length} deliveries cannot be linked with one id.`,
+      "Name one delivery by its number in the list, and its id at the receiver.",
+    );
+  for (const { flow, row } of chosen) {
+    const undecided = settleRequest(
+      engine,
+      flow,
+      row,
+      receiverId === undefined ? "cancel" : "done",
+      by(decision),
+    );
+    if (undecided && receiverId === undefined && flow.sink.writes === "create")
+      throw new OfficeError(
+        `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
+        "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
+      );
+    note(engine, flow, row, "resolved", by(decision));
+    if (receiverId === undefined)
+      engine.store.deliveries.end(row.delivery, "resolved", by(decision));
+    else link(engine, flow, row, receiverId);
+  }
+}
+
+/** True when a request of unknown outcome carried it. */
+function settleRequest(
+  engine: Engine,
+  flow: Flow,
+  row: QuarantinedRow,
+  decision: "cancel" | "done",
+  detail: string,
+): boolean {
+  const request = row.request === null ? null : engine.store.requests.get(row.request);
+  if (request?.machine.state !== "manual") return false;
+  moved(engine, flow, request, { type: "decision", at: engine.clock.now(), decision }, detail);
+  return true;
+}
+
+function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: string): void {
+  const carried = engine.store.deliveries.carried(row.delivery);
+  if (carried !== null) linkAll(engine, flow, [carried], [receiverId], engine.clock.now().wallMs);
+}
+
+function note(engine: Engine, flow: Flow, row: QuarantinedRow, event: string, detail: string) {
+  const entry = { flow: flow.flow, delivery: row.delivery, event, detail };
+  engine.store.journal.audit(engine.clock.now().wallMs, entry);
+}
+
+/** Short, stable, and never only digits (those name a delivery). */
+export function groupId({ flow, code, cause }: CauseRow): string {
+  return `q${hash("sha256", JSON.stringify([flow, code, cause])).slice(0, 7)}`;
+}
+
+const by = ({ by, note }: Decision): string => `${by}: ${note}`;
