@@ -27,10 +27,12 @@ const through = defineMapping({
 
 const change = (text: string, at: number): Change => ({ id: `D-${at}`, version: null, text });
 
-/** A flow that has these documents to deliver, each as JSON text. */
-export function delivery(sink: Sink, clock: TestClock, documents: readonly string[]) {
+/** A flow whose source tells these documents, each as JSON text, one read after the other. */
+export function delivery(sink: Sink, clock: TestClock, ...reads: readonly (readonly string[])[]) {
   const bench = engineOn(tempFolder(), clock);
-  const source = pagesOf([{ changes: documents.map(change), position: 1 }]);
+  const source = pagesOf(
+    ...reads.map((documents) => [{ changes: documents.map(change), position: 1 }]),
+  );
   const flow = bench.flow({ sink, source, mapping: through });
 
   return {
@@ -38,11 +40,11 @@ export function delivery(sink: Sink, clock: TestClock, documents: readonly strin
     flow,
     /** Runs, and waits as the daemon would, until nothing more is going to happen by itself. */
     async settled(): Promise<Record<string, number>> {
-      let ran: { progress: number; wakeAt: { monoMs: number } | null } = await runFlow(
-        bench.engine,
-        flow,
-        never,
-      );
+      let ran: { progress: number; wakeAt: { monoMs: number } | null } = {
+        progress: 0,
+        wakeAt: null,
+      };
+      for (const _ of reads) ran = await runFlow(bench.engine, flow, never);
       for (let turns = 0; ran.progress > 0 || ran.wakeAt !== null; turns++) {
         expect(turns, stringifyExact(bench.store.requests.open(flow.flow))).toBeLessThan(100);
         if (ran.wakeAt !== null)

@@ -192,3 +192,14 @@ test("an invoice that somebody entered by hand is adopted, one of other amounts 
   expect(await work.settled()).toEqual({ delivered: 1, quarantined: 1 });
   expect(await control.requests("?method=POST")).toEqual([]);
 });
+
+test("a batch of prices that is committed late never overwrites newer ones", async () => {
+  await control.readings(late);
+  await control.fault({ method: "POST", kind: "status", status: 500, when: "after" });
+  const price = (amount: string) => [`{"terminalId":"HOU-1","product":"ULSD","price":${amount}}`];
+  const clock = await platform.clock();
+  const work = delivery(platform.sink("rackPrices"), clock, price("2.5"), price("2.6"));
+  expect(await work.settled()).toEqual({ delivered: 2 });
+  await control.advance(600);
+  expect(await control.stored("rack-prices", "supplier")).toMatchObject([{ price: 2.6 }]);
+});

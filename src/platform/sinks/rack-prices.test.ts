@@ -114,15 +114,15 @@ describe("looking for prices", () => {
     expect(await find(price("ltr", "1.5"))).toMatchObject({ found: "none" });
   });
 
-  test("of several prices of one thing the latest counts, wherever it stands in the list", async () => {
+  test.each([
+    ["first", 12],
+    ["last", 10],
+  ])("of several prices of one thing the latest counts, listed %s", async (_, created) => {
     const day = (n: number) => `2026-11-${n}T06:00:00Z`;
-    for (const createdAt of [day(10), day(12)])
-      await control.records("rack-prices", [
-        kept("HOU-1", createdAt === day(10) ? 2.6 : 2.5, {
-          createdAt,
-          effectiveAt: createdAt === day(10) ? day(20) : day(19),
-        }),
-      ]);
+    await control.records("rack-prices", [
+      kept("HOU-1", 2.5, { createdAt: day(11), effectiveAt: day(19) }),
+      kept("HOU-1", 2.6, { createdAt: day(created), effectiveAt: day(20) }),
+    ]);
     expect(await find(price("HOU-1", "2.6"))).toMatchObject({ found: "exact" });
     expect(await find(price("HOU-1", "2.5"))).toMatchObject({ found: "none" });
   });
