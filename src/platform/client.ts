@@ -46,13 +46,15 @@ export type Exchange =
   /** It may have arrived. */
   | { readonly kind: "torn"; readonly detail: string };
 
-/** A success whose body is still arriving: read it to its end, or leave the loop over it. */
+/** A success whose body is still arriving: read it to its end, or leave it. */
 export interface Download {
   readonly kind: "download";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Throws what tears it, and when it is larger than 32 MiB or the deadline is over. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** Ends the connection when it is not read to its end; harmless otherwise. */
+  readonly leave: () => void;
 }
 
 export interface Exchanger {
@@ -126,9 +128,10 @@ export function openClient(options: PlatformOptions): Exchanger {
       await admit(request);
       try {
         const { status, headers, body } = await ask(request, type);
-        if (status === 200 && headers["content-type"]?.split(";")[0]?.trim() === type)
-          return { kind: "download", status, headers, body: limited(body, FILE_BYTES_MAX) };
-        return { kind: "answer", status, headers, text: await bounded(body) };
+        if (status !== 200 || headers["content-type"]?.split(";")[0]?.trim() !== type)
+          return { kind: "answer", status, headers, text: await bounded(body) };
+        const leave = () => void body.destroy();
+        return { kind: "download", status, headers, body: limited(body, FILE_BYTES_MAX), leave };
       } catch (error) {
         return failure(error);
       }
@@ -204,8 +207,10 @@ function failure(error: unknown): Exchange {
 }
 
 function told(error: unknown): string {
-  const { name, code = name, message } = error as Error & { code?: string };
-  return message === "" ? code : `${code}: ${message}`;
+  const { name, code, message } = error as Error & { code?: unknown };
+  // The code of a DOMException (a deadline) is a number that says nothing.
+  const word = typeof code === "string" ? code : name;
+  return message === "" ? word : `${word}: ${message}`;
 }
 
 /** The connection could not be made: address, network, TLS. */

@@ -1,4 +1,5 @@
 import { buffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
   freight,
@@ -215,7 +216,9 @@ describe("what failed", () => {
 
   test("a deadline is the caller's to choose", async () => {
     const silent = await against(() => ({ end: false }), { deadlineMs: 100 });
-    expect(await errorOf(silent.listAllocations())).toMatchObject({ kind: "torn" });
+    const late = await errorOf(silent.listAllocations());
+    expect(late).toMatchObject({ kind: "torn", status: null });
+    expect(late.message).toMatch(/^listAllocations: TimeoutError: /);
   });
 
   test.each([
@@ -249,6 +252,16 @@ describe("PDF", () => {
     const client = await against(answer, { deadlineMs: 200 });
     const stream = await client.getInvoicePdf({ id });
     expect(await errorOf(buffer(stream))).toMatchObject({ kind: "torn", status: 200 });
+  });
+
+  test("that nobody reads, or that is given up, holds nothing", async () => {
+    const body = Buffer.alloc(1024 * 1024);
+    const answer = () => ({ type: "application/pdf", body, end: false as const });
+    const client = await against(answer, { deadlineMs: 300 });
+    for (let calls = 0; calls < 10; calls++) (await client.getInvoicePdf({ id })).destroy();
+    const unread = await client.getInvoicePdf({ id });
+    await setTimeout(500);
+    expect(await errorOf(buffer(unread))).toMatchObject({ kind: "torn" });
   });
 
   test("that does not end ends at 32 MiB", async () => {

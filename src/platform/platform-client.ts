@@ -216,7 +216,7 @@ function readerOf(id: OperationId, { success }: Operation): (answer: Answer) => 
   };
 }
 
-function streamOf(id: OperationId, { status, body }: Download): Readable {
+function streamOf(id: OperationId, { status, body, leave }: Download): Readable {
   async function* bytes() {
     try {
       yield* body;
@@ -225,7 +225,7 @@ function streamOf(id: OperationId, { status, body }: Download): Readable {
       throw new PlatformError(id, { kind: "torn", status, message, cause });
     }
   }
-  return Readable.from(bytes(), { objectMode: false });
+  return Readable.from(bytes(), { objectMode: false }).once("close", leave);
 }
 
 async function* walk(id: OperationId, call: Caller, query: Query): AsyncGenerator<Listed, void> {
