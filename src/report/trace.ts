@@ -1,4 +1,5 @@
 /** A document's story from the record to the other side's number, out of what the store kept. */
+import type { AuditRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
 import type { TraceStep } from "./office.ts";
 
@@ -7,6 +8,7 @@ export function trace(store: Store, text: string): TraceStep[] {
   const links = store.links.search(text);
   const texts = new Set([text, ...links.flatMap(({ platformId, erpId }) => [platformId, erpId])]);
   const seen = new Set<number>();
+  const numbers = new Set<string>();
   const steps: TraceStep[] = [];
   for (const one of texts) {
     for (const row of store.questions.deliveries(one)) {
@@ -19,6 +21,8 @@ export function trace(store: Store, text: string): TraceStep[] {
       };
       const version = row.version === null ? "" : `, version ${row.version}`;
       step(row.receivedMs, "received", `${row.origin ?? row.recordId}${version}`);
+      for (const { atMs, event, detail } of givenUp(store, row.number, numbers))
+        step(atMs, event, detail);
       for (const { atMs, event, detail } of audit) step(atMs, event, detail);
       const last = row.sinceMs ?? audit.at(-1)?.atMs ?? row.receivedMs;
       step(last, row.state, row.cause ?? row.note ?? "");
@@ -34,6 +38,13 @@ export function trace(store: Store, text: string): TraceStep[] {
       erpId: link.erpId,
     });
   return steps.sort((one, other) => one.at.localeCompare(other.at));
+}
+
+/** What was tried for this number and given up belongs to its story, once. */
+function givenUp(store: Store, number: string | null, told: Set<string>): AuditRow[] {
+  if (number === null || told.has(number)) return [];
+  told.add(number);
+  return store.questions.givenUp(number);
 }
 
 function idsOf(

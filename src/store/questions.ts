@@ -76,6 +76,13 @@ export function questions(database: Database.Database) {
      from audit left join flow using (flow) where request = ? or delivery = ? order by audit`,
   );
 
+  const givenUp = database.prepare<[string], AuditRow>(
+    `select at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail
+     from request join audit using (request) left join flow on flow.flow = audit.flow
+     where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
+     order by audit`,
+  );
+
   const delivered = database
     .prepare<[string], Buffer | string>(
       `select distinct record.id from delivery join record using (record)
@@ -100,6 +107,10 @@ export function questions(database: Database.Database) {
     },
     audit(delivery: number, request: number | null): AuditRow[] {
       return auditOf.all(request, delivery);
+    },
+    /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
+    givenUp(number: string): AuditRow[] {
+      return givenUp.all(number);
     },
   };
 }

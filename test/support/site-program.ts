@@ -27,13 +27,18 @@ process.once("exit", () => {
 });
 
 /** `node src/main.ts ARGS`: the launcher would only look for a Node, and this is one. */
-export function fuelbridge(
-  args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly home?: string } = {},
-): Running {
-  const { env = {}, home = root } = options;
+export const fuelbridge = (args: readonly string[], env: Environment = {}): Running =>
+  start(root, ["src/main.ts", ...args], env);
+
+/** `node src/launch.mjs ARGS` in a copy of the checkout. */
+export const launch = (home: string, args: readonly string[]): Running =>
+  start(home, ["src/launch.mjs", ...args], {});
+
+type Environment = Readonly<Record<string, string>>;
+
+function start(home: string, [file = "", ...args]: readonly string[], env: Environment): Running {
   const { FUELBRIDGE_CONFIG: _, ...clean } = process.env;
-  const child = spawn(process.execPath, [join(home, "src", "main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(home, file), ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...clean, NO_COLOR: "1", ...env },

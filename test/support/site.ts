@@ -55,7 +55,7 @@ export async function openSite(folder: string): Promise<Site> {
   writeFileSync(join(demo, "api-key"), `${supplier.key}\n`, { mode: 0o600 });
 
   const env = { FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
-  const start = (...args: string[]): Running => fuelbridge([...args, "--config", config], { env });
+  const start = (...args: string[]): Running => fuelbridge([...args, "--config", config], env);
   const command = (...args: string[]): Promise<Said> => start(...args).ended;
   let closed: Promise<void> | null = null;
   return {
