@@ -238,7 +238,8 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
       return quiet({
         ...request,
         state: request.state === "preflight" ? "preflight" : "unknown",
-        notBefore: later(at, finding.waitMs ?? backOffMs(2, 0.5)),
+        failures: request.failures + 1,
+        notBefore: later(at, finding.waitMs ?? backOffMs(request.failures + 1, 0.5)),
       });
     case "none":
       return quiet(
@@ -255,11 +256,12 @@ function nothingThere(request: RequestState, policy: Policy, at: Moment): Reques
   if (negativeReads < policy.reads)
     return {
       ...request,
+      failures: 0,
       state: "unknown",
       negativeReads,
       notBefore: later(at, policy.readGapMs),
     };
-  const proven = { ...request, negativeReads, unresolved: null, notBefore: null };
+  const proven = { ...request, negativeReads, failures: 0, unresolved: null, notBefore: null };
   if (policy.resend === "anew" && !request.refusal) return superseded(proven);
   if (request.refusal) return { ...proven, state: "rejected", evidence: "read" };
   const after = request.timedOut ? policy.afterTimeout : policy.afterNone;

@@ -129,9 +129,8 @@ export class Daemon {
         : { ...(await push(engine, flow, signal)), received: 0, trouble: null };
       lane.wakeAt = ran.wakeAt;
       if (withPull) this.#scheduleNext(flow, ran.trouble);
-      // What was delivered may be what another flow waits for.
-      if (ran.progress > 0)
-        for (const other of this.#lanes) if (other !== lane) other.nudged = true;
+      // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
+      if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
       return ran.progress + ran.received;
     } catch (thrown) {
       const error = engine.store.told(thrown);

@@ -271,34 +271,6 @@ test("a source that breaks off keeps what was stored, and says what to do", asyn
   expect(counts(bench, flow)).toEqual({ delivered: 1 });
 });
 
-test("an overdue flow runs once however long nothing ran, then on its schedule", async () => {
-  const bench = engineOn(tempFolder());
-  let reads = 0;
-  const source = {
-    async *read() {
-      reads++;
-      yield { changes: [], position: reads };
-    },
-  };
-  const flow = bench.flow({ sink: receiver(), source });
-  const stop = new AbortController();
-  const pause = bench.clock.pause.bind(bench.clock);
-  const reached: number[] = [];
-  const clock = {
-    ...bench.clock,
-    pause: async (ms: number, by?: AbortSignal) => {
-      // Lets the run that was started come to its end before time goes on.
-      await new Promise((resolve) => setImmediate(resolve));
-      await pause(by?.aborted ? 0 : ms);
-      reached.push(reads);
-      if (bench.clock.now().wallMs > Date.parse("2026-11-21T12:03:30Z")) stop.abort();
-    },
-  };
-  await new Daemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
-  expect(reads).toBeGreaterThanOrEqual(3);
-  expect(reads).toBeLessThanOrEqual(5);
-});
-
 test("a refusal of an old version gives way to the newer one that came meanwhile", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ writes: "upsert" });

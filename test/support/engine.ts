@@ -50,7 +50,8 @@ interface Scripted {
 }
 
 /** A receiver that keeps what it executed and answers as it is told to. */
-export interface Receiver extends Sink {
+export interface Receiver extends Omit<Sink, "send"> {
+  send: Sink["send"];
   readonly executed: { key: string; body: string }[];
   readonly sent: { key: string; body: string }[];
   /** What to answer next; executed when the answer's rule says so, or when `execute` says otherwise. */
