@@ -13,6 +13,7 @@ import { addRecords, listRecords, patchRecord } from "./control-records.ts";
 import { Fault } from "./faults.ts";
 import { generation } from "./generation.ts";
 import type { Key } from "./keys.ts";
+import { resourceNames } from "./kinds.ts";
 import { ReadingsChange } from "./readings.ts";
 import { isSceneName } from "./scenes/index.ts";
 import type { World } from "./world.ts";
@@ -60,6 +61,16 @@ const routes: Readonly<Record<string, Route>> = {
     return { answer: { now: iso(world.clock.now()) } };
   }),
 
+  "GET state": plain((world) => {
+    const now = world.clock.now();
+    const counts = world.records.counts();
+    const records = Object.fromEntries(resourceNames.map((name) => [name, counts[name] ?? 0]));
+    const { scenario, limits, faults } = world;
+    return {
+      answer: { scenario, now: iso(now), records, limits: limits.all(now), faults: faults.list() },
+    };
+  }),
+
   "GET records": (world, request) => listRecords(world, request),
   "POST records": (world, request) => addRecords(world, request),
   "PATCH records": (world, request) => patchRecord(world, request),
@@ -95,9 +106,16 @@ const routes: Readonly<Record<string, Route>> = {
   }),
 
   "GET requests": plain((world, request) => {
-    const { since = "0", method, path } = request.query;
+    const { since = "0", last, method, path } = request.query;
     if (!/^\d{1,15}$/.test(since)) throw new ControlError(400, "since is not a sequence number.");
-    const requests = world.log.list(Number(since), method?.toUpperCase() || null, path || null);
+    if (last !== undefined && !/^\d{1,6}$/.test(last))
+      throw new ControlError(400, "last is not a number of requests.");
+    const requests = world.log.list({
+      since: Number(since),
+      last: last === undefined ? null : Number(last),
+      method: method?.toUpperCase() || null,
+      path: path || null,
+    });
     return { answer: { requests } };
   }),
 };

@@ -10,7 +10,7 @@ import { EnvironmentError } from "../core/errors.ts";
 const IN_MEMORY = ":memory:";
 
 /** Marks the file as ours, at this version of the schema. */
-const APPLICATION_ID = 0x66_62_73_01;
+const APPLICATION_ID = 0x66_62_73_02;
 
 /** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
 export function openDatabase(path: string): Database.Database {
@@ -31,7 +31,7 @@ function opened(database: Database.Database): Database.Database {
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = normal");
-  database.pragma("cache_size = -262144");
+  database.pragma("cache_size = -65536");
   database.pragma("wal_autocheckpoint = 20000");
   database.pragma("journal_size_limit = 134217728");
   database.pragma("temp_store = memory");
@@ -42,7 +42,7 @@ function opened(database: Database.Database): Database.Database {
     database.pragma(`application_id = ${APPLICATION_ID}`);
   } else if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
     throw new EnvironmentError(
-      "The file holds another program's database.",
+      "The file holds another program's database, or the state of another version.",
       "Choose a new file for the sandbox's state.",
     );
   }
@@ -53,8 +53,8 @@ function opened(database: Database.Database): Database.Database {
 /**
  * `record` holds every record once. `sight` holds it once per company and role that can see it, with all that lists
  * filter and sort by: a list page never reads a record that is not on it. A `shelf` is what one company sees in one
- * role, and `tally` counts what stands on it. `words` finds the records of the large lists by any three letters.
- * Times are microseconds.
+ * role, and `tally` counts what stands on it by the day of its last change; `stock` counts the records of a kind.
+ * `words` finds the records of the large lists by any three letters. Times are microseconds.
  */
 const SCHEMA = `
 create table setting (name text primary key, value text not null) strict, without rowid;
@@ -89,8 +89,10 @@ create virtual table words using fts5 (
   text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
 );
 create table tally (
-  shelf integer not null, status text not null, count integer not null, primary key (shelf, status)
+  shelf integer not null, day integer not null, status text not null, count integer not null,
+  primary key (shelf, day, status)
 ) strict, without rowid;
+create table stock (kind text primary key, count integer not null) strict, without rowid;
 
 create table idempotency (
   company text not null, key text not null, method text not null, path text not null, hash text not null,

@@ -22,14 +22,14 @@ const WINDOW_MS = 60_000;
  */
 export class Limits {
   readonly #get: Statement<[string], Usage>;
+  readonly #all: Statement<[], Usage & { readonly name: string }>;
   readonly #window: Statement<[number, number, string]>;
   readonly #month: Statement<[string, number, string]>;
   readonly #change: Statement<[Record<string, unknown>]>;
 
   constructor(database: Database) {
-    this.#get = database.prepare(
-      `select per_minute, monthly_cap, window_start, window_used, month, month_used from key where name = ?`,
-    );
+    this.#get = database.prepare("select * from key where name = ?");
+    this.#all = database.prepare("select * from key order by rowid");
     this.#window = database.prepare(
       "update key set window_start = ?, window_used = ? where name = ?",
     );
@@ -69,6 +69,17 @@ export class Limits {
     const { month, month_used } = this.#get.get(key) as Usage;
     const current = monthOf(now);
     this.#month.run(current, month === current ? month_used + 1 : 1, key);
+  }
+
+  /** Every key's limits, and what is used of them. */
+  all(now: number): object[] {
+    return this.#all.all().map((usage) => ({
+      key: usage.name,
+      perMinute: usage.per_minute,
+      minuteUsed: now < (usage.window_start ?? -Infinity) + WINDOW_MS ? usage.window_used : 0,
+      monthlyCap: usage.monthly_cap,
+      monthUsed: usage.month === monthOf(now) ? usage.month_used : 0,
+    }));
   }
 
   change(key: string, perMinute: number | undefined, monthlyCap: number | undefined) {

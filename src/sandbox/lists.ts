@@ -6,6 +6,7 @@ import { micros } from "./clock.ts";
 import type { Cursors } from "./cursors.ts";
 import { type Fields, type Kind, lineFields } from "./kinds.ts";
 import type { Readings } from "./readings.ts";
+import { DAY_MICROS, dayOf } from "./shelves.ts";
 import { type Filters, ordering, selection, type Sort } from "./selection.ts";
 
 export interface Listing {
@@ -62,7 +63,7 @@ export class Lists {
   page(listing: Listing): string {
     const { kind, shelf, filters, page, pageSize } = listing;
     const { from, values } = selection(kind, shelf, filters);
-    const total = this.#total(listing);
+    const total = this.#total(kind, shelf, filters);
     const offset = (page - 1) * pageSize;
     const rows = this.#rows(
       `${from} order by ${ordering(listing.sort)} limit :limit offset :offset`,
@@ -124,13 +125,9 @@ export class Lists {
     const bound = micros(updatedSince);
     if (bound === null) throw invalid("updatedSince is not a timestamp.");
     const since = updatedSinceInclusive ? bound : bound + 1;
-    const { from, values } = selection(kind, shelf, filters);
-    const counted = this.#count(`select count(*) ${from} and updated >= :since`, {
-      ...values,
-      since,
-    });
+    const total = this.#total(kind, shelf, filters, since);
     const place = { kind, company, shelf, filters, since, pageSize };
-    return { ...place, order: walkOrder, page: 1, total: counted, last: null };
+    return { ...place, order: walkOrder, page: 1, total, last: null };
   }
 
   /** The cursor's own parameters count: the request need not repeat them. */
@@ -141,16 +138,28 @@ export class Lists {
     return state;
   }
 
-  /** What stands on the shelf; the tally answers when no other filter is set than the status. */
-  #total({ kind, shelf, filters }: Listing): number {
+  /**
+   * What stands on the shelf, changed since then if that is given. When no other filter is set than the status, the
+   * tally answers for whole days, and only the day that `since` is in is counted.
+   */
+  #total(kind: Kind, shelf: number, filters: Filters, since?: number): number {
     const { status, ...others } = filters;
     const { from, values } = selection(kind, shelf, filters);
+    const changed = since === undefined ? "" : "and updated >= :since";
+    const sinceThen = since === undefined ? values : { ...values, since };
     if (Object.values(others).some((value) => value !== undefined))
-      return this.#count(`select count(*) ${from}`, values);
-    return this.#count(
-      `select coalesce(sum(count), 0) from tally where shelf = :shelf
+      return this.#count(`select count(*) ${from} ${changed}`, sinceThen);
+    const day = since === undefined ? -Infinity : dayOf(since);
+    const whole = this.#count(
+      `select coalesce(sum(count), 0) from tally where shelf = :shelf and day > :day
        ${status === undefined ? "" : "and status = :status"}`,
-      values,
+      { ...values, day },
+    );
+    if (since === undefined) return whole;
+    const end = (day + 1) * DAY_MICROS;
+    return (
+      whole +
+      this.#count(`select count(*) ${from} ${changed} and updated < :end`, { ...sinceThen, end })
     );
   }
 

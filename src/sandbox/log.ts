@@ -19,6 +19,15 @@ export interface Ending {
   readonly fault: string | null;
 }
 
+export interface Wanted {
+  /** A sequence number, exclusive. */
+  readonly since: number;
+  /** At most so many, the latest. */
+  readonly last: number | null;
+  readonly method: string | null;
+  readonly path: string | null;
+}
+
 const KEPT = 100_000;
 
 /** The last 100,000 requests, refused ones too. A reset empties the log; the sequence goes on. */
@@ -43,7 +52,7 @@ export class RequestLog {
       `select seq, at, key, method, path, query, idempotency_key as idempotencyKey, status, replayed, fault,
          body_hash as bodyHash
        from request where seq > :since and (:method is null or method = :method)
-         and (:path is null or path = :path) order by seq`,
+         and (:path is null or path = :path) order by seq desc limit :last`,
     );
   }
 
@@ -59,9 +68,10 @@ export class RequestLog {
     this.#end.run({ seq, key, status, replayed: replayed ? 1 : 0, fault });
   }
 
-  list(since: number, method: string | null, path: string | null): object[] {
-    const rows = this.#select.all({ since, method, path }) as Record<string, unknown>[];
-    return rows.map((row) => ({
+  /** Oldest first. */
+  list({ last, ...wanted }: Wanted): object[] {
+    const rows = this.#select.all({ ...wanted, last: last ?? -1 }) as Record<string, unknown>[];
+    return rows.toReversed().map((row) => ({
       ...row,
       query: JSON.parse(String(row.query)) as object,
       replayed: row.replayed === 1,

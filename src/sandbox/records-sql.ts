@@ -14,6 +14,9 @@ export function recordStatements(database: Database) {
     get: database.prepare<[string, string], Row>(
       `select ${columns} from record where kind = ? and id = ?`,
     ),
+    isParent: database
+      .prepare<[string, string], number>("select 1 from record where kind = ? and parent = ?")
+      .pluck(),
     children: database.prepare<[string, string], Row>(
       `select ${columns} from record where kind = ? and parent = ? order by seq`,
     ),
@@ -50,8 +53,13 @@ export function recordStatements(database: Database) {
     ),
     index: database.prepare<[number, string]>("insert into words (rowid, text) values (?, ?)"),
     unindex: database.prepare<[number]>("delete from words where rowid = ?"),
-    count: database.prepare<[number, string, number]>(
-      `insert into tally values (?, ?, ?) on conflict (shelf, status) do update set count = count + excluded.count`,
+    count: database.prepare<[number, number, string, number]>(
+      `insert into tally values (?, ?, ?, ?)
+       on conflict (shelf, day, status) do update set count = count + excluded.count`,
     ),
+    stock: database.prepare<[string, number]>(
+      "insert into stock values (?, ?) on conflict (kind) do update set count = count + excluded.count",
+    ),
+    stocks: database.prepare<[], { kind: string; count: number }>("select * from stock"),
   };
 }

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type Fields, type Kind, type RawRecord, unshown } from "./kinds.ts";
 import { recordStatements, type Row } from "./records-sql.ts";
-import { type Card, cardOf, type Others, type Role, type Sight } from "./shelves.ts";
+import { type Card, cardOf, dayOf, type Others, type Role, type Sight } from "./shelves.ts";
 
 export interface Stored {
   readonly seq: number;
@@ -61,6 +61,7 @@ export class Records implements Others {
     const { insert, update } = this.#sql;
     let seq = before?.seq ?? 0;
     if (before === null) {
+      this.#sql.stock.run(kind, 1);
       const added = insert.run(kind, record.id, owner, parent, natural, shown, hidden);
       seq = Number(added.lastInsertRowid);
     } else {
@@ -81,6 +82,7 @@ export class Records implements Others {
     this.#reindex(before.seq, this.#card(kind, before).words, null);
     this.#clear(kind, before);
     this.#sql.remove.run(before.seq);
+    this.#sql.stock.run(kind, -1);
   }
 
   /** Every record as JSON text, in the order of creation, in portions: there may be a million. */
@@ -90,6 +92,11 @@ export class Records implements Others {
       if (rows.length > 0) yield rows.map(whole);
       seq = rows.at(-1)?.seq;
     }
+  }
+
+  /** How many there are of every kind that there are any of. */
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#sql.stocks.all().map(({ kind, count }) => [kind, count]));
   }
 
   find(kind: Kind, id: string): Fields | null {
@@ -122,7 +129,7 @@ export class Records implements Others {
   }
 
   clear(): void {
-    for (const table of ["record", "sight", "tally", "shelf"])
+    for (const table of ["record", "sight", "tally", "shelf", "stock"])
       this.#database.exec(`delete from ${table}`);
     this.#database.exec("insert into words (words) values ('delete-all')");
     this.#shelves.clear();
@@ -145,7 +152,7 @@ export class Records implements Others {
         requested,
         search,
       );
-      this.#sql.count.run(shelf, status ?? "", 1);
+      this.#sql.count.run(shelf, dayOf(updated), status ?? "", 1);
     }
   }
 
@@ -154,7 +161,7 @@ export class Records implements Others {
     for (const sight of card.sights) {
       const shelf = this.#shelfOf(kind, sight);
       if (this.#sql.unstand.run(shelf, card.updated, before.record.id).changes > 0)
-        this.#sql.count.run(shelf, card.status ?? "", -1);
+        this.#sql.count.run(shelf, dayOf(card.updated), card.status ?? "", -1);
     }
   }
 
@@ -179,7 +186,8 @@ export class Records implements Others {
       before.companyId === after.companyId &&
       before.payerCompanyId === after.payerCompanyId &&
       (before.status === "DRAFT") === (after.status === "DRAFT");
-    return same ? [] : this.children("payments", after.id);
+    if (same || this.#sql.isParent.get("payments", after.id) === undefined) return [];
+    return this.children("payments", after.id);
   }
 }
 

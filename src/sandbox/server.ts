@@ -10,6 +10,8 @@ import { BODY_MAX } from "./body.ts";
 import { control } from "./control.ts";
 import type { ControlAnswer } from "./control-request.ts";
 import { type Departure, Exchange } from "./exchange.ts";
+import { foreign, isLoopback } from "./own-site.ts";
+import { page, pageHeaders } from "./page.ts";
 import { isSceneName } from "./scenes/index.ts";
 import { World } from "./world.ts";
 
@@ -45,7 +47,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       `There is no scenario "${scenario}".`,
       "Choose empty, conformance or demo.",
     );
-  if (!LOOPBACK.test(host))
+  if (!isLoopback(host))
     throw new ConfigurationError(
       `"${host}" is no loopback address.`,
       "The sandbox hands out its keys to everyone who asks: leave it on 127.0.0.1.",
@@ -81,8 +83,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
   };
 }
-
-const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 function listening(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -126,6 +126,11 @@ async function answer(
   const method = request.method ?? "GET";
   if (`${path}/`.startsWith(`${CONTROL_ROOT}/`)) {
     const { body } = await read(request, CONTROL_BODY_MAX);
+    const refused = foreign(request.headers);
+    if (refused !== null) {
+      await sendPieces(response, { status: 403, body: [JSON.stringify({ error: refused })] });
+      return;
+    }
     exchange.commitLate();
     const below = path.slice(CONTROL_ROOT.length);
     const segments = below.split("/").slice(1);
@@ -133,6 +138,10 @@ async function answer(
     const said = await control(world, { method, path: below, segments, query, body: text });
     exchange.commitLate();
     await sendPieces(response, said);
+    return;
+  }
+  if (method === "GET" && path === "/") {
+    response.writeHead(200, pageHeaders).end(page(CONTROL_ROOT));
     return;
   }
   if (method === "GET" && path === "/openapi.json") {

@@ -55,6 +55,10 @@ export const hasWords = (kind: Kind): boolean => kind === "invoices" || kind ===
 
 const CHILDREN: ReadonlySet<Kind> = new Set(["order-notes", "payments", "freight-rates"]);
 
+/** The day, since 1970 and in UTC, by which shelves are counted. */
+export const dayOf = (micros: number): number => Math.floor(micros / DAY_MICROS);
+export const DAY_MICROS = 24 * 3600 * 1_000_000;
+
 /** What `search` and the `product` filter compare: letters without their case. */
 export const fold = (text: string): string => text.toLowerCase();
 

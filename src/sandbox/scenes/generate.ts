@@ -26,35 +26,45 @@ export interface Generated {
 
 /**
  * As many records as asked for, one at a time. The n-th order, ticket and invoice tell of one delivery. None of the
- * invoices is a draft, so the payer sees them all.
+ * invoices is a draft, so the payer sees them all. They come in the order of their last change: indices grow at their
+ * ends, which is what makes a million affordable.
  */
 export function* generate(options: GenerateOptions): Generator<Generated> {
   const { orders = 0, deliveryTickets = 0, invoices = 0, rackPrices = 0, seed = 1 } = options;
   // Two companies may use the same seed.
   const random = new Random(seed ^ mix(Number.parseInt(options.companyId.slice(0, 8), 16)));
   const book = new Book(options.companyId, random, options.now);
-  for (let at = 0; at < Math.max(orders, deliveryTickets, invoices); at++) {
-    yield* delivery(book, options, `${seed}-${String(at + 1).padStart(7, "0")}`, {
+  const deliveries = Math.max(orders, deliveryTickets, invoices);
+  for (let at = 0; at < deliveries; at++) {
+    const touched = ago(random, at, deliveries);
+    yield* delivery(book, options, touched, `${seed}-${String(at + 1).padStart(7, "0")}`, {
       orders: at < orders,
       tickets: at < deliveryTickets,
       invoices: at < invoices,
     });
   }
   for (let at = 0; at < rackPrices; at++) {
-    yield { resource: "rack-prices", record: rack(book, seed, at) };
+    yield {
+      resource: "rack-prices",
+      record: rack(book, seed, at, ago(random, at, rackPrices)),
+    };
   }
 }
+
+/** When the n-th of so many was last changed: evenly over the last thirty days, the oldest first. */
+const ago = (random: Random, at: number, of: number): number =>
+  (1 - (at + random.next()) / of) * 29.9 * DAY;
 
 function* delivery(
   book: Book,
   options: GenerateOptions,
+  touched: number,
   number: string,
   wanted: { orders: boolean; tickets: boolean; invoices: boolean },
 ): Generator<Generated> {
   const { random } = book;
   const terminal = random.pick(terminals);
   const load = loads(random, terminal, random.int(1, 4));
-  const touched = random.next() * 29.9 * DAY;
   let orderId: string | null = null;
   if (wanted.orders) {
     const status = wanted.invoices ? "INVOICED" : random.pick(ORDER_STATUSES);
@@ -108,11 +118,10 @@ function* delivery(
 }
 
 /** A company has one price for a terminal and product, so the terminals grow with the count. */
-function rack(book: Book, seed: number, at: number): RawRecord {
+function rack(book: Book, seed: number, at: number, touched: number): RawRecord {
   const { random } = book;
   const product = products[at % products.length] as (typeof products)[number];
   const { state } = random.pick<Terminal>(terminals);
-  const touched = random.next() * 30 * DAY;
   return {
     id: random.uuid(),
     companyId: book.owner,

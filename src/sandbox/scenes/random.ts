@@ -60,4 +60,9 @@ export function mix(word: number): number {
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, "0");
+const bytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+const hex = (word: number): string =>
+  [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]
+    .map((at) => bytes[at])
+    .join("");
