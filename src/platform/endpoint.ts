@@ -4,9 +4,14 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
 import { bodyOf } from "./outcomes.ts";
+import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
+import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
 import { invoices } from "./sinks/invoices.ts";
+import { markPaid } from "./sinks/mark-paid.ts";
+import { orderNotes } from "./sinks/order-notes.ts";
 import { parties } from "./sinks/parties.ts";
 import { rackPrices } from "./sinks/rack-prices.ts";
+import { supplierTerminals } from "./sinks/supplier-terminals.ts";
 import { walkSource } from "./walk.ts";
 
 export interface EndpointOptions extends PlatformOptions {
@@ -35,6 +40,13 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       customers: parties(surroundings, "customer"),
       suppliers: parties(surroundings, "supplier"),
       rackPrices: rackPrices(surroundings),
+      paidInvoices: markPaid(surroundings),
+      tickets: deliveryTickets(surroundings),
+      ticketSignatures: ticketSignatures(surroundings),
+      freightRates: freightRates(surroundings),
+      endedFreightRates: endedFreightRates(surroundings),
+      supplierTerminals: supplierTerminals(surroundings),
+      orderNotes: orderNotes(surroundings),
     },
     async check() {
       const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
@@ -56,4 +68,16 @@ export const platformSources = [
   "invoicesIssued",
   "invoicesPayable",
 ] as const;
-export const platformSinks = ["invoices", "customers", "suppliers", "rackPrices"] as const;
+export const platformSinks = [
+  "invoices",
+  "customers",
+  "suppliers",
+  "rackPrices",
+  "paidInvoices",
+  "tickets",
+  "ticketSignatures",
+  "freightRates",
+  "endedFreightRates",
+  "supplierTerminals",
+  "orderNotes",
+] as const;

@@ -75,6 +75,14 @@ describe("what an answer to a write means (reliability 2.7)", () => {
     expect(found.detail).toContain(code);
   });
 
+  test("row 10: what is not there needs no deleting", () => {
+    const gone = answerOf(answer(404, failed("NOT_FOUND")), idOf, now, "DELETE");
+    expect(gone).toEqual({ name: "already-gone", detail: "404 NOT_FOUND: Said so." });
+    expect(answerRules[gone.name]).toMatchObject({ row: 10, only: "done", also: "done" });
+    expect(answerOf(answer(404), idOf, now, "PUT").name).toBe("not-found");
+    expect(answerOf(answer(403), idOf, now, "DELETE").name).toBe("forbidden");
+  });
+
   test("rows 24 and 25: an exchange that failed says how", () => {
     for (const kind of ["not-sent", "torn"] as const)
       expect(read({ kind, detail: "ECONNRESET: gone" })).toEqual({

@@ -1,7 +1,7 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, AnswerName } from "../core/outcome.ts";
-import type { Exchange } from "./client.ts";
+import type { Exchange, PlatformRequest } from "./client.ts";
 
 /** The parts of an error envelope that decide anything (specification part 7). */
 interface Failure {
@@ -19,6 +19,7 @@ export function answerOf(
   exchange: Exchange,
   read: (data: unknown) => readonly (string | null)[] | null,
   now: Date,
+  method: PlatformRequest["method"] = "POST",
 ): Answer {
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
@@ -26,7 +27,9 @@ export function answerOf(
   const extra = requestId === undefined ? {} : { requestId };
   if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
   const failure = failureOf(exchange, now);
-  const name = nameOf(status, failure);
+  // What is not there needs no deleting.
+  const isGone = status === 404 && method === "DELETE";
+  const name = isGone ? "already-gone" : nameOf(status, failure);
   return {
     name,
     detail: `${status} ${failure.code || "(no code)"}${failure.message ? `: ${failure.message}` : ""}`,

@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { invoice, party, price } from "../../test/conformance/samples.ts";
-import { never, outgoing, reading, usePlatform } from "../../test/platform/support.ts";
+import { freightRate, invoice, party, price, terminal } from "../../test/conformance/samples.ts";
+import type { Row } from "../../test/conformance/support.ts";
+import { never, reading, usePlatform } from "../../test/platform/support.ts";
+import type { Item } from "../core/contract.ts";
 import { type OperationId, operations } from "./contract/operations.ts";
 import { platformSinks, platformSources } from "./endpoint.ts";
 import { referencePage, uses } from "./reference.ts";
@@ -64,20 +66,47 @@ describe("an end of a flow asks for what the page says, and for nothing else", (
     expect(await asked(read())).toEqual([...uses[name]].toSorted());
   });
 
-  const documents = {
-    invoices: invoice(),
-    customers: party(),
-    suppliers: party(),
-    rackPrices: price(),
-  };
+  const first = async (resource: string) => (await control.stored(resource, "supplier"))[0] ?? {};
+
+  /** Something new, and for an upsert the same once it is there. */
+  async function itemsFor(name: (typeof platformSinks)[number]): Promise<Partial<Item>[]> {
+    const { id: invoiceId } = await first("invoices");
+    const { id: orderId } = await first("orders");
+    const { id: ticketId } = await first("delivery-tickets");
+    const { id: freightRateId, connectionId } = await first("freight-rates");
+    const { id: terminalId } = await first("supplier-terminals");
+    const upsert = (document: Row, id: unknown) => [
+      { document },
+      { document, counterpart: String(id) },
+    ];
+    const items = {
+      invoices: [{ document: invoice() }],
+      customers: [{ document: party() }],
+      suppliers: [{ document: party() }],
+      rackPrices: [{ document: price() }],
+      paidInvoices: [{ document: { invoiceId } }],
+      tickets: upsert({ ticketNumber: "T-1" }, ticketId),
+      ticketSignatures: [{ document: { ticketId, receiverName: "R. Diaz" } }],
+      freightRates: upsert(freightRate(connectionId), freightRateId),
+      endedFreightRates: [{ document: { freightRateId, connectionId } }],
+      supplierTerminals: upsert(terminal(), terminalId),
+      orderNotes: [{ document: { orderId, content: "SO-1" } }],
+    };
+    return items[name];
+  }
 
   test.each(platformSinks)("sink %s", async (name) => {
+    const items = await itemsFor(name);
+    const sink = platform.sink(name);
     const work = async (): Promise<void> => {
-      const sink = platform.endpoint().sinks[name];
-      if (sink === undefined) throw new Error(`no sink ${name}`);
-      const request = outgoing(sink, [JSON.stringify(documents[name])]);
-      expect(await sink.send(request, never)).toMatchObject({ name: "done" });
-      await sink.find(request, never);
+      for (const [at, item] of items.entries()) {
+        const full = { number: "1", id: "1", revision: "r1", counterpart: null, ...item };
+        const frozen = sink.freeze([full as Item]);
+        const key = `fb1_test_0123456789abcdef_${at}`;
+        const request = { ...frozen, key, items: [full], firstSentAt: null };
+        expect((await sink.send(request, never)).name).toMatch(/^(done|deleted)$/);
+        await sink.find(request, never);
+      }
     };
     expect(await asked(work())).toEqual([...uses[name]].toSorted());
   });

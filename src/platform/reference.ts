@@ -16,6 +16,23 @@ export const uses: Readonly<Record<Part, readonly OperationId[]>> = {
   customers: ["createCustomer", "listConnections"],
   suppliers: ["createSupplier", "listConnections"],
   rackPrices: ["upsertRackPrices", "listRackPrices"],
+  paidInvoices: ["markInvoicePaid", "getInvoice"],
+  tickets: [
+    "createDeliveryTicket",
+    "listDeliveryTickets",
+    "updateDeliveryTicket",
+    "getDeliveryTicket",
+  ],
+  ticketSignatures: ["signDeliveryTicket", "getDeliveryTicket"],
+  freightRates: ["createFreightRate", "updateFreightRate", "listFreightRates"],
+  endedFreightRates: ["deleteFreightRate", "listFreightRates"],
+  supplierTerminals: [
+    "createSupplierTerminal",
+    "listSupplierTerminals",
+    "updateSupplierTerminal",
+    "getSupplierTerminal",
+  ],
+  orderNotes: ["addOrderNote", "listOrderNotes"],
 };
 
 /** Markdown, laid out as Prettier would. */

@@ -6,7 +6,8 @@ import type { Finding } from "../../core/outcome.ts";
 import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { money, settledIn } from "./policy.ts";
-import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
+import { foundIn, listAll, reading } from "./read-back.ts";
+import { accepted, type Surroundings, writeSink } from "./write.ts";
 
 export function invoices(surroundings: Surroundings): Sink {
   return writeSink(surroundings, {
@@ -14,13 +15,10 @@ export function invoices(surroundings: Surroundings): Sink {
     writes: "create",
     itemsMax: 1,
     policy: settledIn(money, surroundings.settleMs),
-    path: "/invoices",
-    body: CreateInvoice,
-    wrap: ([item]) => item?.document,
-    ids: (data) => {
-      const id = (data as { id?: unknown } | undefined)?.id;
-      return typeof id === "string" ? [id] : null;
-    },
+    write: ([item]) => ({
+      target: "POST /invoices",
+      body: accepted(CreateInvoice, item?.document),
+    }),
     find: (request) => reading(() => find(surroundings, request)),
   });
 }
@@ -42,17 +40,9 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
     if (difference === null) exact.add(invoice.id);
     else other = `${invoice.id}: ${difference}`;
   }
-  const [first] = exact;
-  if (exact.size > 1)
-    return {
-      found: "several",
-      detail: `invoice ${number} is there as ${[...exact].join(" and ")}`,
-    };
-  if (first !== undefined)
-    return { found: "exact", ids: [first], detail: `invoice ${number} is ${first}` };
-  if (other !== null)
+  if (exact.size === 0 && other !== null)
     return { found: "different", detail: `invoice number ${number} is used by ${other}` };
-  return { found: "none", detail: `no invoice ${number}` };
+  return foundIn(exact, `invoice ${number}`);
 }
 
 /** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */

@@ -5,7 +5,8 @@ import type { Finding } from "../../core/outcome.ts";
 import { Connection } from "../contract/connection.ts";
 import { CreateParty } from "../contract/party.ts";
 import { money, settledIn } from "./policy.ts";
-import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
+import { isSince, listAll, reading } from "./read-back.ts";
+import { accepted, type Surroundings, writeSink } from "./write.ts";
 
 export function parties(surroundings: Surroundings, kind: "customer" | "supplier"): Sink {
   return writeSink(surroundings, {
@@ -14,19 +15,13 @@ export function parties(surroundings: Surroundings, kind: "customer" | "supplier
     itemsMax: 1,
     names: "party",
     policy: settledIn(money, surroundings.settleMs),
-    path: `/${kind}s`,
-    body: CreateParty,
-    wrap: ([item]) => item?.document,
-    ids: (data) => {
-      const id = (data as { id?: unknown } | undefined)?.id;
-      return typeof id === "string" ? [id] : null;
-    },
+    write: ([item]) => ({
+      target: `POST /${kind}s`,
+      body: accepted(CreateParty, item?.document),
+    }),
     find: (request) => reading(() => find(surroundings, request)),
   });
 }
-
-/** Clocks differ: a connection made this much before our first send may still be ours. */
-const SKEW_MS = 120_000;
 
 /**
  * By our own id on the connection. That it lands there is not specified: where it did not, a connection without an id
@@ -35,14 +30,12 @@ const SKEW_MS = 120_000;
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const { name, externalId } = CreateParty.parse(parseExact(request.body));
   const query = { direction: "outbound", search: beginningOf(name), pageSize: "500" };
-  const since = request.firstSentAt === null ? null : Date.parse(request.firstSentAt) - SKEW_MS;
   const ours = new Set<string>();
   let suspect: string | null = null;
   for await (const connection of listAll(surroundings, "/connections", query, Connection)) {
     const { toCompanyId, erpId, createdAt } = connection;
     if (externalId !== undefined && erpId === externalId) ours.add(toCompanyId);
-    else if (erpId === null && since !== null && Date.parse(createdAt) >= since)
-      suspect = toCompanyId;
+    else if (erpId === null && isSince(createdAt, request)) suspect = toCompanyId;
   }
   const [first] = ours;
   if (ours.size > 1)

@@ -23,6 +23,18 @@ export const money: Policy = {
   afterTimeout: "person",
 };
 
+/** Payments: a second time changes nothing, so they go again; looked for first, since not every invoice may be paid. */
+export const payments: Policy = { ...money, afterTimeout: "again" };
+
+/** Tickets and their signatures: found again by our own number, or by their id. */
+export const tickets: Policy = { ...base, settleMs: 10 * MINUTE, afterTimeout: "again" };
+
+/** Freight rates and terminals: what somebody entered by hand, or changed, is seen before the first send. */
+export const masterData: Policy = { ...tickets, preflight: true };
+
+/** Notes have nothing but their words to be known by: a person decides after a timeout. */
+export const notes: Policy = { ...tickets, afterTimeout: "person" };
+
 /** Prices: the newest value wins, so old bytes never go again. */
 export const prices: Policy = {
   ...base,

@@ -5,7 +5,8 @@ import type { Finding } from "../../core/outcome.ts";
 import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { prices, settledIn } from "./policy.ts";
-import { listAll, reading, type Surroundings, writeSink } from "./write.ts";
+import { listAll, reading } from "./read-back.ts";
+import { accepted, type Surroundings, writeSink } from "./write.ts";
 
 const PRICES_MAX = 200;
 
@@ -15,9 +16,10 @@ export function rackPrices(surroundings: Surroundings): Sink {
     writes: "upsert",
     itemsMax: PRICES_MAX,
     policy: settledIn(prices, surroundings.settleMs),
-    path: "/pricing/bulk/rack",
-    body: BulkRackPrice,
-    wrap: (items) => ({ prices: items.map(({ document }) => document) }),
+    write: (items) => ({
+      target: "POST /pricing/bulk/rack",
+      body: accepted(BulkRackPrice, { prices: items.map(({ document }) => document) }),
+    }),
     // Prices have no ids of their own to us: terminal and product name them.
     ids: (data) => {
       const { updated, created } = (data ?? {}) as { updated?: unknown; created?: unknown };

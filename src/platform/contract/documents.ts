@@ -1,0 +1,37 @@
+/**
+ * Documents for writes about something that is there already: the body of the operation (specification part 4), and
+ * beside it the ids that stand in its path. Mappings make them, sinks take them apart.
+ */
+import { z } from "zod";
+import {
+  CreateDeliveryTicket,
+  SignDeliveryTicket,
+  UpdateDeliveryTicket,
+} from "./delivery-ticket.ts";
+import { MarkPaid } from "./invoice.ts";
+import { OrderNoteInput } from "./order.ts";
+import * as p from "./primitives.ts";
+
+/** Whether `notes` are added to the invoice's own or replace them is not specified. */
+export const PaidInvoice = z.looseObject({ invoiceId: p.id }).and(MarkPaid);
+
+/** Always with our own number: by it the ticket can be found again. */
+export const NewTicket = CreateDeliveryTicket.and(z.looseObject({ ticketNumber: p.required(64) }));
+export const ChangedTicket = z.looseObject({ ticketId: p.id }).and(UpdateDeliveryTicket);
+export const SignedTicket = SignDeliveryTicket.extend({ ticketId: p.id });
+
+/** Given when a rate is made and not among the fields of its update: a change of it would be lost without a word. */
+const fixed = z.null({ error: "cannot be changed: end this rate and make a new one" }).optional();
+
+/** `connectionId` is where the rate is looked for. */
+export const ChangedFreightRate = z.looseObject({
+  freightRateId: p.id,
+  connectionId: p.id,
+  destinationCity: fixed,
+  destinationState: fixed,
+  distanceUnit: fixed,
+  customFees: fixed,
+});
+export const EndedFreightRate = z.looseObject({ freightRateId: p.id, connectionId: p.id });
+
+export const NoteOnOrder = OrderNoteInput.extend({ orderId: p.id });

@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import { nowhere } from "../../../test/conformance/samples.ts";
+import { instant, times, type Row } from "../../../test/conformance/support.ts";
+import { engineOn, pagesOf } from "../../../test/support/engine.ts";
+import { tempFolder } from "../../../test/support/folder.ts";
+import { defineMapping } from "../../core/contract.ts";
+import { runFlow } from "../../engine/run.ts";
+import { UpdateDeliveryTicket } from "../contract/delivery-ticket.ts";
+import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
+import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+
+const sink = () => platform.sink("tickets");
+const stored = () => control.stored("delivery-tickets", "supplier");
+const made = async (...records: readonly Row[]): Promise<string[]> =>
+  (await control.records("delivery-tickets", records)).map(({ id }) => String(id));
+const send = async (document: string, to = sink()) => to.send(outgoing(to, [document]), never);
+const find = async (document: string, firstSentAt: string | null = instant(1_000), to = sink()) =>
+  to.find(outgoing(to, [document], { firstSentAt }), never);
+
+const mapping = defineMapping({
+  name: "test/tickets",
+  kind: "delivery-ticket",
+  input: UpdateDeliveryTicket,
+  output: UpdateDeliveryTicket,
+  number: ({ ticketNumber }) => ticketNumber ?? "",
+  map: (record) => record,
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+const line = '{"product_name":"ULSD","gross_gallons":7512.40,"net_gallons":7498.1}';
+const ticket = (more = ""): string =>
+  `{"ticketNumber":"DT-000417","bolNumber":"0051361","productLines":[${line}]${more}}`;
+
+describe("a new ticket", () => {
+  test("is frozen with its digits", () => {
+    expect(sink().freeze(items(ticket()))).toEqual({
+      target: "POST /delivery-tickets",
+      body: ticket(),
+    });
+  });
+
+  test.each([
+    ["ticketNumber", '{"bolNumber":"1"}'],
+    ["ticketNumber", ticket().replace("DT-000417", "")],
+    ["ticketNumber", ticket().replace("DT-000417", "x".repeat(65))],
+    ["orderId", ticket(',"orderId":"SO-1"')],
+    ["deliveryDate", ticket(',"deliveryDate":"2026-11-20"')],
+    ["productLines.0.net_gallons", ticket().replace("7498.1", '"7498.1"')],
+  ])(
+    "that the contract does not take is refused before it costs a request: %s",
+    (field, document) => {
+      expect(faultFor(sink(), document)).toMatchObject({ code: "over-the-contract", field });
+    },
+  );
+
+  test("is there once, with its digits; the same again is replayed", async () => {
+    const answer = await send(ticket());
+    const { text } = await control.ask("GET", "/records/delivery-tickets");
+    expect(text).toContain('"gross_gallons":7512.40');
+    expect(answer).toMatchObject({ name: "done", ids: [(await stored())[0]?.["id"]] });
+    expect(await send(ticket())).toMatchObject({ name: "replayed", ids: answer.ids });
+    expect(await stored()).toHaveLength(1);
+  });
+
+  test("is found by its number, to the letter, since the first send", async () => {
+    const [id] = await made(
+      { ticketNumber: "DT-000417", updatedAt: instant(400) },
+      { ticketNumber: "DT-417", updatedAt: instant(1_000) },
+      { ticketNumber: "dt-000417", updatedAt: instant(1_000) },
+      { ticketNumber: "DT-000417", updatedAt: instant(399) },
+    );
+    expect(await find(ticket())).toMatchObject({ found: "exact", ids: [id] });
+    expect(await find(ticket(), instant(1_001))).toMatchObject({ found: "none" });
+  });
+
+  test("is found among many, cursor after cursor", async () => {
+    const many = times(250, (n) => ({ ticketNumber: `M-${n}`, updatedAt: instant(1_000 + n) }));
+    const [, id] = await made(...many.slice(0, 1), {
+      ticketNumber: "DT-000417",
+      updatedAt: instant(1_130),
+    });
+    await made(...many.slice(1));
+    for (const walkOrder of ["updatedAt", "createdAtDesc"]) {
+      await control.readings({ walkOrder });
+      expect(await find(ticket())).toMatchObject({ found: "exact", ids: [id] });
+    }
+  });
+
+  test("of an order is looked for there; the same number without it is for a person", async () => {
+    const [orderId] = (await control.records("orders", [{}])).map(({ id }) => String(id));
+    const [plain] = await made({ ticketNumber: "DT-000417", updatedAt: instant(1_000) });
+    expect(await find(ticket(`,"orderId":"${orderId}"`))).toMatchObject({ found: "none" });
+    const [ours] = await made({ ticketNumber: "DT-000417", orderId, updatedAt: instant(1_000) });
+    expect(await find(ticket(`,"orderId":"${orderId}"`))).toMatchObject({ ids: [ours] });
+    expect(await find(ticket())).toMatchObject({ found: "exact", ids: [plain] });
+    await control.patch("delivery-tickets", plain, { orderId, updatedAt: instant(1_000) });
+    expect(await find(ticket())).toMatchObject({ found: "different" });
+  });
+
+  test("that is there twice is one too many", async () => {
+    const twice = { ticketNumber: "DT-000417", updatedAt: instant(1_000) };
+    const ids = await made(twice, twice);
+    const finding = await find(ticket());
+    expect(finding.found).toBe("several");
+    for (const id of ids) expect(finding.detail).toContain(id);
+  });
+
+  test.each([{ kind: "truncate" }, { kind: "status", status: 503 }])(
+    "cannot be looked for just now: %j",
+    async (fault) => {
+      await control.fault({ method: "GET", path: "/delivery-tickets", ...fault, times: 5 });
+      expect(await find(ticket())).toMatchObject({ found: "unreadable" });
+    },
+  );
+
+  test.each(unknownOutcomes)("is there once, whatever happens: %j", async (fault) => {
+    const write = { method: "POST", path: "/delivery-tickets" };
+    const document = { ticketNumber: "DT-000417", bolNumber: "0051361" };
+    expect(await deliverThrough(platform, sink(), document, fault, write)).toEqual({
+      delivered: 1,
+    });
+    expect(await stored()).toMatchObject([document]);
+  });
+});
+
+describe("a change", () => {
+  const old = {
+    ticketNumber: "DT-000417",
+    status: "ISSUED",
+    driverName: "A",
+    updatedAt: instant(1),
+  };
+  const change = (id: unknown, more: Row = {}): string =>
+    JSON.stringify({ ticketId: id, bolNumber: "0051361", ...more });
+
+  test("goes to the ticket that it names, and to the one that we made", () => {
+    const target = `PUT /delivery-tickets/${nowhere}`;
+    expect(sink().freeze(items(change(nowhere)))).toEqual({
+      target,
+      body: '{"bolNumber":"0051361"}',
+    });
+    const [item] = items(ticket());
+    if (item === undefined) throw new Error("no item");
+    expect(sink().freeze([{ ...item, counterpart: nowhere }])).toEqual({ target, body: ticket() });
+  });
+
+  test.each([
+    ["ticketId", change("DT-000417")],
+    ["bolNumber", change(nowhere, { bolNumber: "x".repeat(65) })],
+  ])(
+    "that the contract does not take is refused before it costs a request: %s",
+    (field, document) => {
+      expect(faultFor(sink(), document)).toMatchObject({ code: "over-the-contract", field });
+    },
+  );
+
+  test("of a ticket that we made reaches that ticket", async () => {
+    const clock = await platform.clock();
+    const bench = engineOn(tempFolder(), clock);
+    const version = (text: string) => [
+      { changes: [{ id: "7", version: null, text }], position: 1 },
+    ];
+    const source = pagesOf(version(ticket()), version(ticket(',"driverName":"B"')));
+    const flow = bench.flow({ sink: sink(), source, mapping });
+    for (const method of ["POST", "PUT"]) {
+      await runFlow(bench.engine, flow, never);
+      expect((await control.requests()).at(-1)).toMatchObject({ method });
+      await clock.pause(60_000);
+    }
+    expect(await stored()).toMatchObject([{ ticketNumber: "DT-000417", driverName: "B" }]);
+  });
+
+  test("leaves what it does not name", async () => {
+    const [id] = await made(old);
+    expect(await send(change(id))).toMatchObject({ name: "done", ids: [id] });
+    expect(await send(change(id))).toMatchObject({ name: "replayed", ids: [id] });
+    expect(await stored()).toMatchObject([{ driverName: "A", bolNumber: "0051361" }]);
+  });
+
+  test.each([
+    ["exact", {}, {}],
+    ["exact", {}, { deliveryNotes: "stored, not shown" }],
+    ["exact", { deliveryDate: instant(5) }, { deliveryDate: "2025-12-31T18:00:05.4-06:00" }],
+    ["exact", { productLines: null }, { productLines: [] }],
+    ["none", { bolNumber: "51361" }, {}],
+    ["different", { bolNumber: "51361", updatedAt: instant(1_000) }, {}],
+    ["different", { deliveryDate: null, updatedAt: instant(900) }, { deliveryDate: instant(5) }],
+  ])("is looked for by what it says: %s %j %j", async (found, fields, more) => {
+    const [id] = await made({ ...old, bolNumber: "0051361", ...fields });
+    expect(await find(change(id, more))).toMatchObject({ found });
+  });
+
+  test("is looked for by lines and numbers, not by digits", async () => {
+    const productLines = [{ product_name: "ULSD", net_gallons: 7498.1, spec: "#2" }];
+    const [id] = await made({ ...old, productLines });
+    const lines = (text: string) => `{"ticketId":"${id}","productLines":[${text}]}`;
+    const ours = '{"product_name":"ULSD","net_gallons":7498.10}';
+    expect(await find(lines(ours))).toMatchObject({ found: "exact", ids: [id] });
+    for (const other of [ours.replace("7498.10", "7498.11"), `${ours},${ours}`, '"ULSD"'])
+      expect(faultFor(sink(), lines(other)) ?? (await find(lines(other)))).not.toMatchObject({
+        found: "exact",
+      });
+  });
+
+  test("of a ticket that is gone is none", async () => {
+    expect(await find(change(nowhere))).toMatchObject({ found: "none" });
+    expect(await send(change(nowhere))).toMatchObject({ name: "not-found" });
+  });
+
+  test.each(unknownOutcomes)("is made, whatever happens: %j", async (fault) => {
+    const [ticketId] = await made(old);
+    const write = { method: "PUT", path: "/delivery-tickets/{id}" };
+    const document = { ticketId, bolNumber: "0051361" };
+    expect(await deliverThrough(platform, sink(), document, fault, write)).toEqual({
+      delivered: 1,
+    });
+    expect(await stored()).toMatchObject([{ bolNumber: "0051361", driverName: "A" }]);
+  });
+});
+
+describe("a signature", () => {
+  const signatures = () => platform.sink("ticketSignatures");
+  const signed = (ticketId: unknown, more: Row = {}): string =>
+    JSON.stringify({ ticketId, receiverName: "R. Díaz", ...more });
+
+  test.each([
+    ["ticketId", signed("DT-1")],
+    ["receiverName", signed(nowhere, { receiverName: "" })],
+    ["discrepancies", signed(nowhere, { discrepancies: "x".repeat(2001) })],
+  ])(
+    "that the contract does not take is refused before it costs a request: %s",
+    (field, document) => {
+      expect(faultFor(signatures(), document)).toMatchObject({ code: "over-the-contract", field });
+    },
+  );
+
+  test("signs the ticket; the same again is replayed", async () => {
+    const [id] = await made({ status: "ISSUED" });
+    expect(outgoing(signatures(), [signed(id)])).toMatchObject({
+      target: `POST /delivery-tickets/${id}/sign`,
+      body: '{"receiverName":"R. Díaz"}',
+    });
+    expect(await send(signed(id), signatures())).toMatchObject({ name: "done", ids: [id] });
+    expect(await send(signed(id), signatures())).toMatchObject({ name: "replayed", ids: [id] });
+    expect(await stored()).toMatchObject([{ status: "SIGNED", receiverName: "R. Díaz" }]);
+  });
+
+  test.each([
+    ["exact", "SIGNED"],
+    ["none", "DRAFT"],
+    ["none", "ISSUED"],
+    ["different", "VOID"],
+  ])("is looked for by the ticket's status: %s %s", async (found, status) => {
+    const [id] = await made({ status });
+    expect(await find(signed(id), null, signatures())).toMatchObject({ found });
+  });
+
+  test("on no ticket is none", async () => {
+    expect(await find(signed(nowhere), null, signatures())).toMatchObject({ found: "none" });
+  });
+
+  test.each(unknownOutcomes)("is there, whatever happens: %j", async (fault) => {
+    const [ticketId] = await made({ status: "ISSUED" });
+    const document = { ticketId, receiverName: "R. Díaz" };
+    const write = { method: "POST", path: "/delivery-tickets/{id}/sign" };
+    expect(await deliverThrough(platform, signatures(), document, fault, write)).toEqual({
+      delivered: 1,
+    });
+    expect(await stored()).toMatchObject([{ status: "SIGNED", receiverName: "R. Díaz" }]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Delivery tickets from the ERP, and their signatures (specification part 4, Delivery tickets). */
+import type { Outgoing, Sink } from "../../core/contract.ts";
+import { parseExact } from "../../core/json.ts";
+import type { Finding } from "../../core/outcome.ts";
+import { DeliveryTicket } from "../contract/delivery-ticket.ts";
+import { ChangedTicket, NewTicket, SignedTicket } from "../contract/documents.ts";
+import { settledIn, tickets } from "./policy.ts";
+import { foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
+import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
+
+/** A document with a `ticketId`, and one of a ticket that we made, changes that ticket; any other makes a new one. */
+export function deliveryTickets(surroundings: Surroundings): Sink {
+  return writeSink(surroundings, {
+    operation: "delivery-ticket.upsert",
+    writes: "upsert",
+    itemsMax: 1,
+    policy: settledIn(tickets, surroundings.settleMs),
+    write([item]) {
+      const document = { ticketId: item?.counterpart, ...(item?.document as object) };
+      if (document.ticketId === null)
+        return { target: "POST /delivery-tickets", body: accepted(NewTicket, item?.document) };
+      const { ticketId, ...body } = accepted(ChangedTicket, document);
+      return { target: `PUT /delivery-tickets/${ticketId}`, body };
+    },
+    find: (request) =>
+      reading(() =>
+        request.target.startsWith("PUT ")
+          ? findChanged(surroundings, request)
+          : findNew(surroundings, request),
+      ),
+  });
+}
+
+export function ticketSignatures(surroundings: Surroundings): Sink {
+  return writeSink(surroundings, {
+    operation: "delivery-ticket.sign",
+    writes: "create",
+    itemsMax: 1,
+    policy: settledIn(tickets, surroundings.settleMs),
+    write([item]) {
+      const { ticketId, ...body } = accepted(SignedTicket, item?.document);
+      return { target: `POST /delivery-tickets/${ticketId}/sign`, body };
+    },
+    find: (request) => reading(() => findSigned(surroundings, request)),
+  });
+}
+
+/** Before the first send, in which tickets that our clock is ahead of may have changed. */
+const BEFORE_MS = 10 * 60_000;
+
+/** By our number, among what changed since the first send. Numbers are not said to be unique: the order must agree. */
+async function findNew(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const { ticketNumber: number, orderId = null } = NewTicket.parse(parseExact(request.body));
+  const { firstSentAt } = request;
+  const query = {
+    pageSize: "100",
+    ...(orderId === null ? {} : { orderId }),
+    ...(firstSentAt === null
+      ? {}
+      : { updatedSince: new Date(Date.parse(firstSentAt) - BEFORE_MS).toISOString() }),
+  };
+  const ours = new Set<string>();
+  let other: string | null = null;
+  for await (const ticket of listAll(surroundings, "/delivery-tickets", query, DeliveryTicket)) {
+    if (ticket.ticketNumber !== number) continue;
+    if (ticket.orderId === orderId) ours.add(ticket.id);
+    else other = ticket.id;
+  }
+  if (ours.size === 0 && other !== null)
+    return { found: "different", detail: `ticket ${number} is ${other}, of another order` };
+  return foundIn(ours, `ticket ${number}`);
+}
+
+async function findChanged(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const ticket = await ticketOf(surroundings, request);
+  return ticket === null ? noTicket(request) : foundChanged(request, DeliveryTicket, ticket);
+}
+
+async function findSigned(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const ticket = await ticketOf(surroundings, request);
+  if (ticket === null) return noTicket(request);
+  const { id, status, ticketNumber } = ticket;
+  const detail = `ticket ${ticketNumber} is ${status}`;
+  if (status === "SIGNED") return { found: "exact", ids: [id], detail };
+  return { found: status === "VOID" ? "different" : "none", detail };
+}
+
+const ticketOf = (surroundings: Surroundings, request: Outgoing) =>
+  recordAt(surroundings, `/delivery-tickets/${idIn(request)}`, DeliveryTicket);
+
+const noTicket = (request: Outgoing): Finding => ({
+  found: "none",
+  detail: `no delivery ticket ${idIn(request)}`,
+});

@@ -1,0 +1,167 @@
+/** Looking for what was written (reliability 2.8): lists, single records, and what of a document they show. */
+import type { z } from "zod";
+import type { Outgoing } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import { SourceUnavailable } from "../../core/errors.ts";
+import { parseExact } from "../../core/json.ts";
+import { sortableInstant } from "../../core/keys.ts";
+import type { Finding } from "../../core/outcome.ts";
+import type { Exchange } from "../client.ts";
+import { listOf, successOf } from "../contract/envelope.ts";
+import { type Numeric, toDecimal } from "../contract/primitives.ts";
+import { bodyOf } from "../outcomes.ts";
+import { patiently } from "../walk.ts";
+import type { Surroundings } from "./write.ts";
+
+/**
+ * Every record of a list, page after page, or cursor after cursor where the query has `updatedSince`, with exact
+ * numbers. @throws SourceUnavailable
+ */
+export async function* listAll<Item>(
+  surroundings: Surroundings,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  item: z.ZodType<Item>,
+): AsyncGenerator<Item> {
+  const list = listOf(item);
+  const cursors = new Set<string>();
+  let place: Record<string, string> = { page: "1" };
+  for (let page = 2; ; page++) {
+    const search = new URLSearchParams({ ...query, ...place });
+    const exchange = await get(surroundings, `${path}?${search.toString()}`);
+    const { data, meta } = readable(surroundings, list, exchange, path);
+    yield* data;
+    if (!meta.hasMore) return;
+    if (data.length === 0) throw unreadable(path, "an empty page that is not the last");
+    place = { page: String(page) };
+    if (query["updatedSince"] === undefined) continue;
+    const { nextCursor: cursor } = meta;
+    if (cursor === null || cursors.has(cursor))
+      throw unreadable(path, "more, but no cursor that leads to it");
+    cursors.add(cursor);
+    place = { cursor };
+  }
+}
+
+/** All of a list that is not paged, or a record; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function recordAt<T>(
+  surroundings: Surroundings,
+  path: string,
+  schema: z.ZodType<T>,
+): Promise<T | null> {
+  const exchange = await get(surroundings, path);
+  if (exchange.kind === "answer" && exchange.status === 404) return null;
+  return readable(surroundings, successOf(schema), exchange, path).data;
+}
+
+const get = ({ client, clock }: Surroundings, path: string): Promise<Exchange> =>
+  patiently(client, { method: "GET", path, purpose: "read-back" }, clock);
+
+function readable<T>(
+  { clock }: Surroundings,
+  schema: z.ZodType<T>,
+  exchange: Exchange,
+  path: string,
+): T {
+  const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));
+  try {
+    return schema.parse(parseExact(text));
+  } catch (error) {
+    throw unreadable(path, "something that is not in its contract", error);
+  }
+}
+
+const unreadable = (path: string, what: string, cause?: unknown): SourceUnavailable =>
+  new SourceUnavailable(`${path} answered with ${what}.`, {
+    next: "It is tried again by itself.",
+    cause,
+  });
+
+/** A read-back that could not be made proves nothing. */
+export async function reading(look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    return {
+      found: "unreadable",
+      detail: error.message,
+      ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
+    };
+  }
+}
+
+/** Clocks differ: what was written this long before our first send may still be ours. */
+const SKEW_MS = 120_000;
+
+/** Could this instant of the platform's be after our first send? Before any send, none is. */
+export function isSince(at: string, { firstSentAt }: Outgoing): boolean {
+  return firstSentAt !== null && Date.parse(at) >= Date.parse(firstSentAt) - SKEW_MS;
+}
+
+/** The matches of a write that makes a record: one is ours, more are one too many. */
+export function foundIn(matches: ReadonlySet<string>, what: string): Finding {
+  const [first] = matches;
+  if (first === undefined) return { found: "none", detail: `no ${what}` };
+  if (matches.size > 1)
+    return { found: "several", detail: `${what} is there as ${[...matches].join(" and ")}` };
+  return { found: "exact", ids: [first], detail: `${what} is ${first}` };
+}
+
+/**
+ * Whether a record shows what a PUT sent. Where it does not, the write has not happened if the record is as old as
+ * before our first send; if not, another change may stand above ours, and a person must tell.
+ */
+export function foundChanged(
+  request: Outgoing,
+  schema: z.ZodObject,
+  record: { readonly id: string; readonly updatedAt: string },
+): Finding {
+  const { id, updatedAt } = record;
+  const difference = differs(parseExact(request.body) as object, record, schema);
+  if (difference === null) return { found: "exact", ids: [id], detail: `${id} shows it` };
+  const changed = isSince(updatedAt, request);
+  return {
+    found: changed ? "different" : "none",
+    detail: changed
+      ? `${id} changed at ${updatedAt}: ${difference}`
+      : `${id} is as it was: ${difference}`,
+  };
+}
+
+/**
+ * The first field in which a record differs from what was sent; null when there is none. What is not sent, and what
+ * records of this schema do not show, cannot be compared.
+ */
+export function differs(sent: object, record: object, { shape }: z.ZodObject): string | null {
+  const shown = record as Readonly<Record<string, unknown>>;
+  for (const [field, value] of Object.entries(sent))
+    if (field in shape && !isSame(value, shown[field])) return `another ${field}`;
+  return null;
+}
+
+function isSame(sent: unknown, shown: unknown): boolean {
+  const [ours, theirs] = [orNull(sent), orNull(shown)];
+  if (isNumber(ours)) return isNumber(theirs) && toDecimal(ours).equals(toDecimal(theirs));
+  if (typeof ours === "string" && typeof theirs === "string")
+    return ours === theirs || isSameInstant(ours, theirs);
+  if (typeof ours !== "object" || typeof theirs !== "object" || ours === null || theirs === null)
+    return ours === theirs;
+  if (Array.isArray(ours) !== Array.isArray(theirs)) return false;
+  const parts = Object.entries(ours);
+  if (Array.isArray(ours) && parts.length !== Object.keys(theirs).length) return false;
+  return parts.every(([name, part]) => isSame(part, (theirs as Record<string, unknown>)[name]));
+}
+
+const isNumber = (value: unknown): value is Numeric =>
+  typeof value === "number" || value instanceof Decimal;
+
+/** An empty list says no more than none. */
+const orNull = (value: unknown): unknown =>
+  value === undefined || (Array.isArray(value) && value.length === 0) ? null : value;
+
+/** The platform may keep fewer digits of a second than we send. */
+export function isSameInstant(one: string, other: string): boolean {
+  if (sortableInstant(one) === null || sortableInstant(other) === null) return false;
+  return Math.abs(Date.parse(one) - Date.parse(other)) <= 1_000;
+}

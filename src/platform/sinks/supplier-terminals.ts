@@ -1,0 +1,64 @@
+/** The company's own terminals, by code (specification part 4, Locations, terminals, allocations, companies). */
+import type { Outgoing, Sink } from "../../core/contract.ts";
+import { parseExact } from "../../core/json.ts";
+import type { Finding } from "../../core/outcome.ts";
+import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/supplier-terminal.ts";
+import { masterData, settledIn } from "./policy.ts";
+import { differs, foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
+import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
+
+/** A terminal that we made is changed; any other is made, if its code is not there yet. */
+export function supplierTerminals(surroundings: Surroundings): Sink {
+  return writeSink(surroundings, {
+    operation: "supplier-terminal.upsert",
+    writes: "upsert",
+    itemsMax: 1,
+    policy: settledIn(masterData, surroundings.settleMs),
+    write([item]) {
+      const id = item?.counterpart ?? null;
+      return id === null
+        ? { target: "POST /supplier-terminals", body: accepted(UpsertTerminal, item?.document) }
+        : {
+            target: `PUT /supplier-terminals/${id}`,
+            body: accepted(UpdateTerminal, item?.document),
+          };
+    },
+    find: (request) =>
+      reading(() =>
+        request.target.startsWith("PUT ")
+          ? findChanged(surroundings, request)
+          : findNew(surroundings, request),
+      ),
+  });
+}
+
+/** By code. Whether the platform keeps codes apart is not specified: one with other fields is for a person. */
+async function findNew(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const ours = UpsertTerminal.parse(parseExact(request.body));
+  const { terminalCode: code } = ours;
+  const query = { search: code, pageSize: "100" };
+  const exact = new Set<string>();
+  let other: string | null = null;
+  for await (const theirs of listAll(
+    surroundings,
+    "/supplier-terminals",
+    query,
+    SupplierTerminal,
+  )) {
+    if (theirs.terminalCode !== code) continue;
+    const difference = differs(ours, theirs, SupplierTerminal);
+    if (difference === null) exact.add(theirs.id);
+    else other = `${theirs.id}: ${difference}`;
+  }
+  if (exact.size === 0 && other !== null)
+    return { found: "different", detail: `terminal code ${code} is used by ${other}` };
+  return foundIn(exact, `terminal ${code}`);
+}
+
+async function findChanged(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+  const id = idIn(request);
+  const terminal = await recordAt(surroundings, `/supplier-terminals/${id}`, SupplierTerminal);
+  return terminal === null
+    ? { found: "none", detail: `no terminal ${id}` }
+    : foundChanged(request, SupplierTerminal, terminal);
+}
