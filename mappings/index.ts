@@ -6,6 +6,7 @@ import { orders } from "./canonical/orders.ts";
 import { supplierInvoices } from "./canonical/supplier-invoices.ts";
 import { customers } from "./tryton-export/customers.ts";
 import { invoices } from "./tryton-export/invoices.ts";
+import { paidInvoices } from "./tryton-export/paid-invoices.ts";
 import { rackPrices } from "./tryton-export/rack-prices.ts";
 import { suppliers } from "./tryton-export/suppliers.ts";
 
@@ -18,4 +19,5 @@ export const mappings: readonly Mapping[] = [
   suppliers,
   rackPrices,
   invoices,
+  paidInvoices,
 ];
