@@ -47,14 +47,16 @@ export function intake(database: Database.Database) {
   function take(flow: number, change: Change, atMs: number): boolean | null {
     const id = storedId(change.id);
     const known = current.get(flow, id);
-    const content = change.version === null ? sha256(change.text).slice(0, 22) : null;
+    const fault = change.fault === undefined ? null : JSON.stringify(change.fault satisfies Fault);
+    // The same text without its fault is another content: now it can be delivered.
+    const told = `${fault ?? ""}${change.text}`;
+    const content = change.version === null ? sha256(told).slice(0, 22) : null;
     if (known !== undefined && content !== null && known.content === content) return false;
-    const revision = revisionOf(change.version, known?.revision ?? null, change.text);
+    const revision = revisionOf(change.version, known?.revision ?? null, told);
     if (known !== undefined && change.version !== null && known.version !== null) {
       if (change.version < known.version) return null;
       if (change.version === known.version && known.revision === revision) return false;
     }
-    const fault = change.fault === undefined ? null : JSON.stringify(change.fault satisfies Fault);
     const origin = change.origin ?? null;
     if (known === undefined) {
       const added = addRecord.run(

@@ -68,6 +68,17 @@ test("without versions only changed content is new, and going back is new again"
   expect(new Set(revisions).size).toBe(3);
 });
 
+test("a record that could be read at last is new, though its text is the same", () => {
+  const { store, flow } = setup();
+  const fault = { code: "cut", message: "cut off", next: "" };
+  const take = (one: object) => {
+    const page = { changes: [{ ...change("a", null, "{}"), ...one }], position: 1 };
+    return store.transaction(() => store.intake.page(flow, page, at)).received;
+  };
+  expect([take({ fault }), take({ fault }), take({}), take({})]).toEqual([1, 0, 1, 0]);
+  expect(store.deliveries.pending(flow, 0, 10)).toMatchObject([{ fault: null }]);
+});
+
 test("ids come back as they were, UUIDs and others", () => {
   const { store, flow } = setup();
   const ids = [
