@@ -1,17 +1,20 @@
 /**
- * `npm run bench [pull|demo|memory]`: without a name all of them, one after the other. Figures move with the machine;
+ * `npm run bench [pull|demo|memory|sandbox]`: without a name all of them, one after the other. Figures move with the machine;
  * the ratios, taken in one run, are what counts. A target that is missed is said and fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPull } from "./pull.ts";
+import { benchSandbox } from "./sandbox.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     /** Pairs of 20,000 records; of 200,000 there are half as many. */
     rounds: { type: "string", default: "4" },
+    /** What the sandbox holds. */
+    records: { type: "string", default: "200000" },
   },
 });
 const rounds = Number(values.rounds);
@@ -19,11 +22,14 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
   demo: benchDemo,
   memory: benchMemory,
+  sandbox: () => benchSandbox(Number(values.records)),
 };
 
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0 || !(rounds >= 1)) {
-  process.stderr.write(`npm run bench [${Object.keys(benches).join("|")}] [-- --rounds 4]\n`);
+  process.stderr.write(
+    `npm run bench [${Object.keys(benches).join("|")}] [-- --rounds 4 --records 200000]\n`,
+  );
   process.exitCode = 2;
 } else
   for (const [name, bench] of Object.entries(benches))

@@ -29,10 +29,11 @@ export function openDatabase(path: string): Database.Database {
 
 function opened(database: Database.Database): Database.Database {
   database.pragma("locking_mode = exclusive");
+  database.pragma("page_size = 8192");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = normal");
   database.pragma("cache_size = -65536");
-  database.pragma("wal_autocheckpoint = 20000");
+  database.pragma("wal_autocheckpoint = 10000");
   database.pragma("journal_size_limit = 134217728");
   database.pragma("temp_store = memory");
   database.exec("begin immediate");
@@ -53,7 +54,8 @@ function opened(database: Database.Database): Database.Database {
 /**
  * `record` holds every record once. `sight` holds it once per company and role that can see it, with all that lists
  * filter and sort by: a list page never reads a record that is not on it. A `shelf` is what one company sees in one
- * role, and `tally` counts what stands on it by the day of its last change; `stock` counts the records of a kind.
+ * role, and `tally` counts what stands on it by day and status, on the axis of `created` and on that of
+ * `updated`; `stock` counts the records of a kind.
  * `words` finds the records of the large lists by any three letters. Times are microseconds.
  */
 const SCHEMA = `
@@ -84,13 +86,14 @@ create table sight (
   primary key (shelf, updated, id)
 ) strict, without rowid;
 create index sight_created on sight (shelf, created, id, seq);
+create index sight_parent on sight (shelf, parent) where parent is not null;
 create index sight_seq on sight (seq, shelf);
 create virtual table words using fts5 (
   text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
 );
 create table tally (
-  shelf integer not null, day integer not null, status text not null, count integer not null,
-  primary key (shelf, day, status)
+  shelf integer not null, axis text not null, day integer not null, status text not null, count integer not null,
+  primary key (shelf, axis, day, status)
 ) strict, without rowid;
 create table stock (kind text primary key, count integer not null) strict, without rowid;
 

@@ -30,7 +30,7 @@ export class Idempotency {
   readonly #save: Statement<[Record<string, unknown>]>;
   readonly #free: Statement<[string, string]>;
   readonly #prune: Statement<[number]>;
-  readonly #restart: Statement<[number]>;
+  readonly #restart: Statement<[number, number]>;
 
   constructor(database: Database) {
     this.#get = database.prepare("select * from idempotency where company = ? and key = ?");
@@ -43,7 +43,7 @@ export class Idempotency {
       "delete from idempotency where arrived <= ? and state <> 'running'",
     );
     this.#restart = database.prepare(
-      "update idempotency set state = 'held', until = ? where state = 'running'",
+      "update idempotency set state = 'held', until = min(?, arrived + ?) where state = 'running'",
     );
   }
 
@@ -102,7 +102,7 @@ export class Idempotency {
 
   /** After a restart nobody knows what became of the writes in flight (W5). */
   restart(now: number): void {
-    this.#restart.run(now + HOLD_MS);
+    this.#restart.run(now + HOLD_MS, RETENTION_MS);
   }
 }
 

@@ -40,6 +40,16 @@ export interface WalkState {
   readonly last: readonly [time: number, id: string] | null;
 }
 
+/** A bound on the axis of the order, and how many to skip behind it. */
+interface Place {
+  readonly bound: string;
+  readonly edge: { readonly edge?: number };
+  readonly skip: number;
+}
+
+/** The orders that the tally counts along. */
+const axes: Readonly<Record<string, string>> = { createdAt: "created", updatedAt: "updated" };
+
 interface SightRow {
   readonly shown: string;
   readonly id: string;
@@ -65,9 +75,10 @@ export class Lists {
     const { from, values } = selection(kind, shelf, filters);
     const total = this.#total(kind, shelf, filters);
     const offset = (page - 1) * pageSize;
+    const { bound, edge, skip } = this.#place(listing, offset);
     const rows = this.#rows(
-      `${from} order by ${ordering(listing.sort)} limit :limit offset :offset`,
-      { ...values, limit: pageSize, offset },
+      `${from} ${bound} order by ${ordering(listing.sort)} limit :limit offset :skip`,
+      { ...values, ...edge, limit: offset < total ? pageSize : 0, skip },
     );
     const meta = {
       total,
@@ -77,6 +88,28 @@ export class Lists {
       hasMore: offset + rows.length < total && rows.length > 0,
     };
     return envelope(this.#texts(kind, rows), meta);
+  }
+
+  /** Where a page begins. Where the tally can tell, whole days are passed over, and only the rest is stepped through. */
+  #place({ shelf, filters, sort }: Listing, offset: number): Place {
+    const axis = axes[sort?.by ?? "createdAt"];
+    const filtered = Object.values(filters).some((value) => value !== undefined);
+    const plain = { bound: "", edge: {}, skip: offset };
+    if (offset === 0 || axis === undefined || filtered) return plain;
+    const forward = sort?.order === "asc";
+    const days = this.#statement(
+      `select day, sum(count) as count from tally where shelf = :shelf and axis = :axis
+       group by day order by day ${forward ? "" : "desc"}`,
+    ).all({ shelf, axis }) as { day: number; count: number }[];
+    let skip = offset;
+    for (const { day, count } of days) {
+      if (skip < count) {
+        const edge = (forward ? day : day + 1) * DAY_MICROS;
+        return { bound: `and ${axis} ${forward ? ">=" : "<"} :edge`, edge: { edge }, skip };
+      }
+      skip -= count;
+    }
+    return plain;
   }
 
   /** All that matches, as one JSON array. */
@@ -151,7 +184,7 @@ export class Lists {
       return this.#count(`select count(*) ${from} ${changed}`, sinceThen);
     const day = since === undefined ? -Infinity : dayOf(since);
     const whole = this.#count(
-      `select coalesce(sum(count), 0) from tally where shelf = :shelf and day > :day
+      `select coalesce(sum(count), 0) from tally where shelf = :shelf and axis = 'updated' and day > :day
        ${status === undefined ? "" : "and status = :status"}`,
       { ...values, day },
     );

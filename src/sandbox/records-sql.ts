@@ -53,9 +53,9 @@ export function recordStatements(database: Database) {
     ),
     index: database.prepare<[number, string]>("insert into words (rowid, text) values (?, ?)"),
     unindex: database.prepare<[number]>("delete from words where rowid = ?"),
-    count: database.prepare<[number, number, string, number]>(
-      `insert into tally values (?, ?, ?, ?)
-       on conflict (shelf, day, status) do update set count = count + excluded.count`,
+    count: database.prepare<[number, string, number, string, number]>(
+      `insert into tally values (?, ?, ?, ?, ?)
+       on conflict (shelf, axis, day, status) do update set count = count + excluded.count`,
     ),
     stock: database.prepare<[string, number]>(
       "insert into stock values (?, ?) on conflict (kind) do update set count = count + excluded.count",

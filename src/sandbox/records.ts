@@ -152,7 +152,7 @@ export class Records implements Others {
         requested,
         search,
       );
-      this.#sql.count.run(shelf, dayOf(updated), status ?? "", 1);
+      this.#count(shelf, card, 1);
     }
   }
 
@@ -161,8 +161,13 @@ export class Records implements Others {
     for (const sight of card.sights) {
       const shelf = this.#shelfOf(kind, sight);
       if (this.#sql.unstand.run(shelf, card.updated, before.record.id).changes > 0)
-        this.#sql.count.run(shelf, dayOf(card.updated), card.status ?? "", -1);
+        this.#count(shelf, card, -1);
     }
+  }
+
+  #count(shelf: number, { created, updated, status }: Card, more: 1 | -1): void {
+    this.#sql.count.run(shelf, "created", dayOf(created), status ?? "", more);
+    this.#sql.count.run(shelf, "updated", dayOf(updated), status ?? "", more);
   }
 
   #reindex(seq: number, before: string | null, after: string | null): void {

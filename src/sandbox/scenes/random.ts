@@ -61,8 +61,7 @@ export function mix(word: number): number {
 }
 
 const bytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const hexByte = (word: number): string => bytes[word & 255] ?? "";
 
 const hex = (word: number): string =>
-  [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]
-    .map((at) => bytes[at])
-    .join("");
+  hexByte(word >>> 24) + hexByte(word >>> 16) + hexByte(word >>> 8) + hexByte(word);

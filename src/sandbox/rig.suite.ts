@@ -1,0 +1,108 @@
+/** Sandboxes that end in several ways and go on with their state, for tests. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Sandbox, startSandbox } from "./server.ts";
+
+export interface Rig {
+  readonly controlUrl: string;
+  readonly baseUrl: string;
+  /** Lets the oldest delayed write go on; without it they wait until the crash. */
+  readonly release?: () => void;
+  readonly restart?: () => Promise<void>;
+  readonly crash: () => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * In this process. Its crash is a copy of the files as they are at that moment: what a kill leaves. `parked` holds what
+ * lets the delayed writes go on, oldest first.
+ */
+export async function inProcess(folder: string, parked: (() => void)[]): Promise<Rig> {
+  let db = join(folder, "0.db");
+  let lives = 0;
+  let sandbox: Sandbox = await startSandbox({ db, scenario: "empty" });
+  const next = async (): Promise<void> => {
+    sandbox = await startSandbox({ db });
+  };
+  return {
+    get controlUrl() {
+      return sandbox.controlUrl;
+    },
+    get baseUrl() {
+      return sandbox.baseUrl;
+    },
+    release: () => parked.shift()?.(),
+    restart: async () => {
+      await sandbox.close();
+      await next();
+    },
+    crash: async () => {
+      const [before, dead] = [sandbox, db];
+      db = join(folder, `${++lives}.db`);
+      for (const part of ["", "-wal"])
+        if (existsSync(dead + part)) copyFileSync(dead + part, db + part);
+      await next();
+      for (const go of parked.splice(0)) go();
+      await before.close();
+      for (const part of ["", "-wal"]) rmSync(dead + part, { force: true });
+    },
+    end: () => sandbox.close(),
+  };
+}
+
+/** In a process of its own, whose clock stands still too. It is killed with SIGKILL. */
+export async function inChild(folder: string, now: number): Promise<Rig> {
+  const db = join(folder, "child.db");
+  let child: ChildProcess;
+  let urls: { baseUrl: string; controlUrl: string };
+  const start = async (): Promise<void> => {
+    child = spawn(process.execPath, ["--input-type=module", "-e", CHILD, db, String(now)], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    const [line] = (await once(lines, "line")) as [string];
+    urls = JSON.parse(line) as typeof urls;
+  };
+  const end = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  await start();
+  return {
+    get controlUrl() {
+      return urls.controlUrl;
+    },
+    get baseUrl() {
+      return urls.baseUrl;
+    },
+    crash: async () => {
+      await end();
+      await start();
+    },
+    end,
+  };
+}
+
+const CHILD = `
+Date.now = () => Number(process.argv[2]);
+const { runSandbox } = await import(${JSON.stringify(new URL("command.ts", import.meta.url).href)});
+await runSandbox({ db: process.argv[1], scenario: "empty" });
+`;
+
+/** A control request that succeeds. */
+export async function control<T>(
+  rig: Rig,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const answer = await fetch(rig.controlUrl + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
