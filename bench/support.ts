@@ -83,9 +83,8 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** Megabytes in memory, now and at most, as Linux tells; null elsewhere. */
-export function memoryOf(pid: number): { now: number; peak: number } | null {
-  if (process.platform !== "linux") return null;
+/** Megabytes in memory, now and at most. @throws Error where there is no /proc: only Linux tells it of another process */
+export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const of = (name: string): number =>
     Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
