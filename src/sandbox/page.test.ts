@@ -1,11 +1,12 @@
 import { request as send } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Driver } from "./driver.suite.ts";
 
 let sandbox: Driver;
 beforeAll(async () => {
   sandbox = await Driver.start();
 });
+beforeEach(() => sandbox.control("POST", "/reset", {}));
 afterAll(() => sandbox.close());
 
 describe("the page", () => {
