@@ -92,7 +92,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant("advance"), seconds: fc.constantFrom(...MOVES) }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("release", "restart", "crash") }) },
+  { weight: 2, arbitrary: fc.constant({ do: "release" }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("restart", "crash") }) },
 );
 
 /** One sequence: every answer, and what is left at its end, as the model says. Returns how many commands it was. */
@@ -328,7 +329,7 @@ describe("W1 to W6, as a model says", () => {
       const rig = await inProcess(folder, parked);
       await learnSecrets(rig);
       let played = 0;
-      const sequence = fc.array(command, { minLength: 1, maxLength: 24, size: "max" });
+      const sequence = fc.array(command, { minLength: 1, maxLength: 22, size: "max" });
       const property = fc.asyncProperty(sequence, async (commands) => {
         played += await play(rig, commands);
       });

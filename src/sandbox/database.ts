@@ -32,7 +32,7 @@ function opened(database: Database.Database): Database.Database {
   database.pragma("page_size = 8192");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = normal");
-  database.pragma("cache_size = -65536");
+  database.pragma("cache_size = -16384");
   database.pragma("wal_autocheckpoint = 10000");
   database.pragma("journal_size_limit = 134217728");
   database.pragma("temp_store = memory");
