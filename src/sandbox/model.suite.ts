@@ -112,7 +112,7 @@ export function fits(expected: Expected, seen: Seen): boolean {
   return json !== null && (code === undefined || json.error?.code === code);
 }
 
-export const slotOf = ({ company, key }: Write): string => `${company} ${key}`;
+const slotOf = ({ company, key }: Write): string => `${company} ${key}`;
 export const recordOf = ({ company, path, body }: Write): string => `${company} ${path} ${body}`;
 
 const isTaken = ({ state, arrived, until }: Entry, now: number): boolean =>
