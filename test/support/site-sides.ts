@@ -18,12 +18,12 @@ type Row = Readonly<Record<string, string>>;
 /** What a side holds: a document's number or id, and the content that counts. */
 type Holding = readonly [name: string, content: string];
 
-export const csv = (path: string): Row[] =>
+const csv = (path: string): Row[] =>
   parse(readFileSync(path, "utf8"), { columns: true, bom: true });
-export const exported = (name: string): Row[] => csv(join(exportsFolder, `${name}.csv`));
+const exported = (name: string): Row[] => csv(join(exportsFolder, `${name}.csv`));
 
 /** The store of a site on which no daemon runs. */
-export function withStore<Result>(site: Site, work: (store: Store) => Result): Result {
+function withStore<Result>(site: Site, work: (store: Store) => Result): Result {
   const store = openStore(join(site.demo, "state"));
   try {
     return work(store);
@@ -94,7 +94,7 @@ function compare(what: string, expected: readonly Holding[], found: readonly Hol
   return [...wrong, ...strange.map((name) => `${what} ${name}: nobody knows it`)];
 }
 
-export function quarantinedNumbers(site: Site): Set<string> {
+function quarantinedNumbers(site: Site): Set<string> {
   return withStore(
     site,
     ({ questions }) =>
@@ -155,7 +155,7 @@ function parties(connections: readonly Members[]): Holding[] {
 }
 
 /** One list is a terminal; a line counts when it is a plain price of a product. */
-export function exportedPrices(site: Site, lines = exported("price-lists")): Holding[] {
+function exportedPrices(site: Site, lines = exported("price-lists")): Holding[] {
   const crossref = (table: string, key: string, value: string): Map<string, string> =>
     new Map(
       csv(join(site.folder, "config", "crossref", `${table}.csv`)).map((row) => [
