@@ -9,9 +9,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
+import module from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import v8 from "node:v8";
 
 const OLDEST_MAJOR = 24;
 const EXIT_ENVIRONMENT = 3;
@@ -104,7 +106,14 @@ async function main() {
   const source = join(home, "src", "main.ts");
   const isSource = existsSync(source) && !home.includes("node_modules");
   const entry = isSource ? source : join(home, "dist", "src", "main.js");
-  if (node !== process.execPath) return start(node, [entry, ...process.argv.slice(2)]);
+  // Compiled code is kept beside the modules, where we may write; and short-lived garbage may not spread over 64 MB.
+  const cache = join(home, "node_modules", ".cache", "fuelbridge");
+  if (node !== process.execPath) {
+    process.env.NODE_COMPILE_CACHE ??= cache;
+    return start(node, ["--max-semi-space-size=4", entry, ...process.argv.slice(2)]);
+  }
+  module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? cache);
+  v8.setFlagsFromString("--semi-space-growth-factor=1");
   process.argv[1] = entry;
   await import(pathToFileURL(entry).href);
 }

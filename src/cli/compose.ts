@@ -12,6 +12,7 @@ import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { systemClock } from "./clock.ts";
+import { memoryReturner } from "./memory.ts";
 import { version } from "./version.ts";
 
 /** What people should see in a log that shows little. */
@@ -79,6 +80,7 @@ function open(config: Config, note: Engine["note"]) {
       company: config.company,
       environment: config.platform.environment,
       currency: config.currency,
+      rest: memoryReturner(),
       tables: openTables(config.crossReferences),
       note,
     };

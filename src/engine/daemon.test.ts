@@ -84,3 +84,15 @@ test("a read-back that cannot be made is tried ever more seldom", async () => {
   expect(reads).toBeGreaterThan(5);
   expect(reads).toBeLessThan(40);
 });
+
+test("it rests once after work, and not while there is nothing to rest from", async () => {
+  const bench = engineOn(tempFolder());
+  let rests = 0;
+  const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+  const flow = bench.flow({ sink: receiver(), source });
+  const stop = new AbortController();
+  const clock = stoppingClock(bench.clock, stop, 5);
+  const engine = { ...bench.engine, clock, rest: () => rests++ };
+  await new Daemon(engine, [flow]).run(stop.signal);
+  expect(rests).toBe(1);
+});

@@ -26,6 +26,8 @@ export class Daemon {
   readonly #lanes: readonly Lane[];
   #stir = new AbortController();
   #fatal: Error | null = null;
+  /** Something was done since the last rest. */
+  #worked = false;
 
   /** What was under way when the last process ended is read back before anything is sent again. */
   constructor(engine: Engine, flows: readonly Flow[]) {
@@ -47,6 +49,10 @@ export class Daemon {
     while (!signal.aborted && this.#fatal === null) {
       this.#stir = new AbortController();
       const pauseMs = this.#startDue(signal);
+      if (this.#worked && this.#lanes.every(({ running }) => running === null)) {
+        this.#worked = false;
+        this.#engine.rest?.();
+      }
       await this.#engine.clock.pause(Math.max(pauseMs, 1), this.#stir.signal);
     }
     for (const { running } of this.#lanes) await running;
@@ -129,6 +135,7 @@ export class Daemon {
         : { ...(await push(engine, flow, signal)), received: 0, trouble: null };
       lane.wakeAt = ran.wakeAt;
       if (withPull) this.#scheduleNext(flow, ran.trouble);
+      this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
       return ran.progress + ran.received;

@@ -17,6 +17,8 @@ export interface Engine {
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
   /** Told after every page, frozen lot and answer; the demo draws its progress from it. */
   readonly progress?: (flow: string) => void;
+  /** Told when work was done and nothing more is to do just now. */
+  readonly rest?: () => void;
 }
 
 /** Cross-reference tables, as people maintain them. */
