@@ -4,7 +4,7 @@
  */
 import type { Outgoing } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/moment.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
@@ -69,19 +69,23 @@ async function work(
     if (stop !== null) return { steps, settled: false, wakeAt: retryMoment(stop.untilMs, now) };
     if (action.do === "renew") request = renew(engine, flow, request);
     else if (action.do === "send") {
-      if (!(await prepared(engine, flow, request))) continue;
-      request = await send(engine, flow, request, scopes);
+      const carried = engine.store.requests.carried(request.request);
+      if (!(await prepared(engine, flow, request, carried))) continue;
+      request = await send(engine, flow, request, carried, scopes);
     } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(flow.name);
   }
 }
 
 /** Work that comes before the request counts as sent. When it fails, nothing has left, and the endpoint waits. */
-async function prepared(engine: Engine, flow: Flow, request: StoredRequest): Promise<boolean> {
-  if (flow.sink.prepare === undefined) return true;
-  const carried = engine.store.requests.carried(request.request);
+async function prepared(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  carried: readonly Carried[],
+): Promise<boolean> {
   try {
-    await flow.sink.prepare(outgoing(request, carried), never);
+    await flow.sink.prepare?.(outgoing(request, carried), never);
     return true;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
@@ -98,10 +102,10 @@ async function send(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
+  carried: readonly Carried[],
   scopes: readonly string[],
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
-  const carried = store.requests.carried(request.request);
   store.assertSpace();
   const sending = store.transaction(() =>
     moved(
@@ -299,7 +303,7 @@ function told(answer: Answer): string {
 
 function retryMoment(untilMs: number | null, now: Moment): Moment | null {
   if (untilMs === null) return null;
-  return { boot: now.boot, monoMs: now.monoMs + untilMs - now.wallMs, wallMs: untilMs };
+  return later(now, untilMs - now.wallMs);
 }
 
 /** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */

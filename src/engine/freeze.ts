@@ -1,11 +1,11 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
-import type { Figures, Item, References, Skip } from "../core/contract.ts";
+import type { Figures, Frozen, Item, References, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { idempotencyKey, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
-import type { Link } from "../store/links.ts";
+import { type Link, otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 
 /** Deliveries mapped in one transaction. */
@@ -15,6 +15,8 @@ interface Ready {
   readonly delivery: PendingDelivery;
   readonly item: Item;
   readonly mapped: Mapped;
+  /** What goes out when it shares its request with no other; that it could be made is its local check. */
+  readonly alone: Frozen;
 }
 
 type Judged =
@@ -81,10 +83,11 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
       id: delivery.recordId,
       revision: delivery.revision,
       document,
-      counterpart: link === null ? null : side === "platform" ? link.erpId : link.platformId,
+      counterpart: link === null ? null : otherId(link, side),
     };
-    sink.freeze([item]);
-    return { verdict: "ready", ready: { delivery, item, mapped: kept(number, figures, content) } };
+    const alone = sink.freeze([item]);
+    const mapped = kept(number, figures, content);
+    return { verdict: "ready", ready: { delivery, item, mapped, alone } };
   } catch (error) {
     return { verdict: "quarantined", fault: faultOf(error), number };
   }
@@ -157,7 +160,7 @@ function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: numb
     if (sink.names !== undefined && store.requests.isLaneLive(lane)) continue;
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
     const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
-    const frozen = sink.freeze(items);
+    const frozen = group.length === 1 ? first.alone : sink.freeze(items);
     const request = store.requests.add(
       {
         flow: flow.flow,
@@ -240,7 +243,7 @@ interface Issues {
 function referencesOf({ store, tables, currency }: Engine, { side }: Flow): References {
   const find = (kind: string, id: string): string | null => {
     const link = store.links.find(kind, side, id);
-    return link === null ? null : side === "platform" ? link.erpId : link.platformId;
+    return link === null ? null : otherId(link, side);
   };
   return {
     currency,

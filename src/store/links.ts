@@ -15,6 +15,10 @@ export interface Link {
   readonly amount: string | null;
 }
 
+/** What the other side calls it, seen from `side`. */
+export const otherId = (link: Link, side: Side): string =>
+  side === "platform" ? link.erpId : link.platformId;
+
 export function links(database: Database.Database) {
   const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount`;
   const byPlatform = database.prepare<[string, string], Link>(
