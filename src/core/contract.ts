@@ -108,6 +108,11 @@ export interface Sink {
   send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
   /** Read-back: did this request arrive? Nothing is written. */
   find(request: Outgoing, signal: AbortSignal): Promise<Finding>;
+  /**
+   * Of documents that were delivered, by the receiver's ids: those that are no longer there (books restored from a
+   * backup). Left out where nothing can vanish. @throws SourceUnavailable when it cannot be read now
+   */
+  missing?(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** A configured connector, or the platform. */
@@ -116,7 +121,16 @@ export interface Endpoint {
   readonly sinks: Readonly<Record<string, Sink>>;
   /** Reachable, and the credentials are good. @throws SourceUnavailable with the next action. */
   check(signal: AbortSignal): Promise<void>;
+  /** Everything that should hold before the first document goes (rights, codes, open periods), one by one. */
+  examine?(signal: AbortSignal): Promise<readonly Examination[]>;
   close(): Promise<void>;
+}
+
+/** One thing that was looked at; `fault` says what is wrong with it and what to do. */
+export interface Examination {
+  /** In a few words: `company "Prairie Fuel"`, `account 4000`. */
+  readonly what: string;
+  readonly fault: Fault | null;
 }
 
 /** Code that speaks to one kind of ERP. A folder in `connectors/` and a line in its list. */

@@ -1,0 +1,127 @@
+/**
+ * The documents that mappings make for Tryton, one schema each. Everything is named by the codes that people use in
+ * Tryton (party code, product code, account code, unit symbol); the connector turns codes into database ids.
+ * Money and quantities are exact decimals; days are `YYYY-MM-DD` in the company's time zone.
+ */
+import { z } from "zod";
+import { Decimal } from "../../src/core/decimal.ts";
+
+const text = z.string().min(1);
+const textOrNone = text.nullable();
+const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
+const decimalOrNone = decimal.nullable();
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
+const dayOrNone = day.nullable();
+
+/** A company of the platform as a party in Tryton; it is created when its code is not there yet. */
+export const Party = z.object({
+  code: text,
+  name: text,
+  /** The platform's UUID of the company, kept as an identifier of the party. */
+  companyId: text,
+});
+
+/** `id` is the platform's UUID: what every document is found again by. */
+const head = { id: text, number: text, party: Party };
+
+const InvoiceLine = z.object({
+  /** None for a charge without a product (freight, a fee). */
+  product: textOrNone,
+  /** The account of the line, by its code; none: the product's own, or the endpoint's default. */
+  account: textOrNone,
+  quantity: decimal,
+  /** `gal`, `l`, `bbl`; none without a product. */
+  unit: textOrNone,
+  unitPrice: decimal,
+  /** What the platform says the line comes to: it is compared, never corrected. */
+  amount: decimal,
+  /** With BOL, ticket, gross and net gallons, as people look for them. */
+  description: text,
+});
+
+const InvoiceTax = z.object({
+  /** The account it is booked on, by its code. */
+  account: text,
+  description: text,
+  base: decimal,
+  amount: decimal,
+});
+
+/** `type` `out`: we issued it; `in`: we must pay it. */
+export const InvoiceDocument = z.object({
+  ...head,
+  type: z.enum(["out", "in"]),
+  /** `paid` pays what no payment has covered; `void` cancels or credits; `disputed` leaves a note. */
+  status: z.enum(["open", "paid", "disputed", "void"]),
+  invoiceDate: day,
+  dueDate: dayOrNone,
+  paidDate: dayOrNone,
+  description: textOrNone,
+  lines: z.array(InvoiceLine).min(1),
+  taxes: z.array(InvoiceTax),
+  subtotal: decimal,
+  tax: decimal,
+  total: decimal,
+});
+
+/** A payment of an invoice that is in Tryton already, by Tryton's number for it. */
+export const PaymentDocument = z.object({
+  id: text,
+  number: text,
+  type: z.enum(["out", "in"]),
+  /** The invoice's number in Tryton: what its link says. */
+  invoice: text,
+  amount: decimal,
+  date: day,
+  description: text,
+});
+
+const OrderLine = z.object({
+  product: text,
+  quantity: decimal,
+  unit: text,
+  unitPrice: decimal,
+  description: text,
+});
+
+/** `sale`: we sell; `purchase`: we buy. */
+export const OrderDocument = z.object({
+  ...head,
+  type: z.enum(["sale", "purchase"]),
+  status: z.enum(["draft", "confirmed", "cancelled"]),
+  date: dayOrNone,
+  description: textOrNone,
+  lines: z.array(OrderLine).min(1),
+});
+
+const ShipmentLine = z.object({
+  product: text,
+  /** Net gallons: the ones that are billed. */
+  quantity: decimal,
+  unit: text,
+  grossGallons: decimalOrNone,
+  netGallons: decimalOrNone,
+  /** As on the ticket; the platform names no unit. */
+  temperature: decimalOrNone,
+  apiGravity: decimalOrNone,
+});
+
+/** `out`: to a customer, of a sale; `in`: from a supplier, of a purchase. */
+export const ShipmentDocument = z.object({
+  ...head,
+  type: z.enum(["out", "in"]),
+  status: z.enum(["waiting", "done", "cancelled"]),
+  /** The sale's or purchase's number in Tryton; none: a ticket without an order. */
+  order: textOrNone,
+  date: dayOrNone,
+  reference: text,
+  /** What has no field of its own: gross gallons, temperature, gravity, driver, terminal. */
+  note: textOrNone,
+  lines: z.array(ShipmentLine).min(1),
+});
+
+export type Party = z.infer<typeof Party>;
+export type InvoiceDocument = z.infer<typeof InvoiceDocument>;
+export type PaymentDocument = z.infer<typeof PaymentDocument>;
+export type OrderDocument = z.infer<typeof OrderDocument>;
+export type ShipmentDocument = z.infer<typeof ShipmentDocument>;

@@ -1,0 +1,70 @@
+/**
+ * Real servers that tests speak to, from the packages of Debian. The set-up of the test run installs what is missing,
+ * once, and starts none of it: each test starts its own, on a free port, with files of its own.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+
+interface Need {
+  /** What tests ask for. */
+  readonly program: string;
+  readonly at: string;
+  readonly packages: readonly string[];
+}
+
+const needs = [
+  { program: "redis-server", at: "/usr/bin/redis-server", packages: ["redis-server"] },
+  {
+    program: "trytond",
+    at: "/usr/bin/trytond",
+    packages: [
+      "tryton-server",
+      "tryton-modules-account-invoice",
+      "tryton-modules-account-payment",
+      "tryton-modules-sale",
+      "tryton-modules-purchase",
+      "tryton-modules-product-price-list",
+      "tryton-modules-sale-price-list",
+    ],
+  },
+] as const satisfies readonly Need[];
+
+export type Program = (typeof needs)[number]["program"];
+
+export const isThere = (program: Program): boolean =>
+  existsSync((needs.find((need) => need.program === program) as Need).at);
+
+/** Vitest's global set-up. @throws Error with `CI=true` when something cannot be installed */
+export function setup(): void {
+  const missing = needs.filter(({ program }) => !isThere(program));
+  if (missing.length === 0) return;
+  const names = missing.map(({ program }) => program).join(", ");
+  try {
+    install(missing.flatMap(({ packages }) => packages));
+  } catch (error) {
+    if (process.env["CI"] === "true") throw error;
+    process.stderr.write(
+      `${names} cannot be installed here (${(error as Error).message.split("\n", 1)[0]}): their suites are left out.\n`,
+    );
+  }
+}
+
+/** Debian starts what it installs; this file of its policy says no. */
+const POLICY = "/usr/sbin/policy-rc.d";
+
+function install(packages: readonly string[]): void {
+  const ours = !existsSync(POLICY);
+  if (ours) writeFileSync(POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    const apt = (...args: string[]): void => {
+      execFileSync("apt-get", ["-qq", "-o", "DPkg::Lock::Timeout=300", ...args], {
+        stdio: ["ignore", "ignore", "inherit"],
+        env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+      });
+    };
+    apt("update");
+    apt("install", "-y", "--no-install-recommends", ...packages);
+  } finally {
+    if (ours) rmSync(POLICY, { force: true });
+  }
+}
