@@ -51,6 +51,7 @@ const POLICY: Policy = {
   preflight: false,
   afterTimeout: "again",
   afterNone: "again",
+  resendsMax: null,
   resend: "same",
   keyLifeMs: null,
   probeMs: 0,

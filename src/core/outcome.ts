@@ -111,6 +111,8 @@ export interface Policy {
   readonly afterTimeout: "again" | "person";
   /** When reads prove nothing either way (weak natural keys). */
   readonly afterNone: "again" | "person";
+  /** How often it goes again, each time after reads that found nothing, before a person decides. Null: any number. */
+  readonly resendsMax: number | null;
   /**
    * `same`: once proven not to have happened, the same bytes go again. `anew`: never; their place is taken by a new
    * request with the values of then (prices: an old batch must not overwrite newer ones).

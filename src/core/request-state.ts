@@ -56,6 +56,10 @@ export interface RequestState {
   readonly failures: number;
   /** A refusal arrived while an earlier send was unresolved: rejected once a read finds nothing. */
   readonly refusal: boolean;
+  /** The receiver reported a conflict of a kind we do not know: a person decides when a read finds nothing. */
+  readonly conflict: boolean;
+  /** How often reads have proven that it did not happen. */
+  readonly proofs: number;
 }
 
 export const freshRequest: RequestState = {
@@ -73,4 +77,6 @@ export const freshRequest: RequestState = {
   evidence: null,
   failures: 0,
   refusal: false,
+  conflict: false,
+  proofs: 0,
 };

@@ -12,6 +12,7 @@ const policy: Policy = {
   preflight: false,
   afterTimeout: "person",
   afterNone: "again",
+  resendsMax: null,
   resend: "same",
   keyLifeMs: 23 * 60 * MINUTE,
   probeMs: 45_000,

@@ -211,6 +211,7 @@ function unknown(request: RequestState, answer: Answer, policy: Policy, at: Mome
     timedOut: request.timedOut || holdMs > HOLD_OF_A_TIMEOUT_MS,
     holdUntilWallMs: Math.max(request.holdUntilWallMs ?? 0, at.wallMs + holdMs),
     refusal: request.refusal || answerRules[answer.name].executed === "no",
+    conflict: request.conflict || answer.name === "conflict",
     notBefore: later(request.lastSend ?? at, policy.settleMs),
   };
 }
@@ -261,11 +262,21 @@ function nothingThere(request: RequestState, policy: Policy, at: Moment): Reques
       negativeReads,
       notBefore: later(at, policy.readGapMs),
     };
-  const proven = { ...request, negativeReads, failures: 0, unresolved: null, notBefore: null };
-  if (policy.resend === "anew" && !request.refusal) return superseded(proven);
+  const proofs = request.proofs + 1;
+  const proven = {
+    ...request,
+    negativeReads,
+    proofs,
+    failures: 0,
+    unresolved: null,
+    notBefore: null,
+  };
+  if (request.conflict) return { ...proven, state: "manual" };
   if (request.refusal) return { ...proven, state: "rejected", evidence: "read" };
+  if (policy.resend === "anew") return superseded(proven);
   const after = request.timedOut ? policy.afterTimeout : policy.afterNone;
-  if (after === "person") return { ...proven, state: "manual" };
+  if (after === "person" || proofs > (policy.resendsMax ?? Infinity))
+    return { ...proven, state: "manual" };
   // The held key would only answer conflicts for the rest of the day; the proof allows a new one.
   if (request.timedOut || request.sends >= SENDS_MAX) return renewed({ ...proven, state: "ready" });
   const holdMs = Math.max((request.holdUntilWallMs ?? 0) - at.wallMs, 0);
@@ -284,6 +295,7 @@ function renewed(request: RequestState): RequestState {
     generation: request.generation + 1,
     preflighted: request.preflighted,
     failures: request.failures,
+    proofs: request.proofs,
   };
 }
 

@@ -39,6 +39,7 @@ export const quickPolicy: Policy = {
   preflight: false,
   afterTimeout: "person",
   afterNone: "again",
+  resendsMax: null,
   resend: "same",
   keyLifeMs: 23 * 3_600_000,
   probeMs: 45_000,

@@ -8,6 +8,7 @@ const base = {
   readGapMs: MINUTE,
   preflight: false,
   afterNone: "again",
+  resendsMax: null,
   resend: "same",
   // The platform forgets a key after 24 h; an hour is left for clocks that differ.
   keyLifeMs: 23 * 60 * MINUTE,
@@ -32,8 +33,8 @@ export const tickets: Policy = { ...base, settleMs: 10 * MINUTE, afterTimeout: "
 /** Freight rates and terminals: what somebody entered by hand, or changed, is seen before the first send. */
 export const masterData: Policy = { ...tickets, preflight: true };
 
-/** Notes have nothing but their words to be known by: a person decides after a timeout. */
-export const notes: Policy = { ...tickets, afterTimeout: "person" };
+/** Notes have nothing but their words to be known by: a person decides after a timeout, and after one more try. */
+export const notes: Policy = { ...tickets, afterTimeout: "person", resendsMax: 1 };
 
 /** Prices: the newest value wins, so old bytes never go again. */
 export const prices: Policy = {
