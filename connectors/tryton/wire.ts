@@ -1,0 +1,165 @@
+/**
+ * Tryton's JSON-RPC: one call is one transaction of its database. A session is opened with the first call and again
+ * when Tryton has ended it; what a failed call proves is its {@link TrytonFault}.
+ */
+import type { Surroundings } from "../../src/core/contract.ts";
+import { faultOfError, faultOfStatus, TrytonFault } from "./fault.ts";
+import { openHttp } from "./http.ts";
+import { decode, encode } from "./values.ts";
+
+export { TrytonFault };
+
+export interface TrytonOptions {
+  /** `http://127.0.0.1:8000`, without the database. */
+  readonly url: string;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  /** The company of the books, by its name; left out: the user's own. */
+  readonly company?: string;
+  /** For one call and its whole answer; 120 s when left out (a post of many computes for long). */
+  readonly deadlineMs?: number;
+}
+
+export type Context = Readonly<Record<string, unknown>>;
+
+export interface Tryton {
+  /**
+   * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
+   * ended session has not run; it is made once more in a new one. @throws TrytonFault
+   */
+  call<T = unknown>(
+    method: string,
+    params: readonly unknown[],
+    options?: { readonly context?: Context; readonly signal?: AbortSignal },
+  ): Promise<T>;
+  /** Who we are in Tryton: ids of its database. @throws TrytonFault */
+  session(): Promise<{ readonly user: number; readonly company: number | null }>;
+  /** Logs out. */
+  close(): Promise<void>;
+}
+
+interface Session {
+  readonly user: number;
+  readonly authorization: string;
+  readonly context: Context;
+}
+
+const DEADLINE_MS = 120_000;
+
+export function openTryton(
+  options: TrytonOptions,
+  surroundings: Pick<Surroundings, "note">,
+): Tryton {
+  const http = openHttp(options.url, options.database, options.deadlineMs ?? DEADLINE_MS);
+  let session: Promise<Session> | null = null;
+  let requests = 0;
+
+  const ask: Ask = async (method, params, { authorization, signal }) => {
+    const body = encode({ id: ++requests, method, params });
+    const { status, text } = await http.post({ method, body, authorization, signal });
+    if (status !== 200) throw faultOfStatus(method, status);
+    return resultOf(method, text);
+  };
+
+  /** Whoever comes while a login is under way waits for that one. */
+  function current(): Promise<Session> {
+    session ??= logIn(ask, options).catch((error: unknown) => {
+      session = null;
+      throw error;
+    });
+    return session;
+  }
+
+  async function call(
+    method: string,
+    params: readonly unknown[],
+    { context = {}, signal }: { readonly context?: Context; readonly signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    const opened = current();
+    const within = async ({ authorization, context: own }: Session) =>
+      ask(method, [...params, { ...own, ...context }], { authorization, signal });
+    const first = await opened;
+    try {
+      return await within(first);
+    } catch (error) {
+      if (!(error instanceof TrytonFault) || error.kind !== "unauthorised") throw error;
+      surroundings.note("Tryton ended our session", { database: options.database });
+      if (session === opened) session = null;
+      return await within(await current());
+    }
+  }
+
+  return {
+    call: call as Tryton["call"],
+    async session() {
+      const { user, context } = await current();
+      return { user, company: (context["company"] as number | undefined) ?? null };
+    },
+    async close() {
+      const open = await session?.catch(() => null);
+      session = null;
+      if (open) await ask("common.db.logout", [], open).catch(() => {});
+      await http.close();
+    },
+  };
+}
+
+type Ask = (
+  method: string,
+  params: readonly unknown[],
+  how: { readonly authorization: string | null; readonly signal?: AbortSignal | undefined },
+) => Promise<unknown>;
+
+/** @throws TrytonFault; never `torn` or `server`, for the call that wanted a session has not been made */
+async function logIn(ask: Ask, options: TrytonOptions): Promise<Session> {
+  try {
+    const { user, password, company } = options;
+    const answer = await ask("common.db.login", [user, { password }, LANGUAGE], {
+      authorization: null,
+    });
+    const [id, key] = answer as [number, string];
+    const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
+    const preferences = await ask("model.res.user.get_preferences", [true, {}], { authorization });
+    const context = contextOf(preferences as Context);
+    if (company === undefined) return { user: id, authorization, context };
+    const domain = [["party.name", "=", company]];
+    const method = "model.company.company.search";
+    const [found] = (await ask(method, [domain, 0, 1, null, context], {
+      authorization,
+    })) as number[];
+    if (found === undefined)
+      throw new TrytonFault("not-sent", `Tryton has no company "${company}" for the user ${user}`);
+    return { user: id, authorization, context: { ...context, company: found } };
+  } catch (error) {
+    if (error instanceof TrytonFault && (error.kind === "torn" || error.kind === "server"))
+      throw new TrytonFault("not-sent", error.message);
+    throw error;
+  }
+}
+
+/** Its sentences are compared and shown: they stay in one language. */
+const LANGUAGE = "en";
+
+/** Of the preferences those that calls depend on; the rest is for clients that show them. */
+function contextOf({ company, employee }: Context): Context {
+  return {
+    ...(company === undefined ? {} : { company }),
+    ...(employee === undefined ? {} : { employee }),
+    language: LANGUAGE,
+  };
+}
+
+function resultOf(method: string, text: string): unknown {
+  let answer: unknown;
+  try {
+    answer = decode(text);
+  } catch {
+    answer = null;
+  }
+  const { result, error } = (answer ?? {}) as { result?: unknown; error?: unknown };
+  if (error !== undefined) throw faultOfError(method, error);
+  if (result === undefined)
+    throw new TrytonFault("torn", `${method}: the answer is no answer of Tryton's`);
+  return result;
+}
