@@ -1,7 +1,7 @@
 import { customers as layout } from "../../connectors/files/layouts/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
-import { companyOf } from "./parties.ts";
+import { companyOf } from "../platform/parties.ts";
 
 /** Parties that buy from us. Their invoices wait until they are there. */
 export const customers = defineMapping({

@@ -2,14 +2,12 @@
 import { priceLists, type PriceLine } from "../../connectors/files/layouts/price-lists.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { NotMapped, Refused } from "../../src/core/errors.ts";
+import { Refused } from "../../src/core/errors.ts";
 import { BulkRackPrice, writtenPriceUnits } from "../../src/platform/contract/pricing.ts";
-import { within } from "./limits.ts";
-import { productOf } from "./products.ts";
+import { productOf } from "../platform/products.ts";
+import { priceWithin, terminalOf } from "../platform/rack-prices.ts";
 
-const PRICE_MAX = Decimal.of("999999");
-/** The form of an IRS terminal control number: the platform knows terminals by it. */
-const CONTROL_NUMBER = /^T-\d\d-[A-Z]{2}-\d{4}$/;
+const FORMULA = "Lines/Formula";
 const CONSTANT = /^-?\d+(?:\.\d+)?$/;
 
 export const rackPrices = defineMapping({
@@ -55,15 +53,6 @@ function soldProduct({ product, category }: PriceLine): string {
   );
 }
 
-/** A list named by the control number alone is that terminal; any other name is looked up. */
-function terminalOf(references: References, list: string): string {
-  const name = list.trim();
-  if (CONTROL_NUMBER.test(name)) return name;
-  const terminal = references.row("terminals", name)["terminal"]?.trim();
-  if (terminal === undefined || terminal === "") throw new NotMapped("terminals", name);
-  return within(50, "terminal", terminal) ?? name;
-}
-
 /** From the table's column `unit`; US gallons when there is none. */
 function unitOf(references: References, product: string): (typeof writtenPriceUnits)[number] {
   const given = references.row("products", product)["unit"]?.trim() ?? "";
@@ -84,27 +73,8 @@ function priceOf(formula: string | null): Decimal {
       `the price is the formula "${text}", not a number`,
       "Enter the price itself in the ERP; formulas are not evaluated here.",
     );
-  const price = Decimal.of(Decimal.of(text).plain());
-  if (price.sign === 0)
-    throw refused(
-      "zero-price",
-      "the price is 0",
-      "Enter the price in the ERP, or remove the line.",
-    );
-  if (price.sign < 0)
-    throw refused(
-      "negative-price",
-      `the price ${price.text} is negative`,
-      "Correct the price in the ERP; the platform takes none below zero.",
-    );
-  if (price.compare(PRICE_MAX) > 0)
-    throw refused(
-      "price-too-high",
-      `the price ${price.text} is above ${PRICE_MAX.text}`,
-      "Correct the price in the ERP; the platform takes none that high.",
-    );
-  return price;
+  return priceWithin(Decimal.of(text), FORMULA);
 }
 
-const refused = (code: string, message: string, next: string, field = "Lines/Formula"): Refused =>
+const refused = (code: string, message: string, next: string, field = FORMULA): Refused =>
   new Refused({ code, message, next, field });

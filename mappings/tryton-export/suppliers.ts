@@ -1,7 +1,7 @@
 import { suppliers as layout } from "../../connectors/files/layouts/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
-import { companyOf } from "./parties.ts";
+import { companyOf } from "../platform/parties.ts";
 
 /** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
 export const suppliers = defineMapping({

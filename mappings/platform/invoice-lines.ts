@@ -1,5 +1,4 @@
 /** A line of an ERP invoice as a line item of the platform (specification part 4, rule I1). */
-import type { CustomerInvoice } from "../../connectors/files/layouts/invoices.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -7,7 +6,16 @@ import { toDecimal, type Numeric } from "../../src/platform/contract/primitives.
 import { needed } from "./limits.ts";
 import { productOf } from "./products.ts";
 
-export type Line = NonNullable<CustomerInvoice["lines"]>[number];
+/** As the ERP has it; fields by the ERP's words are in the faults. */
+export interface Line {
+  readonly product: string | null;
+  readonly productName: string | null;
+  readonly description: string | null;
+  readonly quantity: Decimal | null;
+  readonly unit: string | null;
+  readonly unitPrice: Decimal | null;
+  readonly amount: Decimal | null;
+}
 
 const GALLON = "gal";
 const BOL = /(?:BOL|B\/L)\s*#?\s*(\d{5,})/gi;
@@ -71,13 +79,13 @@ function bolOf(description: string): { bolNumber?: string } {
   return number === undefined || second !== undefined ? {} : { bolNumber: number };
 }
 
-/** With two decimal places, whatever the digits of the export. @throws Refused for fractions of a cent. */
+/** With two decimal places, whatever digits it came with. @throws Refused for fractions of a cent. */
 export function cents(field: string, amount: Decimal | null): Decimal {
   if (amount !== null && amount.round(2).equals(amount)) return amount.round(2);
   throw new Refused({
     code: "no-cents",
     message: amount === null ? `a line has no ${field}` : `${field} ${amount.text} is not in cents`,
-    next: "Look at the invoice in the ERP and export it again with its amounts.",
+    next: "Look at the invoice in the ERP; once it is corrected there, it is taken when it is read again.",
     field,
   });
 }

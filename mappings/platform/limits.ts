@@ -11,7 +11,7 @@ export function within(max: number, field: string, value: string | null): string
     throw new Refused({
       code: "too-long",
       message: `${field} has ${text.length} characters, the platform takes ${max}: "${text.slice(0, 60)}…"`,
-      next: `Shorten ${field} in the ERP and export again, or enter this one on the platform by hand.`,
+      next: `Shorten ${field} in the ERP; it is taken when it is read again. Or enter this one on the platform by hand.`,
       field,
     });
   return text === "" ? undefined : text;
@@ -24,7 +24,7 @@ export function needed(max: number, field: string, value: string | null): string
   throw new Refused({
     code: "missing",
     message: `${field} is empty`,
-    next: `Fill in ${field} in the ERP and export again.`,
+    next: `Fill in ${field} in the ERP; it is taken when it is read again.`,
     field,
   });
 }

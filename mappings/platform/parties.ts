@@ -1,17 +1,34 @@
 /** What customers and suppliers have in common: a party of the ERP as a company of the platform. */
 import { z } from "zod";
-import type { Party } from "../../connectors/files/layouts/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { CreateParty } from "../../src/platform/contract/party.ts";
 import { needed, within } from "./limits.ts";
 
-type Address = Party["addresses"][number];
+/** A party of the ERP, in its words. */
+export interface ErpParty {
+  readonly code: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly mobile: string | null;
+  readonly addresses: readonly Address[];
+}
+
+interface Address {
+  readonly building: string | null;
+  readonly street: string | null;
+  readonly city: string | null;
+  /** ISO 3166-2: `US-TX` */
+  readonly subdivision: string | null;
+  readonly zip: string | null;
+  readonly country: string | null;
+}
 
 /**
  * The first address is the company's; further ones go into the notes. Payment terms have no place on the platform.
  * @throws Refused
  */
-export function companyOf(party: Party): CreateParty {
+export function companyOf(party: ErpParty): CreateParty {
   const [address, ...further] = party.addresses;
   return present({
     name: needed(200, "Name", party.name),
@@ -34,7 +51,7 @@ function email(value: string | null): string | undefined {
   throw new Refused({
     code: "bad-email",
     message: `E-Mail "${text}" is not an address`,
-    next: "Correct the party's e-mail address in the ERP, or clear it, and export again.",
+    next: "Correct the party's e-mail address in the ERP, or clear it; it is taken when it is read again.",
     field: "E-Mail",
   });
 }

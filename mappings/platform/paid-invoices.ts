@@ -1,0 +1,58 @@
+/** Customer invoices of an ERP that are settled in full, as payments of the platform's; it knows no partial ones. */
+import { skip, type References, type Skip } from "../../src/core/contract.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { noonOf } from "./invoices.ts";
+
+/** The kind of their links. */
+export const INVOICE_PAYMENT = "invoice-payment";
+
+export interface ErpSettlement {
+  /** What links are kept by. */
+  readonly key: string;
+  /** In Tryton's words: what it calls "paid" is. */
+  readonly state: string;
+  readonly total: Decimal;
+  /** Null when it was not exported. */
+  readonly amountToPay: Decimal | null;
+  /** The day of the last reconciliation (YYYY-MM-DD). An invoice over nothing is paid without one. */
+  readonly reconciled: string | null;
+}
+
+/**
+ * No notes: they might replace the invoice's own. It waits until its invoice is there.
+ * @throws Refused, WaitsFor
+ */
+export function settled(
+  invoice: ErpSettlement,
+  references: References,
+): { invoiceId: string; paidAt?: string } | Skip {
+  if (invoice.total.sign < 0) return skip("credit note");
+  if (invoice.state !== "paid") return skip(unpaid(invoice, references));
+  const { amountToPay: open, reconciled } = invoice;
+  if (open !== null && open.sign !== 0)
+    throw new Refused({
+      code: "does-not-add-up",
+      message: `the invoice is paid, and ${open.fixed(2)} of it is open`,
+      next: "Read the invoices again; if it stays so, an accountant looks at it in the ERP.",
+      field: "Amount to Pay",
+    });
+  return {
+    invoiceId: references.counterpart("invoice", invoice.key),
+    ...(reconciled === null ? {} : { paidAt: noonOf(reconciled) }),
+  };
+}
+
+/** Why it is not paid. @throws Refused for one that was: the platform cannot be told that it no longer is. */
+function unpaid(invoice: ErpSettlement, references: References): string {
+  const { state, total, amountToPay } = invoice;
+  if (references.find(INVOICE_PAYMENT, invoice.key) !== null)
+    throw new Refused({
+      code: "unpaid-after-delivery",
+      message: `the invoice is "${state}" in the ERP, and paid on the platform`,
+      next: "An accountant corrects it on the platform by hand, then resolves it here.",
+      field: "State",
+    });
+  if (state !== "posted") return state;
+  return amountToPay === null || amountToPay.equals(total) ? "not paid" : "partly paid";
+}
