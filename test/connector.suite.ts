@@ -1,0 +1,325 @@
+/**
+ * The connector kit: what every connector must show before it is put between somebody's books and the platform. A
+ * connector's own test gives it a ground to stand on, with the real receiver, and calls {@link connectorSuite} once.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type {
+  Change,
+  Connector,
+  Endpoint,
+  Item,
+  Outgoing,
+  Page,
+  Sink,
+  Surroundings,
+} from "../src/core/contract.ts";
+import { Refused } from "../src/core/errors.ts";
+import type { Json } from "../src/core/json.ts";
+import { type Answer, answerRules } from "../src/core/outcome.ts";
+
+export type Config = Record<string, unknown>;
+
+/** A receiver of the test's own with a configuration for it; nothing in it is shared with another ground. */
+export interface Ground {
+  readonly folder: string;
+  /** It is right: every source and sink of the kit is in it. */
+  readonly config: Config;
+  /** The same, but nobody answers there. */
+  readonly unreachable: Config;
+  /** The same with a password that is wrong; `has none`: there is nothing that could be wrong. */
+  readonly wrongCredentials: Config | "has none";
+  /** Records for this source: three pages or more. */
+  fill(source: string): Promise<void>;
+  /** What the receiver has of this document, finished or not, one text each, without ids that differ from run to run. */
+  effects(sink: string, item: Item): Promise<readonly string[]>;
+  /** Sends it, and cuts the sender off after the receiver's nth step; `over`: the send had fewer. */
+  interrupt(
+    sink: string,
+    request: Outgoing,
+    step: number,
+  ): Promise<{ readonly over: boolean; readonly answer: Answer | null }>;
+}
+
+export interface Kit {
+  readonly connector: Connector;
+  readonly ground: () => Promise<Ground>;
+  /** Configurations that are wrong in one field, which the refusal must name. */
+  readonly bad: readonly { readonly field: string; readonly config: (good: Config) => Config }[];
+  readonly sources: readonly string[];
+  readonly sinks: Readonly<Record<string, { readonly good: Item; readonly refused: Item }>>;
+  /** For a slow receiver: the steps of a send after which it is cut off; left out, all of them. */
+  readonly steps?: readonly number[];
+}
+
+const STEPS_MAX = 60;
+const SENT = "2026-11-21T12:00:00.000Z";
+const never = new AbortController().signal;
+
+export function connectorSuite(kit: Kit): void {
+  describe(`connector ${kit.connector.name}`, () => {
+    configuration(kit);
+    for (const source of kit.sources) reading(kit, source);
+    for (const sink of Object.keys(kit.sinks)) sending(kit, sink);
+  });
+}
+
+function configuration(kit: Kit): void {
+  test.for(kit.bad)("a configuration with a wrong $field is refused by its name", async (bad) => {
+    const { config } = await kit.ground();
+    const refused = kit.connector.config.safeParse(bad.config(config));
+    const paths = refused.error?.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
+    expect(paths?.join("\n")).toContain(bad.field);
+  });
+
+  test("a receiver that is there passes the check", async () => {
+    const ground = await kit.ground();
+    await open(kit, ground).check(never);
+  });
+
+  test("one that does not answer is told, with the next action, and nothing was sent", async () => {
+    const ground = await kit.ground();
+    await fails(kit, ground, ground.unreachable, null);
+  });
+
+  test("wrong credentials are told apart from that, or there are none", async () => {
+    const ground = await kit.ground();
+    if (ground.wrongCredentials !== "has none")
+      await fails(kit, ground, ground.wrongCredentials, "credentials");
+    else expect(JSON.stringify(ground.config)).not.toMatch(/password|secret|token|apiKey/i);
+  });
+
+  test("it may be closed twice, used or not", async () => {
+    const ground = await kit.ground();
+    const unused = open(kit, ground);
+    await unused.close();
+    await unused.close();
+    const used = open(kit, ground);
+    await used.check(never);
+    await used.close();
+    await used.close();
+  });
+}
+
+/** The check, every source and every sink say the same of a configuration that cannot work. */
+async function fails(kit: Kit, ground: Ground, config: Config, stop: string | null): Promise<void> {
+  const endpoint = open(kit, ground, config);
+  const told = { name: "SourceUnavailable", stop, next: expect.stringMatching(/\w+ \w+/) };
+  await expect(endpoint.check(never)).rejects.toMatchObject(told);
+  for (const source of kit.sources)
+    await expect(read(endpoint, source, [])).rejects.toMatchObject(told);
+  for (const [name, { good }] of Object.entries(kit.sinks)) {
+    const sink = sinkOf(endpoint, name);
+    const answer = await deliver(sink, good).catch((error: unknown) => error);
+    if (answer instanceof Error) expect(answer).toMatchObject(told);
+    else expect(answer).toMatchObject({ name: stop === null ? "not-sent" : "unauthorised" });
+    expect(await ground.effects(name, good)).toEqual([]);
+  }
+}
+
+function reading(kit: Kit, source: string): void {
+  const filled = async (): Promise<Ground> => {
+    const ground = await kit.ground();
+    await ground.fill(source);
+    return ground;
+  };
+
+  test(`${source}: reading goes on from every position it gave, and no record is lost`, async () => {
+    const whole = await read(open(kit, await filled()), source, []);
+    expect(whole.length).toBeGreaterThanOrEqual(3);
+    for (const stored of whole.keys()) {
+      const ground = await filled();
+      const first = await read(open(kit, ground), source, [], { pages: stored });
+      const rest = await read(open(kit, ground), source, first);
+      expect(recordsOf([...first, ...rest]), `after ${stored} pages`).toEqual(recordsOf(whole));
+    }
+  });
+
+  test(`${source}: when it is told to stop, it stops, and what is left comes next time`, async () => {
+    const ground = await filled();
+    const whole = recordsOf(await read(open(kit, await filled()), source, []));
+    const stop = new AbortController();
+    const endpoint = open(kit, ground);
+    const first = await read(endpoint, source, [], { signal: stop.signal, each: stop });
+    expect(first.length).toBeLessThanOrEqual(2);
+    const rest = await read(endpoint, source, first);
+    expect(recordsOf([...first, ...rest])).toEqual(whole);
+    const told = await read(endpoint, source, [], { signal: AbortSignal.abort() });
+    expect(recordsOf(told)).toEqual({});
+  });
+}
+
+function sending(kit: Kit, name: string): void {
+  const { good, refused } = kit.sinks[name] as Kit["sinks"][string];
+  /** What a delivery that nobody disturbed leaves behind. */
+  async function undisturbed(): Promise<readonly string[]> {
+    const ground = await kit.ground();
+    expect(await deliver(sinkOf(open(kit, ground), name), good)).toMatchObject({ name: "done" });
+    const effects = await ground.effects(name, good);
+    expect(effects).toHaveLength(1);
+    return effects;
+  }
+
+  test(`${name}: the same document is the same bytes`, async () => {
+    const sink = sinkOf(open(kit, await kit.ground()), name);
+    expect(sink.freeze([good])).toEqual(sink.freeze([good]));
+    expect(sink.itemsMax).toBeGreaterThanOrEqual(1);
+  });
+
+  test(`${name}: the same request again makes nothing new, and is found`, async () => {
+    const ground = await kit.ground();
+    const sink = sinkOf(open(kit, ground), name);
+    const request = requestOf(sink, good);
+    expect(await sink.find(request, never)).toMatchObject({ found: "none" });
+    const first = await deliver(sink, good);
+    expect(first).toMatchObject({ name: "done" });
+    expect(first.ids?.[0]).toEqual(expect.any(String));
+    const effects = await ground.effects(name, good);
+    const again = { ...request, firstSentAt: SENT };
+    const second = await sink.send(again, never);
+    expect(answerRules[second.name].executed).toBe("yes");
+    expect(second.ids).toEqual(first.ids);
+    expect(await ground.effects(name, good)).toEqual(effects);
+    expect(await sink.find(again, never)).toMatchObject({ found: "exact", ids: first.ids });
+  });
+
+  test(`${name}: cut off between sending and answer, find says the truth and nothing doubles`, async () => {
+    const expected = await undisturbed();
+    const steps = kit.steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
+    let cuts = 0;
+    for (const step of steps) {
+      const ground = await kit.ground();
+      const sink = sinkOf(open(kit, ground), name);
+      const request = requestOf(sink, good);
+      await sink.prepare?.(request, never);
+      const sent = { ...request, firstSentAt: SENT };
+      const { over, answer } = await ground.interrupt(name, sent, step);
+      if (over) break;
+      cuts++;
+      const left = await ground.effects(name, good);
+      const finding = await sink.find(sent, never);
+      const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
+      expect(["exact", "none"], where).toContain(finding.found);
+      expect(finding.found === "exact", where).toBe(isSame(left, expected));
+      if (answer !== null) truthful(answer, left, expected);
+      if (finding.found === "none") {
+        await sink.prepare?.(sent, never);
+        expect(await sink.send(sent, never), where).toMatchObject({ name: "done" });
+      }
+      expect(await ground.effects(name, good), where).toEqual(expected);
+      expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
+    }
+    expect(cuts).toBeGreaterThan(0);
+  }, 180_000);
+
+  test(`${name}: a document that is refused names its reason, and leaves nothing`, async () => {
+    const ground = await kit.ground();
+    const sink = sinkOf(open(kit, ground), name);
+    const fault = await deliver(sink, refused).then(
+      (answer) => {
+        expect(answer.name).toBe("invalid");
+        return answer.fault;
+      },
+      (error: unknown) => {
+        if (error instanceof Refused) return error.fault;
+        throw error;
+      },
+    );
+    expect(fault).toMatchObject({
+      code: expect.stringMatching(/^[a-z-]+$/),
+      message: expect.stringMatching(/\w+ \w+/),
+      next: expect.stringMatching(/\w+ \w+/),
+    });
+    expect(await ground.effects(name, refused)).toEqual([]);
+  });
+
+  test(`${name}: told to stop before it sends, it tells the truth about what it did`, async () => {
+    const expected = await undisturbed();
+    const ground = await kit.ground();
+    const sink = sinkOf(open(kit, ground), name);
+    const answer = await deliver(sink, good, AbortSignal.abort());
+    truthful(answer, await ground.effects(name, good), expected);
+    const request = { ...requestOf(sink, good), firstSentAt: SENT };
+    expect(await sink.send(request, never)).toMatchObject({ name: "done" });
+    expect(await ground.effects(name, good)).toEqual(expected);
+  });
+}
+
+/** "Yes" is the whole effect, "no" is none of it. */
+function truthful(answer: Answer, left: readonly string[], expected: readonly string[]): void {
+  const { executed } = answerRules[answer.name];
+  const told = JSON.stringify(answer);
+  if (executed === "yes") expect(left, told).toEqual(expected);
+  if (executed === "no") expect(left, told).toEqual([]);
+}
+
+const isSame = (left: readonly string[], right: readonly string[]): boolean =>
+  JSON.stringify(left) === JSON.stringify(right);
+
+function open(kit: Kit, { folder, config }: Ground, other: Config = config): Endpoint {
+  const surroundings: Surroundings = {
+    folder,
+    now: () => new Date(),
+    pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
+    note: () => {},
+  };
+  const endpoint = kit.connector.open(kit.connector.config.parse(other), surroundings);
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+function sinkOf(endpoint: Endpoint, name: string): Sink {
+  const sink = endpoint.sinks[name];
+  if (sink === undefined) throw new Error(`the configuration has no sink ${name}`);
+  return sink;
+}
+
+const requestOf = (sink: Sink, item: Item): Outgoing => ({
+  ...sink.freeze([item]),
+  key: `fb1_${item.id}`,
+  items: [item],
+  firstSentAt: null,
+});
+
+async function deliver(sink: Sink, item: Item, signal: AbortSignal = never): Promise<Answer> {
+  const request = requestOf(sink, item);
+  await sink.prepare?.(request, never);
+  return sink.send({ ...request, firstSentAt: SENT }, signal);
+}
+
+/** An engine's side of reading: pages are kept, batches remembered, the position stored as text. */
+async function read(
+  endpoint: Endpoint,
+  name: string,
+  before: readonly Page[],
+  options: { pages?: number; signal?: AbortSignal; each?: AbortController } = {},
+): Promise<Page[]> {
+  const source = endpoint.sources[name];
+  if (source === undefined) throw new Error(`the configuration has no source ${name}`);
+  const pages: Page[] = [];
+  if (options.pages === 0) return pages;
+  const position = JSON.parse(JSON.stringify(before.at(-1)?.position ?? null)) as Json;
+  const seen = before.flatMap(({ batch }) => batch ?? []);
+  const reading = {
+    signal: options.signal ?? never,
+    known: (id: string) => {
+      const found = seen.findLast((batch) => batch.id === id);
+      const latest = found === seen.at(-1);
+      return found === undefined ? null : { name: found.name, at: SENT, latest };
+    },
+    stored: () => false,
+  };
+  for await (const page of source.read(position, reading)) {
+    pages.push(page);
+    if (page.batch !== undefined) seen.push(page.batch);
+    options.each?.abort();
+    if (pages.length === options.pages) break;
+  }
+  return pages;
+}
+
+/** By id, what the store would have in the end. */
+const recordsOf = (pages: readonly Page[]): Record<string, string> =>
+  Object.fromEntries(
+    pages.flatMap(({ changes }) => changes.map(({ id, text }: Change) => [id, text] as const)),
+  );
