@@ -100,6 +100,8 @@ export interface Sink {
    * go one after the other, so that the second finds what the first made.
    */
   readonly names?: string;
+  /** Requests it may have under way at once; 4 when left out. */
+  readonly atOnce?: number;
   readonly policy: Policy;
   /** Pure: the same items give the same bytes. @throws Refused when the receiver would refuse it anyway. */
   freeze(items: readonly Item[]): Frozen;

@@ -164,12 +164,11 @@ export class Daemon {
 export function inStep({ store }: Engine, flows: readonly Flow[]): boolean {
   return flows.every((flow) => {
     const row = store.flows.find(flow.name);
-    const open = store.requests.open(flow.flow).filter(({ machine }) => machine.state !== "manual");
     return (
       row !== null &&
       row.last_run_ms !== null &&
       row.last_error === null &&
-      open.length === 0 &&
+      store.requests.openCount(flow.flow) === 0 &&
       !store.deliveries.counts(flow.flow).has("pending")
     );
   });

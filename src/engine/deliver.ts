@@ -13,13 +13,16 @@ import type { StoredRequest } from "../store/requests.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { keyOf } from "./freeze.ts";
+import { accepted, refused } from "./halving.ts";
 
-/** Requests of one flow that may be under way at once; each in a lane of its own. */
-const LANES_AT_ONCE = 4;
+/** Requests of one flow that may be under way at once, each in a lane of its own. */
+const AT_ONCE = 4;
 
 export interface Delivered {
   /** Steps that changed something. */
   readonly steps: number;
+  /** Requests that are still to be settled by machine. */
+  readonly open: number;
   /** When there is something to do again; null: nothing is waiting for time to pass. */
   readonly wakeAt: Moment | null;
 }
@@ -47,8 +50,8 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
       }
     }
   };
-  await Promise.all(Array.from({ length: LANES_AT_ONCE }, worker));
-  return { steps, wakeAt };
+  await Promise.all(Array.from({ length: flow.sink.atOnce ?? AT_ONCE }, worker));
+  return { steps, open: engine.store.requests.openCount(flow.flow), wakeAt };
 }
 
 async function work(
@@ -107,7 +110,7 @@ async function send(
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   store.assertSpace();
-  const sending = store.transaction(() =>
+  const sending = await store.together(() =>
     moved(
       engine,
       flow,
@@ -118,7 +121,7 @@ async function send(
   );
   const answer = await flow.sink.send(outgoing(sending, carried), never);
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
-  const next = store.transaction(() => {
+  const next = await store.together(() => {
     const after = moved(engine, flow, sending, event, told(answer));
     apply(engine, flow, after, carried, answer);
     return after;
@@ -136,7 +139,7 @@ async function read(
   const { store, clock } = engine;
   const carried = store.requests.carried(request.request);
   const looking = preflight
-    ? store.transaction(() =>
+    ? await store.together(() =>
         moved(
           engine,
           flow,
@@ -148,7 +151,7 @@ async function read(
     : request;
   const finding = await flow.sink.find(outgoing(looking, carried), never);
   const event: Event = { type: "finding", at: clock.now(), finding };
-  return store.transaction(() => {
+  return store.together(() => {
     const after = moved(engine, flow, looking, event, `${finding.found}: ${finding.detail}`);
     apply(engine, flow, after, carried, finding);
     return after;
@@ -223,12 +226,12 @@ function apply(
   switch (request.machine.state) {
     case "done":
       linkAll(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      accepted(flow.sink, deliveries, request.request);
       break;
     case "rejected":
-      // Halving: the bad one of many will stand alone, and the good ones go through.
-      if (carried.length > 1)
-        for (const one of carried) deliveries.reopen(one.delivery, Math.ceil(carried.length / 2));
-      else for (const one of carried) deliveries.quarantine(one.delivery, null, faultOf(cause), at);
+      refused(flow.sink, deliveries, request.request, carried);
+      if (carried.length === 1)
+        for (const one of carried) deliveries.quarantine(one.delivery, null, faultOf(cause), at);
       break;
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);

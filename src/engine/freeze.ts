@@ -1,5 +1,5 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
-import type { Figures, Frozen, Item, References, Skip } from "../core/contract.ts";
+import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
@@ -7,6 +7,7 @@ import { idempotencyKey, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
+import { shareOf, waitsForFirst } from "./halving.ts";
 
 /** Deliveries mapped in one transaction. */
 const LOT = 200;
@@ -26,12 +27,17 @@ type Judged =
   /** Something it depends on is on its way: it is looked at again once that is settled. */
   | { readonly verdict: "held" };
 
+export interface FrozenLot {
+  /** The last delivery that was looked at. */
+  readonly last: number;
+  readonly frozen: number;
+  readonly settled: number;
+  /** Ready, but the lane was taken. */
+  readonly left: number;
+}
+
 /** Freezes up to one lot of the flow's pending deliveries after `after`. Null when there are none. */
-export function freezeLot(
-  engine: Engine,
-  flow: Flow,
-  after: number,
-): { last: number; frozen: number; settled: number } | null {
+export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot | null {
   const { store, clock } = engine;
   const lot = store.deliveries.pending(flow.flow, after, Math.max(LOT, flow.sink.itemsMax));
   const last = lot.at(-1)?.delivery;
@@ -49,7 +55,7 @@ export function freezeLot(
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
     }
-    return { last, frozen: freezeAll(engine, flow, ready, at), settled };
+    return { last, settled, ...freezeAll(engine, flow, ready, at) };
   });
 }
 
@@ -58,6 +64,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
     return { verdict: "quarantined", fault: delivery.fault, number: delivery.recordId };
+  if (waitsForFirst(store.deliveries, delivery.lot)) return { verdict: "held" };
   let number: string | null = null;
   try {
     const record = parsed(mapping.input, parseExact(delivery.text), "does-not-fit");
@@ -142,12 +149,18 @@ function compare(
   return null;
 }
 
-/** Groups what may share a request and stores the frozen bytes. Returns how many requests were made. */
-function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: number): number {
+/** Groups what may share a request and stores the frozen bytes; a lane carries one request at a time. */
+function freezeAll(
+  engine: Engine,
+  flow: Flow,
+  ready: readonly Ready[],
+  at: number,
+): Pick<FrozenLot, "frozen" | "left"> {
   const { store } = engine;
   const { sink, mapping } = flow;
   let made = 0;
-  for (const group of groups(ready, sink.itemsMax)) {
+  let left = 0;
+  for (const group of groups(ready, sink)) {
     const first = group[0] as Ready;
     const items = group.map(({ item }) => item);
     const several = sink.itemsMax > 1;
@@ -156,8 +169,10 @@ function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: numb
       : first.item.revision;
     const number = several ? `${flow.name}:${revision}` : first.item.number;
     const lane = several ? sink.operation : `${sink.names ?? sink.operation} ${number}`;
-    if (store.requests.isLive(sink.operation, number)) continue;
-    if (sink.names !== undefined && store.requests.isLaneLive(lane)) continue;
+    if (store.requests.isLaneLive(lane)) {
+      left += group.length;
+      continue;
+    }
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
     const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
     const frozen = group.length === 1 ? first.alone : sink.freeze(items);
@@ -179,28 +194,26 @@ function freezeAll(engine: Engine, flow: Flow, ready: readonly Ready[], at: numb
       store.deliveries.freeze(delivery.delivery, request, mapped);
     made++;
   }
-  return made;
+  return { frozen: made, left };
 }
 
-/** In order, at most `itemsMax` together and no more than each delivery's own limit; one number once per group. */
-function* groups(ready: readonly Ready[], itemsMax: number): Generator<Ready[]> {
-  let group: Ready[] = [];
-  let limit = itemsMax;
-  let numbers = new Set<string>();
-  for (const one of ready) {
-    const own = Math.min(one.delivery.lotMax ?? itemsMax, itemsMax);
-    const full = group.length >= Math.min(limit, own);
-    if (group.length > 0 && (full || numbers.has(one.item.number))) {
-      yield group;
-      group = [];
-      numbers = new Set();
-      limit = itemsMax;
+/** In order, each lot by itself and what is of none by the share; one number once per group. */
+function* groups(ready: readonly Ready[], sink: Sink): Generator<Ready[]> {
+  for (const [lot, members] of Map.groupBy(ready, ({ delivery }) => delivery.lot)) {
+    const most = lot === null ? shareOf(sink) : sink.itemsMax;
+    let group: Ready[] = [];
+    let numbers = new Set<string>();
+    for (const one of members) {
+      if (group.length >= most || numbers.has(one.item.number)) {
+        yield group;
+        group = [];
+        numbers = new Set();
+      }
+      group.push(one);
+      numbers.add(one.item.number);
     }
-    group.push(one);
-    numbers.add(one.item.number);
-    limit = Math.min(limit, own);
+    if (group.length > 0) yield group;
   }
-  if (group.length > 0) yield group;
 }
 
 export function keyOf(

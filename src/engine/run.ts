@@ -19,25 +19,34 @@ export async function runFlow(engine: Engine, flow: Flow, signal: AbortSignal): 
   return { ...pushed, received: pulled.received, trouble: pulled.trouble };
 }
 
+/**
+ * No more is frozen ahead than this. What is pending is replaced by its next version; what is frozen is sent as it is.
+ * Where requests carry many documents they share a lane, and the next one is made when the last is settled.
+ */
+const OPEN_MAX = 1_000;
+
 /** Everything after the pull. */
 export async function push(
   engine: Engine,
   flow: Flow,
   signal: AbortSignal,
 ): Promise<Pick<Ran, "progress" | "wakeAt">> {
+  const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
   let after = 0;
-  while (!signal.aborted) {
+  while (!signal.aborted && delivered.open < openMax) {
     const lot = freezeLot(engine, flow, after);
     if (lot === null) break;
-    after = lot.last;
     progress += lot.frozen + lot.settled;
     engine.progress?.(flow.name);
-    if (lot.frozen === 0) continue;
-    delivered = await deliver(engine, flow, signal);
-    progress += delivered.steps;
+    if (lot.frozen > 0) {
+      delivered = await deliver(engine, flow, signal);
+      progress += delivered.steps;
+    }
+    // What found its lane taken is looked at again at once when the lane is free by now.
+    if (lot.left === 0 || delivered.open > 0 || lot.frozen === 0) after = lot.last;
   }
   return { progress, wakeAt: delivered.wakeAt };
 }

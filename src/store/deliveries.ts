@@ -12,8 +12,8 @@ export interface PendingDelivery {
   readonly origin: string | null;
   readonly fault: Fault | null;
   readonly text: string;
-  /** Items of a request it may share; null: as many as the sink allows. Halved when a request was refused. */
-  readonly lotMax: number | null;
+  /** Shares its request with those of the same lot only: parts of a refused batch. Null: with any. */
+  readonly lot: number | null;
 }
 
 /** What mapping a delivery gave: kept for control totals and for noticing that nothing changed. */
@@ -47,10 +47,12 @@ type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
 const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = delivery.record
   and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`;
 
+export type Deliveries = ReturnType<typeof deliveries>;
+
 export function deliveries(database: Database.Database) {
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
-            record.fault, record.text, delivery.lot_max as lotMax
+            record.fault, record.text, delivery.lot
      from delivery indexed by delivery_pending join record using (record)
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
      order by delivery.delivery limit ?`,
@@ -74,7 +76,7 @@ export function deliveries(database: Database.Database) {
   );
   const dropCause = database.prepare("delete from quarantine where delivery = ?");
   const reopen = database.prepare(
-    `update delivery set state = 'pending', request = null, lot_max = coalesce(?, lot_max)
+    `update delivery set state = 'pending', request = null, lot = ?
      where delivery = ? and state in ('frozen', 'quarantined') and ${NOTHING_NEWER}`,
   );
   const outdate = database.prepare(
@@ -86,6 +88,20 @@ export function deliveries(database: Database.Database) {
        where cause = ? and code = 'waits-for' and state = 'quarantined'`,
     )
     .pluck();
+  const lotOf = database
+    .prepare<[number], number | null>("select lot from delivery where request = ? limit 1")
+    .pluck();
+  const lotOpen = database
+    .prepare<[number], number>(
+      "select 1 from delivery where lot = ? and state in ('pending', 'frozen') limit 1",
+    )
+    .pluck();
+  const inLot = database
+    .prepare<[number], number>(
+      "select delivery from delivery where lot = ? and state = 'pending' order by delivery",
+    )
+    .pluck();
+  const putInLot = database.prepare("update delivery set lot = ? where delivery = ?");
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
@@ -131,12 +147,32 @@ export function deliveries(database: Database.Database) {
     },
 
     /**
-     * Back to pending, to be mapped anew; `lotMax` limits the request it may share. When a newer version of the
-     * record is already on its way, that one goes instead.
+     * Back to pending, to be mapped anew; with a lot it goes together with the others of that. When a newer version of
+     * the record is already on its way, that one goes instead.
      */
-    reopen(delivery: number, lotMax: number | null = null): void {
-      if (reopen.run(lotMax, delivery).changes === 0) changed(outdate.run(delivery), delivery);
+    reopen(delivery: number, lot: number | null = null): void {
+      if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       dropCause.run(delivery);
+    },
+
+    /** The lot of a request's deliveries; null when they are of none. */
+    lotOf(request: number): number | null {
+      return lotOf.get(request) ?? null;
+    },
+
+    /** Is any delivery of this lot still to be tried? */
+    isLotOpen(lot: number): boolean {
+      return lotOpen.get(lot) !== undefined;
+    },
+
+    /** Oldest first. */
+    pendingInLot(lot: number): number[] {
+      return inLot.all(lot);
+    },
+
+    /** Null: free to share a request with any. */
+    putInLot(delivery: number, lot: number | null): void {
+      putInLot.run(lot, delivery);
     },
 
     /** Deliveries quarantined with "waits for <kind> <id>". */

@@ -148,6 +148,14 @@ export const migrations: readonly string[] = [
   create trigger audit_kept before delete on audit begin select raise(abort, 'the audit is append only'); end;
   create trigger audit_fixed before update on audit begin select raise(abort, 'the audit is append only'); end;
   `,
+  `
+  -- Deliveries of a refused batch that go together next (src/engine/halving.ts). It was the limit of such a batch.
+  update delivery set lot_max = null where lot_max is not null;
+  alter table delivery rename column lot_max to lot;
+  create index delivery_lot on delivery (lot) where lot is not null;
+
+  create index request_lane on request (lane) where state not in ('done', 'rejected', 'cancelled');
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

@@ -45,10 +45,10 @@ export function requests(database: Database.Database) {
      order by request`,
   );
   const one = database.prepare<[number], Row>("select * from request where request = ?");
-  const liveOperation = database
-    .prepare<[string, string], number>(
-      `select 1 from request where operation = ? and number = ?
-         and state not in ('done', 'rejected', 'cancelled')`,
+  const openCount = database
+    .prepare<[number], number>(
+      `select count(*) from request where flow = ?
+         and state not in ('done', 'rejected', 'cancelled', 'manual')`,
     )
     .pluck();
   const liveLane = database
@@ -95,9 +95,9 @@ export function requests(database: Database.Database) {
       return row === undefined ? null : read(row);
     },
 
-    /** Is a request of this operation for this number on its way? */
-    isLive(operation: string, number: string): boolean {
-      return liveOperation.get(operation, number) !== undefined;
+    /** Requests of a flow that are neither final nor a person's. */
+    openCount(flow: number): number {
+      return openCount.get(flow) ?? 0;
     },
 
     /** Is a request of any operation in this lane on its way? */

@@ -234,3 +234,23 @@ test("one live request per operation and number", () => {
   expect(add("k2")).toBe(2);
   expect(store.requests.nextGeneration("o", "1", "r")).toBe(1);
 });
+
+test("what is handed in together is durable together, and what throws is undone alone", async () => {
+  const folder = tempFolder();
+  const store = openStore(folder);
+  const flow = store.flows.open("bills").flow;
+  const settled = await Promise.allSettled([
+    store.together(() => store.flows.setDue(flow, 1)),
+    store.together(() => {
+      store.flows.setDue(flow, 2);
+      throw new Error("a fault of its own");
+    }),
+    store.together(() => store.flows.find("bills")?.next_due_ms),
+  ]);
+  expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(settled[2]).toMatchObject({ value: 1 });
+  store.close();
+  const again = openStore(folder);
+  expect(again.flows.find("bills")?.next_due_ms).toBe(1);
+  again.close();
+});

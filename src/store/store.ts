@@ -4,6 +4,7 @@ import type Database from "better-sqlite3";
 import { assertSpace, guarded, openDatabase, told } from "./database.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
+import { grouped } from "./grouped.ts";
 import { intake } from "./intake.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
@@ -13,6 +14,11 @@ import { requests } from "./requests.ts";
 export interface Store extends ReturnType<typeof rooms> {
   /** All or nothing, and durable when it returns. @throws StorageError */
   transaction<T>(work: () => T): T;
+  /**
+   * The same for many at once: what is handed in during one turn of the event loop shares one commit, each all or
+   * nothing by itself. Resolves when it is durable. @throws StorageError
+   */
+  together<T>(work: () => T): Promise<T>;
   /** What an error of any statement means: a StorageError where the storage itself is at fault. */
   told(error: unknown): unknown;
   /** @throws StorageError when too little space is left to record outcomes. */
@@ -25,17 +31,19 @@ export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
   const all = rooms(database);
+  const transaction = <T>(work: () => T): T =>
+    guarded(path, () =>
+      database
+        .transaction(() => {
+          all.journal.saveSpending();
+          return work();
+        })
+        .immediate(),
+    );
   return {
     ...all,
-    transaction: (work) =>
-      guarded(path, () =>
-        database
-          .transaction(() => {
-            all.journal.saveSpending();
-            return work();
-          })
-          .immediate(),
-      ),
+    transaction,
+    together: grouped(transaction, (work) => guarded(path, () => database.transaction(work)())),
     told: (error) => told(path, error),
     assertSpace: () => assertSpace(path),
     close: () => database.close(),

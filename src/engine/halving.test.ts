@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { randomOf } from "../../test/sim/model.ts";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { Daemon } from "./daemon.ts";
+
+const signal = new AbortController().signal;
+
+/** Pushes `count` documents, of which a receiver refuses the bad ones' whole requests. */
+async function pushed(count: number, bad: ReadonlySet<number>) {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ itemsMax: 200, writes: "upsert" });
+  const whole = sink.send.bind(sink);
+  let requests = 0;
+  const fault = { code: "bad", message: "the price is 0", next: "" };
+  sink.send = async (request, by) => {
+    requests++;
+    const numbers = (JSON.parse(request.body) as { number: string }[]).map(({ number }) => number);
+    return numbers.some((number) => bad.has(Number(number.slice(4))))
+      ? { name: "invalid", detail: "400", fault }
+      : whole(request, by);
+  };
+  const changes = Array.from({ length: count }, (_, index) => bill(`INV-${index}`, "1"));
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  const executed = sink.executed.flatMap(({ body }) =>
+    (JSON.parse(body) as { number: string }[]).map(({ number }) => number),
+  );
+  const numbers = bench.store.questions
+    .quarantine()
+    .flatMap(({ flow, code, cause }) => bench.store.questions.quarantined(flow, code, cause))
+    .map(({ number }) => number);
+  return { requests, executed, quarantined: numbers };
+}
+
+test("one bad document among 200 costs ten requests at most; each good one is executed once", async () => {
+  for (const at of [0, 37, 100, 199]) {
+    const { requests, executed, quarantined } = await pushed(200, new Set([at]));
+    expect(quarantined).toEqual([`INV-${at}`]);
+    expect(new Set(executed).size).toBe(199);
+    expect(executed).toHaveLength(199);
+    // The batch itself, the search, and the bad one alone for its reason.
+    expect(requests).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(200)));
+  }
+});
+
+test("100 bad prices among 10,000 cost a tenth more than the good ones alone, and the search for each", async () => {
+  const random = randomOf(7);
+  const bad = new Set<number>();
+  while (bad.size < 100) bad.add(Math.floor(random() * 10_000));
+  const { requests, executed, quarantined } = await pushed(10_000, bad);
+  expect(new Set(executed).size).toBe(9_900);
+  expect(executed).toHaveLength(9_900);
+  expect(new Set(quarantined)).toEqual(new Set([...bad].map((at) => `INV-${at}`)));
+  const alone = Math.ceil(9_900 / 200);
+  // Each bad one: the batch it spoiled, and the halves until it stands alone.
+  expect(requests).toBeLessThanOrEqual(alone * 1.1 + 100 * (1 + Math.log2(200)));
+});
+
+test("when all of 200 are bad, each is told why, at one and a half times their number of requests at most", async () => {
+  const all = new Set(Array.from({ length: 200 }, (_, at) => at));
+  const { requests, quarantined } = await pushed(200, all);
+  expect(new Set(quarantined).size).toBe(200);
+  expect(requests).toBeLessThanOrEqual(300);
+});

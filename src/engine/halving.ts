@@ -1,0 +1,61 @@
+/**
+ * Which of many documents made a receiver refuse them all? A search by halves (ADR 0010): the first half is tried, and
+ * only its outcome says where the bad one is. While it is accepted, the bad one is in the second half, which is halved
+ * at once; when it is refused, nothing is known of the second half, which goes on with the others.
+ *
+ * A bad document of n so costs about log2 n requests, and the good ones travel in large batches all the while. Where
+ * many are bad, batches grow smaller by themselves. The two parts of a refused request r are lots 2r and 2r + 1.
+ */
+import type { Sink } from "../core/contract.ts";
+import type { Deliveries } from "../store/deliveries.ts";
+
+/** A request with these deliveries was refused. Inside the transaction of its answer. */
+export function refused(
+  sink: Sink,
+  deliveries: Deliveries,
+  request: number,
+  carried: readonly { readonly delivery: number }[],
+): void {
+  const lot = deliveries.lotOf(request);
+  if (lot === null) learn(sink, 0.7);
+  // Of the other half nothing is known now.
+  else if (isFirst(lot))
+    for (const delivery of deliveries.pendingInLot(lot + 1)) deliveries.putInLot(delivery, null);
+  if (carried.length === 1) return;
+  const middle = Math.ceil(carried.length / 2);
+  carried.forEach(({ delivery }, index) => {
+    deliveries.reopen(delivery, part(request, index < middle));
+  });
+}
+
+/** A request was accepted: where it was a first half, what is bad is in the other. Inside the same transaction. */
+export function accepted(sink: Sink, deliveries: Deliveries, request: number): void {
+  const lot = deliveries.lotOf(request);
+  if (lot === null) learn(sink, 1.5);
+  else if (isFirst(lot)) {
+    const suspects = deliveries.pendingInLot(lot + 1);
+    const middle = Math.ceil(suspects.length / 2);
+    suspects.forEach((delivery, index) => {
+      deliveries.putInLot(delivery, part(request, index < middle));
+    });
+  }
+}
+
+/** A second half waits for what the first one shows. */
+export const waitsForFirst = (deliveries: Deliveries, lot: number | null): boolean =>
+  lot !== null && !isFirst(lot) && deliveries.isLotOpen(lot - 1);
+
+/** How many documents of no lot go together now; at least 1. */
+export const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);
+
+/** By how the last batches fared. A hint for speed, so it is not stored. */
+const shares = new WeakMap<Sink, number>();
+
+function learn(sink: Sink, factor: number): void {
+  const share = (shares.get(sink) ?? sink.itemsMax) * factor;
+  shares.set(sink, Math.min(Math.max(share, 1), sink.itemsMax));
+}
+
+const part = (request: number, first: boolean): number => 2 * request + (first ? 0 : 1);
+
+const isFirst = (lot: number): boolean => lot % 2 === 0;
