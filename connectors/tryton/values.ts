@@ -9,6 +9,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 /** A value as it travels: of a class that JSON lacks. */
 interface Wired {
   readonly __class__: string;
+  readonly [field: string]: string | number;
 }
 
 /** For a Date field: `YYYY-MM-DD`. @throws RangeError */
@@ -19,7 +20,7 @@ export function day(text: string): Wired {
     year: Number(year),
     month: Number(month),
     day: Number(date),
-  } as Wired;
+  };
 }
 
 /** For a Timestamp or DateTime field: `2026-11-21T09:10:11.425559`, UTC, as answers give it. @throws RangeError */
@@ -33,7 +34,7 @@ export function stamp(text: string): Wired {
     minute: Number(minute),
     second: Number(second),
     microsecond: Number(fraction.padEnd(6, "0")),
-  } as Wired;
+  };
 }
 
 /**
@@ -75,26 +76,27 @@ function plain(value: Json): unknown {
   if (value instanceof Decimal) return /^-?\d{1,15}$/.test(value.text) ? Number(value.text) : value;
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(plain);
-  const { __class__: name, ...fields } = value as { readonly [key: string]: Json };
-  switch (name) {
-    case "Decimal":
-      return Decimal.of(String(fields["decimal"]).replace("E", "e"));
-    case "date":
-      return dayText(fields);
-    case "datetime":
-      return `${dayText(fields)}T${digits(fields, 2, "hour", "minute", "second").join(":")}.${digits(fields, 6, "microsecond").join("")}`;
-    default:
-      return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, plain(field)]));
-  }
+  const fields = Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, plain(field)]),
+  );
+  const name = fields["__class__"];
+  if (name === "Decimal") return Decimal.of(fields["decimal"] as string);
+  if (name === "date") return dayText(fields);
+  if (name === "datetime") return stampText(fields);
+  return fields;
 }
 
 const dayText = (fields: Fields): string =>
-  [...digits(fields, 4, "year"), ...digits(fields, 2, "month", "day")].join("-");
+  `${digits(fields, 4, "year")}-${digits(fields, 2, "month")}-${digits(fields, 2, "day")}`;
 
-const digits = (fields: Fields, length: number, ...names: string[]): string[] =>
-  names.map((name) => String(fields[name]).padStart(length, "0"));
+const stampText = (fields: Fields): string =>
+  `${dayText(fields)}T${digits(fields, 2, "hour")}:${digits(fields, 2, "minute")}:` +
+  `${digits(fields, 2, "second")}.${digits(fields, 6, "microsecond")}`;
 
-type Fields = Readonly<Record<string, Json>>;
+const digits = (fields: Fields, length: number, name: string): string =>
+  (fields[name] as number).toString().padStart(length, "0");
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function unfit(text: string, what: string): never {
   throw new RangeError(`"${text}" is not ${what}`);

@@ -34,7 +34,7 @@ export interface TrytonSettings {
 }
 
 /** A copy of the books, of its own. */
-export interface Books {
+export interface TrytonCopy {
   /** Of the server. */
   readonly url: string;
   readonly database: string;
@@ -56,7 +56,7 @@ export interface Books {
 export interface TrytonServer {
   readonly url: string;
   /** Fresh books; `name` becomes the database's. */
-  copy(name: string): Books;
+  copy(name: string): TrytonCopy;
   /** Hangs: takes connections and answers nothing. */
   pause(): void;
   resume(): void;
@@ -116,7 +116,7 @@ export async function startTryton(settings: TrytonSettings = {}): Promise<Tryton
 const START_MS = 180_000;
 const ADMIN = { user: "admin", password: "admin-pass-4711" };
 
-function copyOf(daemon: Daemon, template: string, name: string): Books {
+function copyOf(daemon: Daemon, template: string, name: string): TrytonCopy {
   const path = daemon.pathOf(name);
   copyFileSync(template, path);
   let copies = 0;

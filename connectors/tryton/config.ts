@@ -1,0 +1,106 @@
+/** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
+import { z } from "zod";
+
+const code = (what: string) => z.string().min(1).max(80).describe(what);
+
+export const TrytonConfig = z.strictObject({
+  url: z
+    .string()
+    .superRefine((text, context) => {
+      const message = faultOfUrl(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .transform((text) => text.replace(/\/+$/, ""))
+    .describe(
+      "The address of the Tryton server, without the database: https://tryton.example.com.",
+    ),
+  database: z.string().min(1).describe("The name of its database."),
+  user: z.string().min(1).describe("The login of a user of the synchronisation's own."),
+  password: z
+    .string()
+    .min(8)
+    .meta({ secret: true })
+    .describe("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  company: code("The company of the books, by its name in Tryton."),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .default("USD")
+    .describe("The currency that the company must have: its ISO 4217 code."),
+  accounts: z
+    .strictObject({
+      receivable: code("What customers owe: the account of customer invoices."),
+      payable: code("What we owe: the account of supplier invoices."),
+      revenue: code("Lines of customer invoices whose product has no account."),
+      expense: code("Lines of supplier invoices whose product has no account."),
+      rounding: code(
+        "Cents by which Tryton's sum differs from the document's; left out: such a document waits for a person.",
+      ).optional(),
+    })
+    .describe("Accounts by their codes."),
+  journals: z
+    .strictObject({
+      revenue: code("Of customer invoices.").default("REV"),
+      expense: code("Of supplier invoices.").default("EXP"),
+      cash: code("Of payments.").default("CASH"),
+    })
+    .prefault({})
+    .describe("Journals by their codes."),
+  paymentMethod: code("How payments are booked: an invoice payment method, by its name."),
+  paymentTerm: code(
+    "For invoices without a due date: a payment term, by its name; left out: due at once.",
+  ).optional(),
+  warehouse: code("Where orders and deliveries go out and come in.").default("WH"),
+  posting: z
+    .enum(["draft", "post"])
+    .default("post")
+    .describe("post: invoices are posted; draft: a person posts them."),
+  batch: z.int().min(1).max(100).default(20).describe("Documents that one call may carry."),
+  guard: z
+    .enum(["search", "claim", "module"])
+    .default("search")
+    .describe(
+      "What keeps a document from being booked twice. search: it is looked for before; claim: its id is taken in " +
+        "Tryton first (needs a right more); module: Tryton refuses it (needs the server module).",
+    ),
+  numbering: z
+    .enum(["platform", "tryton"])
+    .default("platform")
+    .describe("Whose invoice number a customer invoice gets."),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, "is not a time zone, such as America/Chicago")
+    .default("UTC")
+    .describe("Whose calendar the days are of: the company's, such as America/Chicago."),
+  deadlineMs: z
+    .int()
+    .min(1_000)
+    .max(600_000)
+    .default(120_000)
+    .describe("How long one call may take; posting many invoices computes for long."),
+});
+
+export type TrytonConfig = z.infer<typeof TrytonConfig>;
+
+/** The password travels with it: in the clear on this machine only. */
+function faultOfUrl(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null) return "is not an address";
+  if (url.username !== "" || url.password !== "") return "carries a user name or password";
+  if (url.search !== "" || url.hash !== "") return "ends in a query or fragment";
+  if (url.protocol === "https:") return null;
+  if (url.protocol !== "http:") return "is neither https nor http";
+  return LOOPBACK.test(url.hostname)
+    ? null
+    : "is http, which is for this machine's loopback address only";
+}
+
+const LOOPBACK = /^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

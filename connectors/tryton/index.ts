@@ -1,0 +1,38 @@
+/** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
+import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
+import type { Books } from "./books.ts";
+import { TrytonConfig } from "./config.ts";
+import { openLookup } from "./lookup.ts";
+import { openTryton } from "./wire.ts";
+import { checkTryton, examineTryton } from "./examine.ts";
+
+/** What the configuration may name after the endpoint: one line each. */
+const sources: Readonly<Record<string, (books: Books) => Source>> = {};
+const sinks: Readonly<Record<string, (books: Books) => Sink>> = {};
+
+export const tryton = defineConnector<TrytonConfig>({
+  name: "tryton",
+  config: TrytonConfig,
+  open(config, surroundings) {
+    const wire = openTryton(config, surroundings);
+    const books: Books = {
+      config,
+      tryton: wire,
+      lookup: openLookup(wire, surroundings),
+      surroundings,
+    };
+    return {
+      sources: opened(sources, books),
+      sinks: opened(sinks, books),
+      check: (signal) => checkTryton(books, signal),
+      examine: (signal) => examineTryton(books, signal),
+      close: () => wire.close(),
+    };
+  },
+});
+
+const opened = <Part>(
+  parts: Readonly<Record<string, (books: Books) => Part>>,
+  books: Books,
+): Record<string, Part> =>
+  Object.fromEntries(Object.entries(parts).map(([name, open]) => [name, open(books)]));
