@@ -230,9 +230,9 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
     case "exact":
       return { next: settle(request, "done", "read"), raise };
     case "different":
-      if (request.state !== "preflight" && policy.resend === "anew")
-        return quiet(superseded(request));
-      return quiet({ ...request, state: "manual" });
+      if (policy.resend === "same") return quiet({ ...request, state: "manual" });
+      // The newest value wins: another one there is only older.
+      return quiet(request.state === "preflight" ? looked(request) : superseded(request));
     case "several":
       return { next: { ...request, state: "manual" }, raise };
     case "unreadable":
@@ -244,11 +244,14 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
       });
     case "none":
       return quiet(
-        request.state === "preflight"
-          ? { ...request, state: "ready", preflighted: true, notBefore: null }
-          : nothingThere(request, policy, at),
+        request.state === "preflight" ? looked(request) : nothingThere(request, policy, at),
       );
   }
+}
+
+/** Looked for before the first send, and not there. */
+function looked(request: RequestState): RequestState {
+  return { ...request, state: "ready", preflighted: true, notBefore: null };
 }
 
 /** A read found nothing. Once enough did, the write is proven not to have happened. */
@@ -312,7 +315,8 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
       };
     case "preflight":
     case "ready":
-      return { ...request, notBefore: null };
+      // What a look found may be long ago by now, and the store may be a restored one.
+      return { ...request, preflighted: false, notBefore: null };
     case "manual":
     case "done":
     case "rejected":

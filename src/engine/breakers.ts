@@ -1,6 +1,6 @@
 /**
- * Breakers pause work and harm nothing: no request changes, no attempt counts (reliability O15). All but two try
- * again by themselves; a second writer and a doubled document wait for a person.
+ * Breakers pause work and harm nothing: no request changes, no attempt counts (reliability O15). All but three try
+ * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
 import type { Breaker } from "../core/outcome.ts";
 import type { Engine } from "./engine.ts";
@@ -42,7 +42,11 @@ const habits: Readonly<Record<string, Habit>> = {
     retryMs: null,
     next: "The platform holds this document twice: have one removed, then `fuelbridge release doubled`.",
   },
-} satisfies Record<Breaker | "doubled", Habit>;
+  restored: {
+    retryMs: null,
+    next: "Put exports that were read since the backup back to be read again, wait until nothing is pending, look at the quarantine, then `fuelbridge release restored`.",
+  },
+} satisfies Record<Breaker | "doubled" | "restored", Habit>;
 
 export interface Trip {
   readonly breaker: string;

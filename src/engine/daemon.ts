@@ -5,6 +5,7 @@
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import type { Engine, Flow } from "./engine.ts";
+import { watchForRestore } from "./recovery.ts";
 import { push, recover, runFlow } from "./run.ts";
 import { nextDue } from "./schedule.ts";
 
@@ -33,6 +34,7 @@ export class Daemon {
   constructor(engine: Engine, flows: readonly Flow[]) {
     this.#engine = engine;
     this.#lanes = flows.map((flow) => ({ flow, running: null, nudged: true, wakeAt: null }));
+    watchForRestore(engine);
     for (const flow of flows) {
       const open = recover(engine, flow);
       if (open > 0) engine.note("recovering", { flow: flow.name, requests: open });
@@ -155,7 +157,7 @@ export class Daemon {
   #scheduleNext(flow: Flow, trouble: { message: string; next: string } | null): void {
     const { store, clock } = this.#engine;
     const now = clock.now().wallMs;
-    const due = nextDue(flow.schedule, now);
+    const due = nextDue(flow.schedule, now, flow.side === "platform" ? this.#engine.stretch?.() : 1);
     store.transaction(() => store.flows.ran(flow.flow, now, due, trouble));
   }
 }

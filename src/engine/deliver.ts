@@ -14,6 +14,7 @@ import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { keyOf } from "./freeze.ts";
 import { accepted, refused } from "./halving.ts";
+import { inRecovery, lookFirst } from "./recovery.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -65,9 +66,12 @@ async function work(
   for (let steps = 0; ; steps++) {
     if (isFinal(request.machine.state)) return { steps, settled: true, wakeAt: null };
     const now = engine.clock.now();
-    const action = nextAction(request.machine, flow.sink.policy, now);
+    const recovering = inRecovery(engine);
+    const { policy } = flow.sink;
+    const action = nextAction(request.machine, recovering ? lookFirst(policy) : policy, now);
     if (action.do === "nothing" || signal.aborted) return { steps, settled: false, wakeAt: null };
     if (action.do === "wait") return { steps, settled: false, wakeAt: action.until };
+    if (action.do === "send" && recovering) return { steps, settled: false, wakeAt: null };
     const stop = blocked(engine, scopes);
     if (stop !== null) return { steps, settled: false, wakeAt: retryMoment(stop.untilMs, now) };
     if (action.do === "renew") request = renew(engine, flow, request);

@@ -1,6 +1,7 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
+import { released } from "../engine/recovery.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
   type FlowStatus,
@@ -79,13 +80,14 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     async release(breaker, by) {
-      const released = store.transaction(() => {
+      const dropped = store.transaction(() => {
         if (!store.journal.drop(breaker)) return false;
+        released(engine, breaker);
         const detail = `${breaker}: by ${by}`;
         store.journal.audit(clock.now().wallMs, { event: "released", detail });
         return true;
       });
-      if (!released)
+      if (!dropped)
         throw new OfficeError(
           `There is no stop "${breaker}".`,
           "`fuelbridge status` shows what is stopped.",

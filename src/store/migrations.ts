@@ -154,6 +154,9 @@ export const migrations: readonly string[] = [
   alter table delivery rename column lot_max to lot;
   create index delivery_lot on delivery (lot) where lot is not null;
 
+  -- Which store this is; made when it is first opened.
+  create table identity (store text not null) strict;
+
   create index request_lane on request (lane) where state not in ('done', 'rejected', 'cancelled');
   `,
 ];

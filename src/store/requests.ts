@@ -33,7 +33,8 @@ export interface StoredRequest {
 
 type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: string };
 
-export function requests(database: Database.Database) {
+/** `leaving` is told, inside the transaction, when bytes are about to leave. */
+export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
        state, machine, created_ms, updated_ms)
@@ -127,6 +128,7 @@ export function requests(database: Database.Database) {
       });
       if (result.changes !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
+      if (next.state === "sending") leaving(atMs);
       return { ...request, machine: next, key };
     },
 

@@ -5,6 +5,7 @@ import { assertSpace, guarded, openDatabase, told } from "./database.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
+import { highWater } from "./high-water.ts";
 import { intake } from "./intake.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
@@ -21,6 +22,13 @@ export interface Store extends ReturnType<typeof rooms> {
   together<T>(work: () => T): Promise<T>;
   /** What an error of any statement means: a StorageError where the storage itself is at fault. */
   told(error: unknown): unknown;
+  /**
+   * Why this store does not know all that was sent: it was restored from a backup, or is not the one that sent. Null
+   * when it knows.
+   */
+  restored(): string | null;
+  /** A person has seen to it: from here on this store is the one that sends. */
+  acknowledge(atMs: number): void;
   /** @throws StorageError when too little space is left to record outcomes. */
   assertSpace(): void;
   close(): void;
@@ -30,32 +38,40 @@ export interface Store extends ReturnType<typeof rooms> {
 export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
-  const all = rooms(database);
+  const sent = guarded(path, () => highWater(database, `${folder}.high-water`));
+  const all = rooms(database, sent.leaving);
   const transaction = <T>(work: () => T): T =>
-    guarded(path, () =>
-      database
+    guarded(path, () => {
+      const result = database
         .transaction(() => {
           all.journal.saveSpending();
           return work();
         })
-        .immediate(),
-    );
+        .immediate();
+      sent.committed();
+      return result;
+    });
   return {
     ...all,
     transaction,
     together: grouped(transaction, (work) => guarded(path, () => database.transaction(work)())),
+    restored: sent.restored,
+    acknowledge: sent.acknowledge,
     told: (error) => told(path, error),
     assertSpace: () => assertSpace(path),
-    close: () => database.close(),
+    close: () => {
+      sent.close();
+      database.close();
+    },
   };
 }
 
-function rooms(database: Database.Database) {
+function rooms(database: Database.Database, leaving: (atMs: number) => void) {
   return {
     flows: flows(database),
     intake: intake(database),
     deliveries: deliveries(database),
-    requests: requests(database),
+    requests: requests(database, leaving),
     links: links(database),
     journal: journal(database),
     questions: questions(database),

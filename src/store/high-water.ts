@@ -1,0 +1,87 @@
+/**
+ * How far sending had got, in a file of its own beside the store: `state.high-water` beside the folder `state`. It is
+ * made durable before the first byte of a request leaves, and is no part of a backup. A store that is older than this
+ * mark was restored, and does not know what was sent since (reliability 2.10).
+ */
+import type Database from "better-sqlite3";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
+
+interface Mark {
+  /** Which store sent. */
+  readonly store: string;
+  /** The newest entry of its audit then. */
+  readonly audit: number;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+}
+
+/** One write within a disk's sector: it is there whole or not at all. */
+const LENGTH = 256;
+
+export function highWater(database: Database.Database, path: string) {
+  const identity = database.prepare<[], string>("select store from identity").pluck();
+  const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
+  const known = identity.get();
+  const store = known ?? randomUUID();
+  if (known === undefined) database.prepare("insert into identity (store) values (?)").run(store);
+  let why = compared(readMark(path), store, head.get() as number, known === undefined);
+  let leavingMs: number | null = null;
+  let file: number | null = null;
+
+  function write(atMs: number): void {
+    const mark = { store, audit: head.get() as number, at: new Date(atMs).toISOString() };
+    file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
+    fdatasyncSync(file);
+  }
+
+  return {
+    /** Why this store does not know all that was sent; null when it does. */
+    restored: (): string | null => why,
+    /** Inside the transaction that says so: bytes are about to leave. */
+    leaving(atMs: number): void {
+      leavingMs = atMs;
+    },
+    /** After that transaction, before a byte does. */
+    committed(): void {
+      if (leavingMs !== null) write(leavingMs);
+      leavingMs = null;
+    },
+    /** From here on this store is the one that sends. */
+    acknowledge(atMs: number): void {
+      write(atMs);
+      why = null;
+    },
+    close(): void {
+      if (file !== null) closeSync(file);
+    },
+  };
+}
+
+function compared(
+  mark: Mark | null | "unreadable",
+  store: string,
+  head: number,
+  isNew: boolean,
+): string | null {
+  if (mark === "unreadable") return "the record of how far sending had got cannot be read";
+  // A store that has sent nothing has nothing beside it; one from before this record has none yet.
+  if (mark === null)
+    return head === 0 || isNew ? null : "the record of how far sending had got is missing";
+  if (mark.store !== store) return `another store sent from here until ${mark.at}`;
+  return mark.audit > head
+    ? `it is older than what was sent until ${mark.at}: it was restored from a backup`
+    : null;
+}
+
+function readMark(path: string): Mark | null | "unreadable" {
+  try {
+    const { store, audit, at } = JSON.parse(readFileSync(path, "utf8")) as Partial<Mark>;
+    return typeof store === "string" && typeof audit === "number" && typeof at === "string"
+      ? { store, audit, at }
+      : "unreadable";
+  } catch (error) {
+    return (error as { code?: unknown }).code === "ENOENT" ? null : "unreadable";
+  }
+}
