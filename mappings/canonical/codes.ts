@@ -1,15 +1,13 @@
 /** ERP codes for what the platform names, from the cross-reference tables. */
 import type { References } from "../../src/core/contract.ts";
-import { NotMapped } from "../../src/core/errors.ts";
+import { cellOf } from "../crossref.ts";
 
 /** The column that each table must have beside its first. */
 const COLUMNS = { items: "item", taxes: "tax", customers: "account", vendors: "account" } as const;
 
 /** @throws NotMapped when the table has no row for `key`, or the row no code yet. */
 export function codeOf(references: References, table: keyof typeof COLUMNS, key: string): string {
-  const code = references.row(table, key)[COLUMNS[table]]?.trim();
-  if (code === undefined || code === "") throw new NotMapped(table, key);
-  return code;
+  return cellOf(references, table, key, COLUMNS[table]);
 }
 
 /** The account of a company: the one it was created from, or else the one in the table. @throws NotMapped */

@@ -1,9 +1,8 @@
 import { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
-import { Refused } from "../../src/core/errors.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";
-import { invoiceBody, invoiceFigures } from "./invoice-body.ts";
+import { invoiceBody, invoiceFigures, payerOf } from "./invoice-body.ts";
 import { unfinished } from "./unfinished.ts";
 
 /** Invoices we issued on the platform, for the receivables of an ERP. */
@@ -18,14 +17,7 @@ export const customerInvoices = defineMapping({
     const withheld = unfinished(references, "invoice", invoice);
     if (withheld !== null) return withheld;
     const body = invoiceBody(invoice, references);
-    const payerId = invoice.payerCompanyId;
-    if (payerId === null)
-      throw new Refused({
-        code: "no-payer",
-        message: "the invoice names no payer",
-        next: "Book it by hand for its customer, then resolve it here.",
-        field: "payerCompanyId",
-      });
+    const payerId = payerOf(invoice);
     return { ...body, customer: accountOf(references, "customer", payerId), payerId };
   },
   figures: invoiceFigures,

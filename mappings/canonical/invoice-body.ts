@@ -6,12 +6,13 @@ import { Refused } from "../../src/core/errors.ts";
 import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
 import { codeOf } from "./codes.ts";
+import { unknownStatus } from "./unknown-status.ts";
 
 type Body = Omit<SupplierInvoiceDocument, "vendor" | "issuerId">;
 
 /** @throws Refused, NotMapped */
 export function invoiceBody(invoice: Invoice, references: References): Body {
-  expectKnownStatus(invoice);
+  if (!isKnown(invoiceStatuses, invoice.status)) throw unknownStatus("invoice", invoice.status);
   expectToAddUp(invoice);
   return {
     id: invoice.id,
@@ -65,19 +66,22 @@ export const invoiceFigures = ({ total, lines }: Body): Figures => ({
   ),
 });
 
-/** What an unknown status asks of the books nobody knows; posting it as something else would be a guess. */
-function expectKnownStatus({ status }: Invoice): void {
-  if (isKnown(invoiceStatuses, status)) return;
+/** @throws Refused: an invoice of ours is booked for somebody */
+export function payerOf({ payerCompanyId }: Invoice): string {
+  if (payerCompanyId !== null) return payerCompanyId;
   throw new Refused({
-    code: "unknown-enum",
-    message: `the invoice status ${status} is not known to this version`,
-    next: "Update fuelbridge, then retry; until then book these invoices by hand.",
-    field: "status",
+    code: "no-payer",
+    message: "the invoice names no payer",
+    next: "Book it by hand for its customer, then resolve it here.",
+    field: "payerCompanyId",
   });
 }
 
-/** The platform does not promise that its figures agree (specification 2.4); the books need them to, to the cent. */
-function expectToAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): void {
+/**
+ * The platform does not promise that its figures agree (specification 2.4); the books need them to, to the cent.
+ * @throws Refused
+ */
+export function expectToAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): void {
   const lines = Decimal.sum(lineItems.map((line) => line.amount));
   const taxes = Decimal.sum(taxLines.map((line) => line.amount));
   if (lines.equals(subtotal) && taxes.equals(tax) && subtotal.plus(tax).equals(total)) return;

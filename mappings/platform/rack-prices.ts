@@ -1,8 +1,9 @@
 /** What rack prices of any ERP have in common: the terminal they hold at, and the prices that the platform takes. */
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { NotMapped, Refused } from "../../src/core/errors.ts";
-import { within } from "./limits.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { cellOf } from "../crossref.ts";
+import { needed } from "./limits.ts";
 
 const PRICE_MAX = Decimal.of("999999");
 /** The form of an IRS terminal control number: the platform knows terminals by it. */
@@ -12,9 +13,7 @@ const CONTROL_NUMBER = /^T-\d\d-[A-Z]{2}-\d{4}$/;
 export function terminalOf(references: References, list: string): string {
   const name = list.trim();
   if (CONTROL_NUMBER.test(name)) return name;
-  const terminal = references.row("terminals", name)["terminal"]?.trim();
-  if (terminal === undefined || terminal === "") throw new NotMapped("terminals", name);
-  return within(50, "terminal", terminal) ?? name;
+  return needed(50, "terminal", cellOf(references, "terminals", name, "terminal"));
 }
 
 /** Its shortest digits. @throws Refused: the platform takes prices above 0 and up to 999,999 */

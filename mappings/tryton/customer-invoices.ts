@@ -1,0 +1,19 @@
+import { InvoiceDocument } from "../../connectors/tryton/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { payerOf } from "../canonical/invoice-body.ts";
+import { partyOf } from "./codes.ts";
+import { booked, bookedFigures } from "./invoice-body.ts";
+
+/** Invoices we issued on the platform, for Tryton's receivables. Those that came from Tryton are its own, read back. */
+export const customerInvoices = defineMapping({
+  name: "tryton/customer-invoices",
+  kind: "invoice",
+  input: Invoice,
+  output: InvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map: (invoice, references) =>
+    booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
+  figures: bookedFigures,
+});

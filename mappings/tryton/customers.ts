@@ -1,0 +1,15 @@
+import { PartyRecord } from "../../connectors/tryton/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { newCompany } from "./companies.ts";
+
+/** Parties that buy from us. Their invoices wait until they are there. */
+export const customers = defineMapping({
+  name: "tryton/customers",
+  kind: "customer",
+  input: PartyRecord,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: (party) => (party.isCustomer ? newCompany(party) : skip("no customer")),
+  figures: () => ({ amount: null, gallons: null }),
+});

@@ -1,0 +1,29 @@
+import { InvoiceRecord } from "../../connectors/tryton/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
+import { issued, issuedFigures } from "../platform/invoices.ts";
+
+/** Customer invoices that were made in Tryton, as invoices of the platform. */
+export const invoices = defineMapping({
+  name: "tryton/invoices",
+  kind: "invoice",
+  input: InvoiceRecord,
+  output: CreateInvoice,
+  posts: true,
+  number: (invoice) => invoice.number,
+  map(invoice, references) {
+    if (invoice.type !== "out") return skip("supplier invoice");
+    if (invoice.platformId !== null) return skip("from the platform");
+    return issued(
+      {
+        ...invoice,
+        key: invoice.number,
+        taxes: invoice.taxes.map(({ description, amount }) => ({ name: description, amount })),
+        notes: invoice.description,
+      },
+      references,
+      () => invoice.partyCompanyId ?? references.counterpart("customer", invoice.partyCode),
+    );
+  },
+  figures: issuedFigures,
+});

@@ -1,0 +1,22 @@
+import { InvoiceRecord } from "../../connectors/tryton/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { PaidInvoice } from "../../src/platform/contract/documents.ts";
+import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";
+
+/**
+ * Customer invoices that are settled in full, those that came from the platform too. What was settled there is not
+ * told again: it would move the day it was paid.
+ */
+export const paidInvoices = defineMapping({
+  name: "tryton/paid-invoices",
+  kind: INVOICE_PAYMENT,
+  input: InvoiceRecord,
+  output: PaidInvoice,
+  number: (invoice) => invoice.number,
+  map(invoice, references) {
+    if (invoice.type !== "out") return skip("supplier invoice");
+    if (invoice.state === "paid" && invoice.paidByPlatform) return skip("paid on the platform");
+    return settled({ ...invoice, key: invoice.number, reconciled: invoice.paidDate }, references);
+  },
+  figures: () => ({ amount: null, gallons: null }),
+});

@@ -1,0 +1,86 @@
+/** Payments that went through, as payments of invoices that are in Tryton. They wait until their invoice is. */
+import { PaymentDocument } from "../../connectors/tryton/documents.ts";
+import { defineMapping, type References, type Skip } from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
+import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
+import { joined, labelled } from "./codes.ts";
+import { dayOf } from "./company.ts";
+import { inCents } from "./money.ts";
+import { standingOf } from "./standing.ts";
+
+const STANDINGS = {
+  what: "payment",
+  known: paymentStatuses,
+  booked: { SUCCEEDED: "paid" },
+  ended: {},
+} as const;
+
+const common = {
+  input: Payment,
+  output: PaymentDocument,
+  posts: true,
+  // References repeat: two checks of two banks have one number.
+  number: (payment: Payment) => payment.id,
+  figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
+} as const;
+
+/** What our customers paid. */
+export const paymentsReceived = defineMapping({
+  name: "tryton/payments-received",
+  kind: "payment",
+  ...common,
+  map: (payment, references) => paymentOf(payment, references, "out"),
+});
+
+/** What we paid our suppliers: links of a kind of their own, as the flow is one of its own. */
+export const paymentsMade = defineMapping({
+  name: "tryton/payments-made",
+  kind: "bill-payment",
+  ...common,
+  map: (payment, references) => paymentOf(payment, references, "in"),
+});
+
+function paymentOf(
+  payment: Payment,
+  references: References,
+  type: PaymentDocument["type"],
+): PaymentDocument | Skip {
+  const kind = type === "out" ? "payment" : "bill-payment";
+  const standing = standingOf(references, { kind, ...STANDINGS }, payment);
+  if (typeof standing !== "string") return standing;
+  if (references.find(kind, payment.id) === null) expectNotPaid(payment, references);
+  const amount = inCents("amount", payment.amount);
+  if (amount.sign <= 0)
+    throw new Refused({
+      code: "no-amount",
+      message: `the payment is over ${amount.fixed(2)}`,
+      next: "An accountant looks at it on the platform, and resolves it here.",
+      field: "amount",
+    });
+  return {
+    id: payment.id,
+    number: payment.id,
+    type,
+    invoice: references.counterpart(type === "out" ? "invoice" : "bill", payment.invoiceId),
+    amount,
+    date: dayOf(references, payment.paidAt),
+    description: joined(
+      payment.method.trim() || "payment",
+      payment.reference,
+      // Whether the amount contains it is not specified: it is told, and not booked.
+      labelled("surcharge", payment.surchargeAmount?.fixed(2) ?? null),
+    ),
+  };
+}
+
+/** The platform was told of money that Tryton has booked: is this that money, or more of it? @throws Refused */
+function expectNotPaid({ invoiceId }: Payment, references: References): void {
+  if (references.find(INVOICE_PAYMENT, invoiceId) === null) return;
+  throw new Refused({
+    code: "paid-already",
+    message: "the invoice was paid in Tryton before, and the platform tells of a payment",
+    next: "An accountant compares the two: the same money is resolved here, other money is booked by hand.",
+    field: "invoiceId",
+  });
+}

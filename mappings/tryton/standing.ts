@@ -1,0 +1,38 @@
+import { type References, skip, type Skip } from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { unknownStatus } from "../canonical/unknown-status.ts";
+
+export interface Standings<S extends string> {
+  /** What links and sentences call it. */
+  readonly kind: string;
+  readonly what: string;
+  readonly known: readonly string[];
+  /** Statuses that are booked, and as what. */
+  readonly booked: Readonly<Record<string, S>>;
+  /** Statuses that matter only to what is in Tryton already. */
+  readonly ended: Readonly<Record<string, S>>;
+}
+
+/**
+ * What a record's status means to the books. Until it counts there it is nobody's business, and what ended before
+ * Tryton heard of it never will be.
+ * @throws Refused for statuses that are new to us, and for what is in Tryton and no longer counts on the platform.
+ */
+export function standingOf<S extends string>(
+  references: References,
+  { kind, what, known, booked, ended }: Standings<S>,
+  { id, status }: { readonly id: string; readonly status: string },
+): S | Skip {
+  const standing = booked[status];
+  if (standing !== undefined) return standing;
+  if (!known.includes(status)) throw unknownStatus(what, status);
+  if (references.find(kind, id) === null) return skip(status.toLowerCase());
+  const end = ended[status];
+  if (end !== undefined) return end;
+  throw new Refused({
+    code: "taken-back",
+    message: `the ${what} is ${status} on the platform, and it is in Tryton`,
+    next: "A person decides what becomes of it in Tryton, and resolves it here.",
+    field: "status",
+  });
+}

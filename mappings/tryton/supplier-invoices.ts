@@ -1,0 +1,18 @@
+import { InvoiceDocument } from "../../connectors/tryton/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { partyOf } from "./codes.ts";
+import { booked, bookedFigures } from "./invoice-body.ts";
+
+/** Invoices that others issued and we pay, for Tryton's payables. Numbers are unique by issuer only. */
+export const supplierInvoices = defineMapping({
+  name: "tryton/supplier-invoices",
+  kind: "bill",
+  input: Invoice,
+  output: InvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map: (invoice, references) =>
+    booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
+  figures: bookedFigures,
+});

@@ -1,0 +1,15 @@
+import { PartyRecord } from "../../connectors/tryton/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { newCompany } from "./companies.ts";
+
+/** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
+export const suppliers = defineMapping({
+  name: "tryton/suppliers",
+  kind: "supplier",
+  input: PartyRecord,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: (party) => (party.isSupplier ? newCompany(party) : skip("no supplier")),
+  figures: () => ({ amount: null, gallons: null }),
+});
