@@ -7,6 +7,7 @@ import { later, type Moment, reached } from "../core/moment.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { watchForRestore } from "./recovery.ts";
 import { push, recover, runFlow } from "./run.ts";
+import { verify, verifyDue } from "./verify.ts";
 import { nextDue } from "./schedule.ts";
 
 interface Lane {
@@ -15,6 +16,8 @@ interface Lane {
   /** Deliveries may have become possible: look again without pulling. */
   nudged: boolean;
   wakeAt: Moment | null;
+  /** When its receiver was last asked whether it still has what it was given. */
+  verified: Moment | null;
 }
 
 /** Nothing is waited for longer than this in one go: the wall clock may jump. */
@@ -33,7 +36,13 @@ export class Daemon {
   /** What was under way when the last process ended is read back before anything is sent again. */
   constructor(engine: Engine, flows: readonly Flow[]) {
     this.#engine = engine;
-    this.#lanes = flows.map((flow) => ({ flow, running: null, nudged: true, wakeAt: null }));
+    this.#lanes = flows.map((flow) => ({
+      flow,
+      running: null,
+      nudged: true,
+      wakeAt: null,
+      verified: null,
+    }));
     watchForRestore(engine);
     for (const flow of flows) {
       const open = recover(engine, flow);
@@ -132,6 +141,7 @@ export class Daemon {
     lane.nudged = false;
     lane.wakeAt = null;
     try {
+      if (withPull) await this.#verify(lane, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
         : { ...(await push(engine, flow, signal)), received: 0, trouble: null };
@@ -154,10 +164,22 @@ export class Daemon {
     }
   }
 
+  async #verify(lane: Lane, signal: AbortSignal): Promise<void> {
+    const now = this.#engine.clock.now();
+    if (!verifyDue(lane.verified, now)) return;
+    const gone = await verify(this.#engine, lane.flow, signal);
+    if (gone !== null) lane.verified = now;
+    if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });
+  }
+
   #scheduleNext(flow: Flow, trouble: { message: string; next: string } | null): void {
     const { store, clock } = this.#engine;
     const now = clock.now().wallMs;
-    const due = nextDue(flow.schedule, now, flow.side === "platform" ? this.#engine.stretch?.() : 1);
+    const due = nextDue(
+      flow.schedule,
+      now,
+      flow.side === "platform" ? this.#engine.stretch?.() : 1,
+    );
     store.transaction(() => store.flows.ran(flow.flow, now, due, trouble));
   }
 }

@@ -1,7 +1,7 @@
 /** Deliveries: which wait to be mapped, and what became of each. */
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
-import { shownId } from "./ids.ts";
+import { shownId, storedId } from "./ids.ts";
 
 export interface PendingDelivery {
   readonly delivery: number;
@@ -88,6 +88,19 @@ export function deliveries(database: Database.Database) {
        where cause = ? and code = 'waits-for' and state = 'quarantined'`,
     )
     .pluck();
+  const lastDelivered = database
+    .prepare<[number, Buffer | string], number>(
+      `select delivery from delivery join record using (record)
+       where record.flow = ? and record.id = ? and state in ('delivered', 'skipped')
+         and not exists (select 1 from delivery d where d.record = record.record
+           and d.state in ('pending', 'frozen', 'quarantined'))
+       order by delivery desc limit 1`,
+    )
+    .pluck();
+  const lose = database.prepare(
+    `update delivery set state = 'quarantined', request = null, number = coalesce(number, ?)
+     where delivery = ? and state in ('delivered', 'skipped')`,
+  );
   const lotOf = database
     .prepare<[number], number | null>("select lot from delivery where request = ? limit 1")
     .pluck();
@@ -153,6 +166,17 @@ export function deliveries(database: Database.Database) {
     reopen(delivery: number, lot: number | null = null): void {
       if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       dropCause.run(delivery);
+    },
+
+    /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
+    lastDelivered(flow: number, recordId: string): number | null {
+      return lastDelivered.get(flow, storedId(recordId)) ?? null;
+    },
+
+    /** What was delivered is gone at its receiver: a person decides. */
+    lose(delivery: number, number: string, atMs: number, fault: Fault): void {
+      changed(lose.run(number, delivery), delivery);
+      addCause.run(delivery, fault.code, fault.message, fault.next, fault.field ?? null, atMs);
     },
 
     /** The lot of a request's deliveries; null when they are of none. */

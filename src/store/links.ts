@@ -34,6 +34,12 @@ export function links(database: Database.Database) {
        content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms
      where link.born = excluded.born`,
   );
+  const newest = database.prepare<[string, string, number, number], Link>(
+    `select ${columns} from link where kind = ? and born = ?
+     order by linked_ms desc, platform_id limit ? offset ?`,
+  );
+  const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
+  const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
   const anySide = database.prepare<[string, string, string], Link & { linkedMs: number }>(
     `select ${columns}, linked_ms as linkedMs from link
      where number = ? or platform_id = ? or erp_id = ?`,
@@ -45,6 +51,13 @@ export function links(database: Database.Database) {
     },
     save(link: Link, atMs: number): void {
       save.run({ ...link, at: atMs });
+    },
+    /** The last ones that were linked, of things that were born on this side. */
+    newest(kind: string, born: Side, limit: number, offset: number): Link[] {
+      return newest.all(kind, born, limit, offset);
+    },
+    drop(kind: string, side: Side, id: string): void {
+      (side === "platform" ? dropPlatform : dropErp).run(kind, id);
     },
     search(text: string): (Link & { linkedMs: number })[] {
       return anySide.all(text, text, text);

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { retry, select } from "../report/decisions.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { Daemon } from "./daemon.ts";
+
+const signal = new AbortController().signal;
+const numbers = Array.from({ length: 603 }, (_, index) => `INV-${index}`);
+
+/** A receiver whose books can be put back to how they were. */
+function books() {
+  const there = new Set<string>();
+  const sink = receiver({
+    missing: async (ids) => ids.filter((id) => !there.has(id)),
+  });
+  const send = sink.send.bind(sink);
+  sink.send = async (request, by) => {
+    const answer = await send(request, by);
+    for (const id of answer.ids ?? []) if (id !== null) there.add(id);
+    return answer;
+  };
+  return { sink, there };
+}
+
+test("documents that books lost with a restore become work for a person, and go again when told", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, there } = books();
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: numbers.map((number) => bill(number, "1.00")), position: 1 }]),
+  });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(there.size).toBe(numbers.length);
+
+  const backup = numbers.slice(0, 40).map((number) => `id-of-${number}`);
+  there.clear();
+  for (const id of backup) there.add(id);
+  await new Daemon(bench.engine, [flow]).once(signal);
+  const counts = () => Object.fromEntries(bench.store.deliveries.counts(flow.flow));
+  expect(counts()).toEqual({ delivered: 40, quarantined: 563 });
+  const [cause, ...others] = bench.store.questions.quarantine();
+  expect(others).toEqual([]);
+  expect(cause).toMatchObject({
+    code: "gone",
+    cause: 'it was delivered, but "platform" no longer has it',
+  });
+
+  bench.store.transaction(() => {
+    for (const one of select(bench.engine, [flow], "all")) retry(bench.engine, one);
+  });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts()).toEqual({ delivered: numbers.length });
+  expect(there.size).toBe(numbers.length);
+});
+
+test("nothing is taken for lost while the receiver cannot be asked", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({
+    missing: () =>
+      Promise.reject(new SourceUnavailable("the books cannot be reached", { next: "" })),
+  });
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1.00")], position: 1 }]),
+  });
+  for (let start = 0; start < 2; start++) await new Daemon(bench.engine, [flow]).once(signal);
+  expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
+});

@@ -1,0 +1,70 @@
+/**
+ * Are the documents that were delivered still there? Books that are restored from a backup lose the newest ones, and
+ * nothing would ever deliver them again: what is missing becomes work for a person.
+ */
+import { SourceUnavailable } from "../core/errors.ts";
+import { later, type Moment, reached } from "../core/moment.ts";
+import { type Link, otherId } from "../store/links.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+
+const EVERY_MS = 3_600_000;
+/** Newest first. While all of a lot are there, nothing older is asked for. */
+const LOT = 500;
+
+export const verifyDue = (last: Moment | null, now: Moment): boolean =>
+  last === null || reached(later(last, EVERY_MS), now);
+
+/** How many are gone; null when it could not be told just now. */
+export async function verify(
+  engine: Engine,
+  flow: Flow,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { store } = engine;
+  const { sink, mapping, side } = flow;
+  const { missing } = sink;
+  if (missing === undefined) return 0;
+  let gone = 0;
+  let offset = 0;
+  try {
+    while (!signal.aborted) {
+      const links = store.links.newest(mapping.kind, side, LOT, offset);
+      if (links.length === 0) break;
+      const ids = links.map((link) => otherId(link, side));
+      const absent = new Set(await missing.call(sink, ids, signal));
+      const dropped = store.transaction(
+        () =>
+          links.filter((link) => absent.has(otherId(link, side)) && lost(engine, flow, link))
+            .length,
+      );
+      gone += dropped;
+      offset += links.length - dropped;
+      if (absent.size === 0) break;
+    }
+    return gone;
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    return null;
+  }
+}
+
+/**
+ * The link is dropped, so that a retry delivers it anew. Inside a transaction. False when another version of the record
+ * is on its way: that one finds out by itself.
+ */
+function lost(engine: Engine, flow: Flow, { platformId, erpId, number }: Link): boolean {
+  const { store, clock } = engine;
+  const at = clock.now().wallMs;
+  const endpoint = endpointOf(flow.to);
+  const recordId = flow.side === "platform" ? platformId : erpId;
+  const delivery = store.deliveries.lastDelivered(flow.flow, recordId);
+  if (delivery === null) return false;
+  store.links.drop(flow.mapping.kind, flow.side, recordId);
+  store.deliveries.lose(delivery, number, at, {
+    code: "gone",
+    message: `it was delivered, but "${endpoint}" no longer has it`,
+    next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed on purpose, resolve it.`,
+  });
+  store.journal.audit(at, { flow: flow.flow, delivery, event: "gone", detail: number });
+  return true;
+}
