@@ -65,11 +65,7 @@ const kinds = {
     model: "product.product",
     field: "code",
     what: "product",
-    reads: [
-      "account_category.account_revenue_used",
-      "account_category.account_expense_used",
-      "default_uom",
-    ],
+    reads: ["account_category", "default_uom"],
   },
   unit: { model: "product.uom", field: "symbol", what: "unit", reads: ["digits"] },
   tax: { model: "account.tax", field: "name", what: "tax", reads: [], ofCompany: true },
@@ -96,10 +92,8 @@ interface Row {
   readonly [field: string]: unknown;
 }
 
-const KEPT_MS = 600_000;
-
-export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): Lookup {
-  const kept = new Map<string, { readonly row: Row; readonly until: number }>();
+export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now">): Lookup {
+  const kept = keeper(surroundings);
 
   async function find(kind: Kind, value: string): Promise<Row | null> {
     const { model, field, reads, ofCompany } = kind;
@@ -111,21 +105,35 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): 
     return row ?? null;
   }
 
-  async function expect(kind: Kind, value: string): Promise<Row> {
-    const key = `${kind.model} ${value}`;
-    const known = kept.get(key);
-    if (known !== undefined && now().getTime() < known.until) return known.row;
+  async function expected(kind: Kind, value: string): Promise<Row> {
     const row = await find(kind, value);
     if (row === null) throw missing(kind, value);
-    kept.set(key, { row, until: now().getTime() + KEPT_MS });
     return row;
   }
 
-  const id = (kind: Kind) => async (value: string) => (await expect(kind, value)).id;
-  const findParty = async (code: string): Promise<PartyRow | null> => {
-    const row = await find(kinds.party, code);
-    return row && partyOf(row);
-  };
+  /** A category may leave its accounts to the one above it. */
+  async function accountsOf(
+    category: number | null,
+  ): Promise<Pick<Product, "revenue" | "expense">> {
+    if (category === null) return { revenue: null, expense: null };
+    const fields = ["account_parent", "parent", "account_revenue", "account_expense"];
+    const [row] = await tryton.call<[Row]>("model.product.category.read", [[category], fields]);
+    if (row["account_parent"]) return accountsOf(row["parent"] as number | null);
+    const [revenue, expense] = [row["account_revenue"], row["account_expense"]] as (
+      number | null
+    )[];
+    return { revenue: revenue ?? null, expense: expense ?? null };
+  }
+
+  async function productOf(code: string): Promise<Product> {
+    const { id, ...row } = await expected(kinds.product, code);
+    const accounts = await accountsOf(row["account_category"] as number | null);
+    return { id, unit: row["default_uom"] as number, ...accounts };
+  }
+
+  const row = (kind: Kind, value: string): Promise<Row> =>
+    kept(`${kind.what} ${value}`, () => expected(kind, value));
+  const id = (kind: Kind) => async (value: string) => (await row(kind, value)).id;
   return {
     account: id(kinds.account),
     journal: id(kinds.journal),
@@ -135,14 +143,27 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): 
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
     company: id(kinds.company),
-    product: async (code) => productOf(await expect(kinds.product, code)),
-    unit: async (symbol) => (await expect(kinds.unit, symbol)) as Row & Unit,
-    findParty,
-    async party(code) {
-      const party = await findParty(code);
-      if (party === null) throw missing(kinds.party, code);
-      return party;
+    product: (code) => kept(`product ${code}`, () => productOf(code)),
+    unit: async (symbol) => (await row(kinds.unit, symbol)) as Row & Unit,
+    party: async (code) => partyOf(await expected(kinds.party, code)),
+    async findParty(code) {
+      const found = await find(kinds.party, code);
+      return found && partyOf(found);
     },
+  };
+}
+
+const KEPT_MS = 600_000;
+
+/** What is missing is asked for again each time: somebody may have created it. */
+function keeper({ now }: Pick<Surroundings, "now">) {
+  const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
+  return async <T>(key: string, load: () => Promise<T>): Promise<T> => {
+    const known = kept.get(key);
+    if (known !== undefined && now().getTime() < known.until) return known.value as T;
+    const value = await load();
+    kept.set(key, { value, until: now().getTime() + KEPT_MS });
+    return value;
   };
 }
 
@@ -151,16 +172,6 @@ const partyOf = ({ id, ...row }: Row): PartyRow => ({
   name: row["name"] as string,
   address: (row["addresses"] as readonly number[])[0] ?? null,
 });
-
-function productOf({ id, ...row }: Row): Product {
-  const category = (row["account_category."] ?? {}) as Readonly<Record<string, number | null>>;
-  return {
-    id,
-    revenue: category["account_revenue_used"] ?? null,
-    expense: category["account_expense_used"] ?? null,
-    unit: row["default_uom"] as number,
-  };
-}
 
 const missing = ({ what, field }: Kind, value: string): Refused =>
   new Refused({

@@ -3,11 +3,11 @@
  * when Tryton has ended it; what a failed call proves is its {@link TrytonFault}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { faultOfError, faultOfStatus, TrytonFault } from "./fault.ts";
+import { type FaultKind, faultOfError, faultOfStatus, TrytonFault } from "./fault.ts";
 import { openHttp } from "./http.ts";
 import { decode, encode } from "./values.ts";
 
-export { TrytonFault };
+export { type FaultKind, TrytonFault };
 
 export interface TrytonOptions {
   /** `http://127.0.0.1:8000`, without the database. */
@@ -46,13 +46,17 @@ interface Session {
 }
 
 const DEADLINE_MS = 120_000;
+/** A session that is left open ends by itself. */
+const LOGOUT_MS = 5_000;
 
 export function openTryton(
   options: TrytonOptions,
-  surroundings: Pick<Surroundings, "note">,
+  surroundings: Pick<Surroundings, "note" | "now">,
 ): Tryton {
   const http = openHttp(options.url, options.database, options.deadlineMs ?? DEADLINE_MS);
   let session: Promise<Session> | null = null;
+  let throttled: { readonly fault: TrytonFault; readonly untilMs: number } | null = null;
+  let closed: Promise<void> | null = null;
   let requests = 0;
 
   const ask: Ask = async (method, params, { authorization, signal }) => {
@@ -64,8 +68,13 @@ export function openTryton(
 
   /** Whoever comes while a login is under way waits for that one. */
   function current(): Promise<Session> {
+    const waitMs = throttled === null ? 0 : throttled.untilMs - surroundings.now().getTime();
+    if (throttled !== null && waitMs > 0)
+      return Promise.reject(new TrytonFault("throttled", throttled.fault.message, { waitMs }));
     session ??= logIn(ask, options).catch((error: unknown) => {
       session = null;
+      if (error instanceof TrytonFault && error.waitMs !== undefined)
+        throttled = { fault: error, untilMs: surroundings.now().getTime() + error.waitMs };
       throw error;
     });
     return session;
@@ -90,18 +99,21 @@ export function openTryton(
     }
   }
 
+  async function close(): Promise<void> {
+    const open = await session?.catch(() => null);
+    session = null;
+    const signal = AbortSignal.timeout(LOGOUT_MS);
+    if (open) await ask("common.db.logout", [], { ...open, signal }).catch(() => {});
+    await http.close();
+  }
+
   return {
     call: call as Tryton["call"],
     async session() {
       const { user, context } = await current();
       return { user, company: (context["company"] as number | undefined) ?? null };
     },
-    async close() {
-      const open = await session?.catch(() => null);
-      session = null;
-      if (open) await ask("common.db.logout", [], open).catch(() => {});
-      await http.close();
-    },
+    close: () => (closed ??= close()),
   };
 }
 

@@ -57,7 +57,7 @@ export async function setUpBooks(admin: TrytonOptions): Promise<void> {
 }
 
 async function within<T>(options: TrytonOptions, work: (tryton: Tryton) => Promise<T>): Promise<T> {
-  const tryton = openTryton(options, { note: () => {} });
+  const tryton = openTryton(options, { note: () => {}, now: () => new Date() });
   try {
     return await work(tryton);
   } finally {
@@ -248,7 +248,7 @@ async function products(tryton: Tryton): Promise<void> {
       cost_price_method: "fixed",
       salable: true,
       purchasable: true,
-      products: [["create", [{ code, cost_price: Decimal.zero }]]],
+      products: [["create", [{ suffix_code: code, cost_price: Decimal.zero }]]],
       ...values,
     });
   const inUnit = (id: number) => ({ default_uom: id, sale_uom: id, purchase_uom: id });

@@ -29,12 +29,14 @@ export const trytonIsThere: boolean = isThere("trytond");
 export interface TrytonSettings {
   /** Seconds without a call after which a session is no longer fresh (Tryton: 300); 3600 here when left out. */
   readonly sessionTimeout?: number;
+  /** How often it repeats what meets a locked database (Tryton: 5, each time after 5 s). */
+  readonly retry?: number;
   /** Modules beyond Tryton's own, and the folder on PYTHONPATH where Python finds them. */
   readonly modules?: { readonly folder: string; readonly names: readonly string[] };
 }
 
 /** A copy of the books, of its own. */
-export interface TrytonCopy {
+export interface Books {
   /** Of the server. */
   readonly url: string;
   readonly database: string;
@@ -56,7 +58,7 @@ export interface TrytonCopy {
 export interface TrytonServer {
   readonly url: string;
   /** Fresh books; `name` becomes the database's. */
-  copy(name: string): TrytonCopy;
+  copy(name: string): Books;
   /** Hangs: takes connections and answers nothing. */
   pause(): void;
   resume(): void;
@@ -116,7 +118,7 @@ export async function startTryton(settings: TrytonSettings = {}): Promise<Tryton
 const START_MS = 180_000;
 const ADMIN = { user: "admin", password: "admin-pass-4711" };
 
-function copyOf(daemon: Daemon, template: string, name: string): TrytonCopy {
+function copyOf(daemon: Daemon, template: string, name: string): Books {
   const path = daemon.pathOf(name);
   copyFileSync(template, path);
   let copies = 0;
@@ -160,13 +162,13 @@ class Daemon {
     this.#env = env;
   }
 
-  static async open(folder: string, { sessionTimeout = 3600, modules }: TrytonSettings) {
+  static async open(folder: string, { sessionTimeout = 3600, retry = 5, modules }: TrytonSettings) {
     const port = await freePort();
     const databases = join(folder, "db");
     mkdirSync(databases);
     const lines = [
       `[web]\nlisten = 127.0.0.1:${port}\nroot =`,
-      `[database]\nuri = sqlite://\npath = ${databases}`,
+      `[database]\nuri = sqlite://\npath = ${databases}\nretry = ${retry}`,
       `[session]\ntimeout = ${sessionTimeout}`,
       "[product]\nprice_decimal = 6",
     ];
@@ -200,6 +202,10 @@ class Daemon {
       stdio: ["ignore", log, log],
     });
     this.#child = child;
+    // A test worker that is ended takes its server along.
+    const orphaned = (): void => void child.kill("SIGKILL");
+    process.once("exit", orphaned);
+    child.once("exit", () => process.removeListener("exit", orphaned));
     await until(`trytond (${this.#folder}/trytond.log)`, async () => {
       if (child.exitCode !== null) throw new Error(this.#lastWords());
       return answers(this.url);

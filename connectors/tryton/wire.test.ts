@@ -1,0 +1,390 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import Database from "better-sqlite3";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { openLookup } from "./lookup.ts";
+import { day, exact, float, stamp } from "./values.ts";
+import { openTryton, type Tryton, TrytonFault, type TrytonOptions } from "./wire.ts";
+
+const now = (): Date => new Date();
+
+/** A session of the test's own, and what it noted. */
+function open(options: TrytonOptions): Tryton & { readonly notes: string[] } {
+  const notes: string[] = [];
+  const tryton = openTryton(options, { note: (message) => notes.push(message), now });
+  onTestFinished(() => tryton.close());
+  return { ...tryton, notes };
+}
+
+const faultOf = async (work: Promise<unknown>): Promise<TrytonFault> => {
+  const outcome = await work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(outcome).toBeInstanceOf(TrytonFault);
+  return outcome as TrytonFault;
+};
+
+/** The copy's file, as another program would use it. */
+function fileOf({ path }: Books): Database.Database {
+  const file = new Database(path);
+  onTestFinished(() => void file.close());
+  return file;
+}
+
+const parties = (tryton: Tryton, ...context: [object?]): Promise<number> =>
+  tryton.call("model.party.party.search_count", [[], ...context]);
+
+async function invoice(tryton: Tryton, dueDate: string): Promise<number> {
+  const lookup = openLookup(tryton, { now });
+  const [party] = await tryton.call<[number]>("model.party.party.create", [
+    [{ name: "A customer", addresses: [["create", [{}]]] }],
+  ]);
+  const [{ addresses }] = await tryton.call<[{ addresses: [number] }]>("model.party.party.read", [
+    [party],
+    ["addresses"],
+  ]);
+  const { id: product, revenue } = await lookup.product("ULSD-CLR");
+  const line = {
+    type: "line",
+    product,
+    quantity: float(Decimal.of("7500.1234")),
+    unit: (await lookup.unit("gal")).id,
+    unit_price: Decimal.of("2.413755"),
+    account: revenue,
+  };
+  const [id] = await tryton.call<[number]>("model.account.invoice.create", [
+    [
+      {
+        type: "out",
+        company: (await tryton.session()).company,
+        party,
+        invoice_address: addresses[0],
+        currency: await lookup.currency("USD"),
+        journal: await lookup.journal("REV"),
+        account: await lookup.account("1200"),
+        invoice_date: day("2026-11-21"),
+        payment_term_date: day(dueDate),
+        lines: [["create", [line]]],
+      },
+    ],
+  ]);
+  return id;
+}
+
+const stateOf = async (tryton: Tryton, id: number): Promise<string> => {
+  const read = tryton.call<[{ state: string }]>("model.account.invoice.read", [[id], ["state"]]);
+  return (await read)[0].state;
+};
+
+describe.skipIf(!trytonIsThere)("a real Tryton", () => {
+  const server = useTryton({ retry: 0 });
+  let shared: Books;
+  beforeAll(() => {
+    shared = server.copy("shared");
+  });
+
+  describe("values", () => {
+    test("a price keeps its six digits, a quantity its own, a day is the same day", async () => {
+      const tryton = open(shared);
+      const id = await invoice(tryton, "2027-01-31");
+      const fields = ["invoice_date", "untaxed_amount", "lines.quantity", "lines.unit_price"];
+      const [read] = await tryton.call<[Record<string, unknown>]>("model.account.invoice.read", [
+        [id],
+        fields,
+      ]);
+      const [line] = read["lines."] as [Record<string, unknown>];
+      expect(line["unit_price"]).toEqual(Decimal.of("2.413755"));
+      expect(exact(line["quantity"]).text).toBe("7500.1234");
+      expect(read["invoice_date"]).toBe("2026-11-21");
+      expect(exact(read["untaxed_amount"]).equals(Decimal.of("18103.46"))).toBe(true);
+    });
+
+    test("a stamp finds its own record, and one microsecond later finds none", async () => {
+      const tryton = open(shared);
+      const [id] = await tryton.call<[number]>("model.party.party.create", [[{ name: "One" }]]);
+      const read = tryton.call<[{ create_date: string }]>("model.party.party.read", [
+        [id],
+        ["create_date"],
+      ]);
+      const [{ create_date: at }] = await read;
+      expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/);
+      const since = (text: string) =>
+        tryton.call("model.party.party.search", [
+          [
+            ["id", "=", id],
+            ["create_date", ">=", stamp(text)],
+          ],
+          0,
+          null,
+          null,
+        ]);
+      expect(await since(at)).toEqual([id]);
+      const micros = (Number(at.slice(20)) + 1).toString().padStart(6, "0").slice(-6);
+      expect(await since(`${at.slice(0, 20)}${micros}`)).toEqual([]);
+    });
+
+    test("a price with more digits than the books keep is refused, not rounded", async () => {
+      const tryton = open(shared);
+      const template = {
+        name: "Too exact",
+        list_price: Decimal.of("2.4137551"),
+        default_uom: 1,
+        type: "goods",
+        cost_price_method: "fixed",
+        products: [["create", [{ suffix_code: "X", cost_price: Decimal.zero }]]],
+      };
+      const fault = await faultOf(tryton.call("model.product.template.create", [[template]]));
+      expect(fault).toMatchObject({ kind: "refused" });
+      expect(fault.message).toContain("2.4137551");
+    });
+  });
+
+  describe("sessions", () => {
+    test("calls that come together log in once, and close leaves no session behind", async () => {
+      const copy = server.copy("together");
+      const sessions = () => fileOf(copy).prepare("SELECT * FROM ir_session").all().length;
+      const tryton = open(copy);
+      const before = sessions();
+      await Promise.all([parties(tryton), parties(tryton), parties(tryton)]);
+      expect(sessions()).toBe(before + 1);
+      await tryton.close();
+      expect(sessions()).toBe(before);
+    });
+
+    test("a session that Tryton has ended is opened again, and the call made once more", async () => {
+      const copy = server.copy("ended");
+      const tryton = open(copy);
+      const count = await parties(tryton);
+      fileOf(copy).exec("DELETE FROM ir_session");
+      await tryton.call("model.party.party.create", [[{ name: "Once" }]]);
+      expect(await parties(tryton)).toBe(count + 1);
+      expect(tryton.notes).toEqual(["Tryton ended our session"]);
+    });
+
+    test("posting after a rest, when reading still works, meets the same and is done", async () => {
+      const copy = server.copy("rested");
+      const tryton = open(copy);
+      const id = await invoice(tryton, "2027-01-31");
+      fileOf(copy).exec(
+        "UPDATE ir_session SET create_date = '2026-01-01 00:00:00.000000', write_date = NULL",
+      );
+      await tryton.call("model.account.invoice.post", [[id]]);
+      expect(await stateOf(tryton, id)).toBe("posted");
+      expect(tryton.notes).toHaveLength(1);
+    });
+
+    test("a wrong password is unauthorised, and in no message", async () => {
+      const tryton = open({ ...server.copy("wrong"), password: "not-the-one-71" });
+      const fault = await faultOf(parties(tryton));
+      expect(fault.kind).toBe("unauthorised");
+      expect(JSON.stringify([fault, fault.message, fault.stack])).not.toContain("not-the-one-71");
+    });
+
+    test("too many failed logins: no login is tried before the window is over", async () => {
+      const copy = server.copy("throttled");
+      const file = fileOf(copy);
+      const attempts = () => file.prepare("SELECT id FROM res_user_login_attempt").all().length;
+      const insert = file.prepare(
+        "INSERT INTO res_user_login_attempt (login, ip_address, ip_network, create_date) VALUES (?, '', '', datetime('now'))",
+      );
+      for (let failed = 0; failed < 6; failed++) insert.run(copy.user);
+      const tryton = open(copy);
+      const first = await faultOf(parties(tryton));
+      expect(first).toMatchObject({ kind: "throttled", waitMs: 330_000 });
+      const counted = attempts();
+      expect((await faultOf(parties(tryton))).kind).toBe("throttled");
+      expect(attempts()).toBe(counted);
+    });
+
+    test("an unknown database and an unknown company are said by name; nothing was sent", async () => {
+      const database = await faultOf(
+        parties(open({ ...server.copy("known"), database: "nowhere" })),
+      );
+      expect(database.kind).toBe("not-sent");
+      expect(database.message).toContain("nowhere");
+      const company = await faultOf(parties(open({ ...server.copy("firm"), company: "No Firm" })));
+      expect(company.kind).toBe("not-sent");
+      expect(company.message).toContain('no company "No Firm"');
+    });
+  });
+
+  describe("faults", () => {
+    test("a rule of the books is refused with its sentence, cut", async () => {
+      const tryton = open(shared);
+      const party = [{ name: "One", code: "SELF" }];
+      const fault = await faultOf(tryton.call("model.party.party.create", [party]));
+      expect(fault).toMatchObject({ kind: "refused" });
+      expect(fault.message).toBe("model.party.party.create: The code on party must be unique.");
+      const without = await faultOf(tryton.call("model.account.invoice.create", [[{}]]));
+      expect(without.kind).toBe("refused");
+      expect(without.message.length).toBeLessThan(500);
+    });
+
+    test("a warning has the name by which it is accepted", async () => {
+      const tryton = open(shared);
+      const id = await invoice(tryton, "2026-11-01");
+      const post = () => tryton.call("model.account.invoice.post", [[id]]);
+      const fault = await faultOf(post());
+      expect(fault).toMatchObject({ kind: "warning", warning: expect.stringContaining("invoice") });
+      const { user } = await tryton.session();
+      const yes = { user, name: fault.warning, always: false };
+      await tryton.call("model.res.user.warning.create", [[yes]]);
+      await post();
+      expect(await stateOf(tryton, id)).toBe("posted");
+    });
+
+    test("a record that has changed since is a concurrency", async () => {
+      const tryton = open(shared);
+      const [id] = await tryton.call<[number]>("model.party.party.create", [[{ name: "One" }]]);
+      const context = { _timestamp: { [`party.party,${id}`]: "1000000000" } };
+      const write = tryton.call("model.party.party.write", [[id], { name: "Two" }], { context });
+      expect((await faultOf(write)).kind).toBe("concurrency");
+    });
+
+    test("what Tryton does not expose is forbidden, what fails in it a server's fault", async () => {
+      const tryton = open(shared);
+      expect((await faultOf(tryton.call("model.ir.cron.run", [[]]))).kind).toBe("forbidden");
+      const read = tryton.call("model.party.party.read", [[1], ["nofield"]]);
+      expect(await faultOf(read)).toMatchObject({
+        kind: "server",
+        message: "model.party.party.read: 'nofield'",
+      });
+    });
+
+    test("a locked database is busy, and the same call works once it is free", async () => {
+      const copy = server.copy("locked");
+      const tryton = open(copy);
+      const count = await parties(tryton);
+      const create = () => tryton.call("model.party.party.create", [[{ name: "Once" }]]);
+      const file = fileOf(copy);
+      file.exec("BEGIN EXCLUSIVE");
+      expect((await faultOf(create())).kind).toBe("busy");
+      file.exec("ROLLBACK");
+      await create();
+      expect(await parties(tryton)).toBe(count + 1);
+    });
+
+    test("a number with a fraction never leaves: only a Decimal keeps its digits", async () => {
+      const tryton = open(shared);
+      const create = tryton.call("model.party.party.create", [[{ name: "One", code: 0.1 }]]);
+      await expect(create).rejects.toThrow(RangeError);
+    });
+  });
+});
+
+describe.skipIf(!trytonIsThere)("a Tryton that hangs", () => {
+  const server = useTryton();
+
+  test("a call may have been carried out; the next one works when it answers again", async () => {
+    const tryton = open(server.copy("hangs"));
+    await parties(tryton);
+    server.pause();
+    const hung = tryton.call("model.party.party.create", [[{ name: "Perhaps" }]], {
+      signal: AbortSignal.timeout(300),
+    });
+    const fault = await faultOf(hung).finally(() => server.resume());
+    expect(fault.kind).toBe("torn");
+    expect(await parties(tryton)).toBeGreaterThan(0);
+  });
+
+  test("a login that hangs leaves the call unsent", async () => {
+    const copy = server.copy("login");
+    server.pause();
+    const fault = await faultOf(parties(open({ ...copy, deadlineMs: 300 }))).finally(() =>
+      server.resume(),
+    );
+    expect(fault.kind).toBe("not-sent");
+  });
+
+  test("a call that is stopped before its turn has not been sent", async () => {
+    const tryton = open(server.copy("stopped"));
+    const stopped = tryton.call("model.party.party.search_count", [[]], {
+      signal: AbortSignal.abort(),
+    });
+    expect((await faultOf(stopped)).kind).toBe("not-sent");
+  });
+
+  test("killed and started again it goes on with the same session", async () => {
+    const tryton = open(server.copy("killed"));
+    await parties(tryton);
+    await server.kill();
+    expect((await faultOf(parties(tryton))).kind).toBe("not-sent");
+    await server.restart();
+    expect(await parties(tryton)).toBeGreaterThan(0);
+    expect(tryton.notes).toEqual([]);
+  });
+});
+
+describe("what stands between", () => {
+  /** Answers every POST as `answer` says; logins are let through. */
+  async function between(answer: (response: ServerResponse) => void): Promise<Tryton> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        if (text.includes("common.db.login")) response.end('{"id":1,"result":[1,"key"]}');
+        else if (text.includes("get_preferences")) response.end('{"id":2,"result":{"company":1}}');
+        else answer(response);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    return open({
+      url: `http://127.0.0.1:${port}/erp`,
+      database: "d",
+      user: "u",
+      password: "a-password",
+    });
+  }
+
+  test.each([
+    ["torn", "a proxy's error", (to: ServerResponse) => to.writeHead(502).end("<html>")],
+    ["torn", "a page in place of an answer", (to: ServerResponse) => to.end("<html>")],
+    ["torn", "an answer without a result", (to: ServerResponse) => to.end('{"id":3}')],
+    [
+      "torn",
+      "a cut answer",
+      (to: ServerResponse) =>
+        to.writeHead(200, { "content-length": 99 }).end('{"id":3,"res', () => to.destroy()),
+    ],
+    ["torn", "a reset", (to: ServerResponse) => to.destroy()],
+    ["server", "a redirect", (to: ServerResponse) => to.writeHead(302, { location: "/" }).end()],
+    [
+      "busy",
+      "PostgreSQL's conflicts",
+      (to: ServerResponse) =>
+        to.end('{"id":3,"error":["could not serialize access due to concurrent update\\n",""]}'),
+    ],
+    [
+      "busy",
+      "a locked number sequence",
+      (to: ServerResponse) =>
+        to.end(
+          '{"id":3,"error":["could not obtain lock on row in relation \\"ir_sequence_strict\\"\\n",""]}',
+        ),
+    ],
+  ])("%s: %s", async (kind, _what, answer) => {
+    const tryton = await between(answer);
+    expect((await faultOf(parties(tryton))).kind).toBe(kind);
+  });
+
+  test("the third item of an error, as long as it may be, reaches no message", async () => {
+    const error = ["UserError", ["Not so.", "Because.", "domain ".repeat(5_000)]];
+    const tryton = await between((to) => to.end(JSON.stringify({ id: 3, error })));
+    expect((await faultOf(parties(tryton))).message).toBe(
+      "model.party.party.search_count: Not so. Because.",
+    );
+  });
+
+  test("nobody there: nothing was sent", async () => {
+    const options = { url: "http://127.0.0.1:9", database: "d", user: "u", password: "a-password" };
+    const fault = await faultOf(parties(open(options)));
+    expect(fault).toMatchObject({ kind: "not-sent" });
+    expect(fault.message).toContain("ECONNREFUSED");
+  });
+});
