@@ -3,6 +3,8 @@ import type { Endpoint } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
+import { pages, widePages } from "./contract/operation.ts";
+import { listingSource } from "./listing.ts";
 import { bodyOf } from "./outcomes.ts";
 import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
 import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
@@ -26,6 +28,8 @@ export function openPlatform(options: EndpointOptions): Endpoint {
   const surroundings = { client, clock, settleMs: options.settleMs };
   const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
     walkSource(client, { path, query, lines, overlapMs, clock });
+  const listing = (path: string, pageSize: number, query: Readonly<Record<string, string>> = {}) =>
+    listingSource(client, { path, query, pageSize, clock });
 
   return {
     sources: {
@@ -34,6 +38,10 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       invoicesIssued: feed("/invoices", "lineItems", { role: "issuer" }),
       // A feed of its own: what we must pay (specification part 4, query `role`).
       invoicesPayable: feed("/invoices", "lineItems", { role: "payer" }),
+      // Lists that take no updatedSince.
+      paymentsReceived: listing("/payments", pages.max, { role: "issuer" }),
+      paymentsMade: listing("/payments", pages.max, { role: "payer" }),
+      connections: listing("/connections", widePages.max),
     },
     sinks: {
       invoices: invoices(surroundings),
@@ -67,6 +75,9 @@ export const platformSources = [
   "deliveryTickets",
   "invoicesIssued",
   "invoicesPayable",
+  "paymentsReceived",
+  "paymentsMade",
+  "connections",
 ] as const;
 export const platformSinks = [
   "invoices",

@@ -23,7 +23,7 @@ export interface WalkOptions {
 }
 
 const PAGE_SIZE = 100;
-const PAGES_MAX = 10_000;
+export const PAGES_MAX = 10_000;
 const RESTARTS_MAX = 3;
 const TRIES = 5;
 /** The window of the minute limit (specification part 8). */
@@ -161,22 +161,27 @@ function isJson(text: string): boolean {
   return text.startsWith("{") && text.trimEnd().endsWith("}");
 }
 
-/** @throws SourceUnavailable when it is not a list page */
-function readPage(exchange: Exchange, { path, lines, clock }: WalkOptions): Listed {
+/** The page of a list, its records as the texts that they came as. @throws SourceUnavailable when it is none */
+export function sliced(exchange: Exchange, { path, clock }: { path: string; clock: Clock }) {
   const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-  const sliced = sliceArray(text, "data");
-  const meta = metaOf(sliced?.rest);
-  if (sliced === null || meta === null)
-    throw new SourceUnavailable(`${path} did not answer with a list.`, {
-      next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
-    });
+  const data = sliceArray(text, "data");
+  const meta = metaOf(data?.rest);
+  if (data !== null && meta !== null) return { headers, records: data.elements, ...meta };
+  throw new SourceUnavailable(`${path} did not answer with a list.`, {
+    next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
+  });
+}
+
+/** @throws SourceUnavailable when it is not a list page */
+function readPage(exchange: Exchange, options: WalkOptions): Listed {
+  const { headers, records, hasMore, nextCursor } = sliced(exchange, options);
   let latest: string | null = null;
   let lacksLines = false;
-  const changes = sliced.elements.map((element) => {
-    const change = changeOf(element);
+  const changes = records.map((record) => {
+    const change = changeOf(record);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
-    lacksLines ||= !change.fault && !element.includes(`"${lines}"`);
+    lacksLines ||= !change.fault && !record.includes(`"${options.lines}"`);
     return change;
   });
   const serverTime = new Date(headers["date"] ?? Number.NaN);
@@ -187,8 +192,8 @@ function readPage(exchange: Exchange, { path, lines, clock }: WalkOptions): List
     serverTime: Number.isNaN(serverTime.getTime())
       ? (latest ?? "")
       : (sortableInstant(serverTime.toISOString()) ?? ""),
-    hasMore: meta.hasMore,
-    nextCursor: meta.hasMore ? meta.nextCursor : null,
+    hasMore,
+    nextCursor: hasMore ? nextCursor : null,
   };
 }
 
@@ -212,16 +217,21 @@ function brokenIn({ hasMore, nextCursor, changes }: Listed, walk: Walk): string 
   return walk.pages >= PAGES_MAX ? `does not end after ${PAGES_MAX} pages` : null;
 }
 
-/** A record without an id or a time is quarantined whole; the rest of the page goes on. */
-function changeOf(text: string): Change {
+/**
+ * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
+ * Undated records are compared by content.
+ */
+export function changeOf(text: string, undated = false): Change {
   let fault = "is not valid JSON";
   try {
     const { id, updatedAt } = JSON.parse(text) as { id?: unknown; updatedAt?: unknown };
     const version = typeof updatedAt === "string" ? sortableInstant(updatedAt) : null;
-    if (typeof id === "string" && id !== "" && id.length <= 200 && version !== null)
+    if (typeof id === "string" && id !== "" && id.length <= 200 && (undated || version !== null))
       return { id, version, text };
     fault =
-      version === null ? `has no usable updatedAt (${String(updatedAt)})` : "has no usable id";
+      !undated && version === null
+        ? `has no usable updatedAt (${String(updatedAt)})`
+        : "has no usable id";
   } catch {
     // Said by `fault`.
   }

@@ -1,0 +1,61 @@
+/**
+ * A list that cannot be asked what changed since (specification part 4, P1): all of it, page by page, on every run. What
+ * is stored already is recognised by its version or, where the list tells none, by its content.
+ *
+ * Records may move from page to page while it is read. One that comes twice is recognised; one that was passed over is
+ * in the next run's listing.
+ */
+import type { Page, Reading, Source } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import type { Clock } from "../core/moment.ts";
+import type { Exchanger } from "./client.ts";
+import { changeOf, PAGES_MAX, patiently, sliced } from "./walk.ts";
+
+export interface ListingOptions {
+  /** `/payments` */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** The list's own maximum (rule P1): each page is a request of the month's. */
+  readonly pageSize: number;
+  readonly clock: Clock;
+}
+
+export function listingSource(client: Exchanger, options: ListingOptions): Source {
+  return { read: (_position, reading) => listing(client, options, reading) };
+}
+
+async function* listing(
+  client: Exchanger,
+  options: ListingOptions,
+  { signal }: Reading,
+): AsyncGenerator<Page> {
+  const { path, query, pageSize, clock } = options;
+  const seen = new Set<string>();
+  for (let page = 1; !signal.aborted; page++) {
+    const search = new URLSearchParams({
+      ...query,
+      page: String(page),
+      pageSize: String(pageSize),
+    });
+    const request = {
+      method: "GET",
+      path: `${path}?${search.toString()}`,
+      purpose: "poll",
+    } as const;
+    const { records, hasMore } = sliced(await patiently(client, request, clock, signal), options);
+    const changes = records.map((record) => changeOf(record, true));
+    const before = seen.size;
+    for (const { id } of changes) seen.add(id);
+    // There is nowhere to go on from: the next run begins at the first page again.
+    yield { changes, position: null };
+    if (!hasMore) return;
+    if (changes.length === 0) throw stuck(path, "says there is more after an empty page");
+    if (seen.size === before) throw stuck(path, "gives nothing but records that it gave before");
+    if (page >= PAGES_MAX) throw stuck(path, `does not end after ${PAGES_MAX} pages`);
+  }
+}
+
+const stuck = (path: string, how: string): SourceUnavailable =>
+  new SourceUnavailable(`The list ${path} ${how}.`, {
+    next: "The next run begins again, nothing is lost; if it stays, report it to the platform's support.",
+  });
