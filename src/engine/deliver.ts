@@ -241,7 +241,13 @@ function apply(
       for (const one of carried) deliveries.reopen(one.delivery);
       break;
     case "manual":
-      for (const one of carried) deliveries.quarantine(one.delivery, null, undecided(cause), at);
+      for (const one of carried)
+        deliveries.quarantine(
+          one.delivery,
+          null,
+          request.machine.firstSentWallMs === null ? taken(cause) : undecided(cause),
+          at,
+        );
       break;
     case "ready":
     case "preflight":
@@ -294,6 +300,15 @@ function faultOf(cause: Answer | Finding) {
       next: "Correct the document where it comes from, or the mapping, then retry.",
     }
   );
+}
+
+/** Nothing was sent: the look before the first send found something else. */
+function taken(cause: Answer | Finding) {
+  return {
+    code: "number-taken",
+    message: `the receiver has another document under this number: ${cause.detail}`,
+    next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
+  };
 }
 
 function undecided(cause: Answer | Finding) {

@@ -61,7 +61,8 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
   };
   const ours = new Set<string>();
   let other: string | null = null;
-  for await (const ticket of listAll(surroundings, "/delivery-tickets", query, DeliveryTicket)) {
+  const listing = { path: "/delivery-tickets", query, item: DeliveryTicket, names: [number] };
+  for await (const ticket of listAll(surroundings, listing)) {
     if (ticket.ticketNumber !== number) continue;
     if (ticket.orderId === orderId) ours.add(ticket.id);
     else other = ticket.id;

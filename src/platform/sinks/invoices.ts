@@ -34,7 +34,8 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   // A page may repeat what slid down from the one before.
   const exact = new Set<string>();
   let other: string | null = null;
-  for await (const invoice of listAll(surroundings, "/invoices", query, ListedInvoice)) {
+  const listing = { path: "/invoices", query, item: ListedInvoice, names: [number] };
+  for await (const invoice of listAll(surroundings, listing)) {
     if (invoice.invoiceNumber !== number) continue;
     const difference = differs(ours, invoice);
     if (difference === null) exact.add(invoice.id);

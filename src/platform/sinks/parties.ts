@@ -32,7 +32,9 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const query = { direction: "outbound", search: beginningOf(name), pageSize: "500" };
   const ours = new Set<string>();
   let suspect: string | null = null;
-  for await (const connection of listAll(surroundings, "/connections", query, Connection)) {
+  // A connection names nothing but companies: one that cannot be read may be ours.
+  const listing = { path: "/connections", query, item: Connection, names: [""] };
+  for await (const connection of listAll(surroundings, listing)) {
     const { toCompanyId, erpId, createdAt } = connection;
     if (externalId !== undefined && erpId === externalId) ours.add(toCompanyId);
     else if (erpId === null && isSince(createdAt, request)) suspect = toCompanyId;

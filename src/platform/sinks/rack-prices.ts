@@ -32,8 +32,13 @@ export function rackPrices(surroundings: Surroundings): Sink {
 async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Finding> {
   const ours = BulkRackPrice.parse(parseExact(body)).prices;
   const theirs = new Map<string, RackPrice>();
-  const query = { pageSize: "500" };
-  for await (const price of listAll(surroundings, "/pricing/rack", query, RackPrice)) {
+  const listing = {
+    path: "/pricing/rack",
+    query: { pageSize: "500" },
+    item: RackPrice,
+    names: ours.map(({ terminalId }) => terminalId),
+  };
+  for await (const price of listAll(surroundings, listing)) {
     // Whether older prices of the same thing stay listed is not specified: the latest counts.
     const other = theirs.get(nameOf(price));
     if (other === undefined || isLater(price, other)) theirs.set(nameOf(price), price);

@@ -1,9 +1,9 @@
 /** Looking for what was written (reliability 2.8): lists, single records, and what of a document they show. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { SourceUnavailable } from "../../core/errors.ts";
-import { parseExact } from "../../core/json.ts";
+import { parseExact, stringifyExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import type { Exchange } from "../client.ts";
@@ -13,24 +13,35 @@ import { bodyOf } from "../outcomes.ts";
 import { patiently } from "../walk.ts";
 import type { Surroundings } from "./write.ts";
 
+export interface Listing<Item> {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly item: z.ZodType<Item>;
+  /** What is looked for: numbers, codes, ids. A record that cannot be read is none of ours while it names none. */
+  readonly names: readonly string[];
+}
+
 /**
  * Every record of a list, page after page, or cursor after cursor where the query has `updatedSince`, with exact
- * numbers. @throws SourceUnavailable
+ * numbers. @throws SourceUnavailable, also when a record that may be ours cannot be read
  */
 export async function* listAll<Item>(
   surroundings: Surroundings,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  item: z.ZodType<Item>,
+  { path, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
-  const list = listOf(item);
+  const list = listOf(z.unknown());
   const cursors = new Set<string>();
   let place: Record<string, string> = { page: "1" };
   for (let page = 2; ; page++) {
     const search = new URLSearchParams({ ...query, ...place });
     const exchange = await get(surroundings, `${path}?${search.toString()}`);
     const { data, meta } = readable(surroundings, list, exchange, path);
-    yield* data;
+    for (const record of data) {
+      const read = item.safeParse(record);
+      if (read.success) yield read.data;
+      else if (mentions(record, names))
+        throw unreadable(path, "a record that is not in its contract", read.error);
+    }
     if (!meta.hasMore) return;
     if (data.length === 0) throw unreadable(path, "an empty page that is not the last");
     place = { page: String(page) };
@@ -41,6 +52,11 @@ export async function* listAll<Item>(
     cursors.add(cursor);
     place = { cursor };
   }
+}
+
+function mentions(record: unknown, names: readonly string[]): boolean {
+  const text = stringifyExact(record);
+  return names.some((name) => text.includes(JSON.stringify(name).slice(1, -1)));
 }
 
 /** All of a list that is not paged, or a record; null when there is none to be seen (rule V1). @throws SourceUnavailable */

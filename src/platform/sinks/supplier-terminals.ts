@@ -39,12 +39,8 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
   const query = { search: code, pageSize: "100" };
   const exact = new Set<string>();
   let other: string | null = null;
-  for await (const theirs of listAll(
-    surroundings,
-    "/supplier-terminals",
-    query,
-    SupplierTerminal,
-  )) {
+  const listing = { path: "/supplier-terminals", query, item: SupplierTerminal, names: [code] };
+  for await (const theirs of listAll(surroundings, listing)) {
     if (theirs.terminalCode !== code) continue;
     const difference = differs(ours, theirs, SupplierTerminal);
     if (difference === null) exact.add(theirs.id);

@@ -73,16 +73,21 @@ export const idIn = ({ target }: Outgoing): string =>
  */
 export function accepted<T>(schema: z.ZodType<T>, document: unknown): T {
   const checked = schema.safeParse(document);
-  if (!checked.success) throw new Refused(refusal(checked.error));
+  if (!checked.success) throw new Refused(refusal(checked.error, document));
   return document as T;
 }
 
-function refusal(error: z.ZodError): Fault {
+function refusal(error: z.ZodError, document: unknown): Fault {
   const first = error.issues[0];
   const field = first?.path.join(".") ?? "";
+  const value = first?.path.reduce<unknown>(
+    (part, name) => (part as Record<PropertyKey, unknown> | null | undefined)?.[name],
+    document,
+  );
+  const shown = value === undefined ? "" : ` ${stringifyExact(value).slice(0, 80)}`;
   return {
     code: "over-the-contract",
-    message: `the platform would refuse it: ${field || "document"}: ${first?.message ?? "invalid"}`,
+    message: `the platform would refuse it: ${field || "document"}${shown}: ${first?.message ?? "invalid"}`,
     next: "Correct the document in the ERP, or the mapping, then retry.",
     ...(field === "" ? {} : { field }),
   };
