@@ -5,9 +5,17 @@ import { TrytonConfig } from "./config.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
+import { invoices, paidInvoices } from "./sources/invoices.ts";
+import { parties } from "./sources/parties.ts";
+import { prices } from "./sources/prices.ts";
 
 /** What the configuration may name after the endpoint: one line each. */
-const sources: Readonly<Record<string, (books: Books) => Source>> = {};
+const sources: Readonly<Record<string, (books: Books) => Source>> = {
+  parties,
+  invoices,
+  paidInvoices,
+  prices,
+};
 const sinks: Readonly<Record<string, (books: Books) => Sink>> = {};
 
 export const tryton = defineConnector<TrytonConfig>({

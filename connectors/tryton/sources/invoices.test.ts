@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { Decimal } from "../../../src/core/decimal.ts";
+import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
+import { markerOf } from "../invoice-values.ts";
+import { InvoiceRecord } from "../records.ts";
+import { day } from "../values.ts";
+import { invoices, paidInvoices } from "./invoices.ts";
+import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
+
+const d = (text: string) => Decimal.of(text);
+const PLATFORM_ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
+
+describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
+  const server = useTryton();
+
+  async function invoice(desk: Desk, more: object = {}): Promise<number> {
+    const { company } = await desk.clerk.session();
+    const account = (code: string) => desk.one("account.account", "code", code);
+    const party = await desk.create("party.party", {
+      code: "C1",
+      name: "Acme",
+      addresses: [["create", [{}]]],
+    });
+    return desk.create("account.invoice", {
+      type: "out",
+      company,
+      party,
+      invoice_address: await desk.one("party.address", "party", party),
+      currency: await desk.one("currency.currency", "code", "USD"),
+      journal: await desk.one("account.journal", "code", "REV"),
+      account: await account("1200"),
+      invoice_date: day("2026-11-20"),
+      payment_term_date: day("2026-12-20"),
+      reference: "PO-7",
+      lines: [
+        [
+          "create",
+          [
+            {
+              type: "line",
+              quantity: d("7500.5"),
+              unit_price: d("2.413755"),
+              account: await account("4000"),
+              description: "ULSD",
+            },
+            { type: "comment", description: "thank you" },
+          ],
+        ],
+      ],
+      taxes: [
+        [
+          "create",
+          [
+            {
+              manual: true,
+              description: "Federal excise",
+              account: await account("2300"),
+              base: d("18104.37"),
+              amount: d("1830.12"),
+            },
+          ],
+        ],
+      ],
+      ...more,
+    });
+  }
+  const post = (desk: Desk, id: number) => desk.clerk.call("model.account.invoice.post", [[id]]);
+
+  async function pay(desk: Desk, id: number, amount: string, description: string): Promise<void> {
+    const { company } = await desk.clerk.session();
+    const wizard = "wizard.account.invoice.pay";
+    const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
+    const [session] = await desk.clerk.call<[number]>(`${wizard}.create`, [], { context });
+    const start = {
+      company,
+      currency: await desk.one("currency.currency", "code", "USD"),
+      currency_digits: 2,
+      invoice_account: await desk.one("account.account", "code", "1200"),
+      amount: d(amount),
+      payment_method: await desk.one("account.invoice.payment.method", "name", "Bank transfer"),
+      date: day("2026-11-21"),
+      description,
+    };
+    await desk.clerk.call(`${wizard}.execute`, [session, { start }, "choice"], { context });
+  }
+
+  test("a draft is not told; posted, it is told with its lines, taxes, due date and digits", async () => {
+    const desk = deskIn(server);
+    const id = await invoice(desk);
+    const it = reader(invoices(desk.books));
+    expect((await it.read()).changes).toEqual([]);
+    await post(desk, id);
+    const [change, ...others] = (await it.read()).changes;
+    expect(others).toEqual([]);
+    expect(change).toMatchObject({ id: "INV-2026-00001", version: null });
+    expect(InvoiceRecord.parse(exactly(change))).toEqual({
+      number: "INV-2026-00001",
+      id: String(id),
+      type: "out",
+      state: "posted",
+      reference: "PO-7",
+      description: null,
+      partyCode: "C1",
+      partyCompanyId: null,
+      currency: "USD",
+      invoiceDate: "2026-11-20",
+      dueDate: "2026-12-20",
+      untaxed: d("18104.37"),
+      tax: d("1830.12"),
+      total: d("19934.49"),
+      amountToPay: d("19934.49"),
+      paidDate: null,
+      paidByPlatform: false,
+      platformId: null,
+      lines: [
+        {
+          product: null,
+          productName: null,
+          description: "ULSD",
+          quantity: d("7500.5"),
+          unit: null,
+          unitPrice: d("2.413755"),
+          amount: d("18104.37"),
+          account: "4000",
+        },
+      ],
+      taxes: [
+        {
+          description: "Federal excise",
+          account: "2300",
+          base: d("18104.37"),
+          amount: d("1830.12"),
+        },
+      ],
+    });
+  });
+
+  test("what is posted cannot change in a line, so no line has to be watched", async () => {
+    const desk = deskIn(server);
+    const id = await invoice(desk);
+    await post(desk, id);
+    const line = await desk.one("account.invoice.line", "description", "ULSD");
+    for (const values of [{ quantity: 1 }, { unit_price: d("1") }, { description: "other" }])
+      await expect(desk.write("account.invoice.line", line, values)).rejects.toMatchObject({
+        kind: "refused",
+      });
+  });
+
+  test("one that we booked for the platform says so", async () => {
+    const desk = deskIn(server);
+    await post(desk, await invoice(desk, { comment: markerOf(PLATFORM_ID) }));
+    const [change] = (await reader(invoices(desk.books)).read()).changes;
+    expect(exactly(change)).toMatchObject({ platformId: PLATFORM_ID });
+  });
+
+  test("a settlement is told by both sources, with its day and with whose money it was", async () => {
+    const desk = deskIn(server);
+    const id = await invoice(desk);
+    await post(desk, id);
+    const all = reader(invoices(desk.books));
+    const paid = reader(paidInvoices(desk.books));
+    await all.read();
+    expect((await paid.read()).changes).toEqual([]);
+    await pay(desk, id, "19934.49", "check 4711");
+    for (const { read } of [all, paid]) {
+      const [change] = (await read()).changes;
+      expect(exactly(change)).toMatchObject({
+        state: "paid",
+        paidDate: "2026-11-21",
+        amountToPay: d("0"),
+        paidByPlatform: false,
+      });
+    }
+  });
+
+  test("paid by nothing but what the platform told us of: it knows already", async () => {
+    const desk = deskIn(server);
+    const id = await invoice(desk);
+    await post(desk, id);
+    await pay(desk, id, "19934.49", `${markerOf("pay-1")} ACH 4711`);
+    const [change] = (await reader(paidInvoices(desk.books)).read()).changes;
+    expect(exactly(change)).toMatchObject({ paidByPlatform: true });
+  });
+
+  test("a supplier's invoice is none of ours", async () => {
+    const desk = deskIn(server);
+    const account = await desk.one("account.account", "code", "2100");
+    const journal = await desk.one("account.journal", "code", "EXP");
+    const expense = await desk.one("account.account", "code", "5000");
+    const line = { type: "line", quantity: 1, unit_price: d("5"), account: expense };
+    const lines = [["create", [line]]];
+    await post(desk, await invoice(desk, { type: "in", account, journal, lines, taxes: [] }));
+    expect((await reader(invoices(desk.books)).read()).changes).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * Customer invoices that have their number, those that came from the platform too: `platformId` says so. Posting stamps
+ * an invoice anew, and from then on Tryton lets nobody change its lines or taxes; so the invoice's own stamp is enough.
+ */
+import type { Change, Source } from "../../../src/core/contract.ts";
+import type { Decimal } from "../../../src/core/decimal.ts";
+import { stringifyExact } from "../../../src/core/json.ts";
+import type { Books } from "../books.ts";
+import { markerOf } from "../invoice-values.ts";
+import type { InvoiceRecord } from "../records.ts";
+import { exact } from "../values.ts";
+import { feed, type Part } from "./feed.ts";
+import { companyIdOf } from "./parties.ts";
+
+const MODEL = "account.invoice";
+const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
+
+/** A draft is not told: it has no number, and it may still change without a stamp. */
+export const invoices = (books: Books): Source => source(books, ["posted", "paid", "cancelled"]);
+
+/** Those that are settled in full. */
+export const paidInvoices = (books: Books): Source => source(books, ["paid"]);
+
+const FIELDS = [
+  "number",
+  "type",
+  "state",
+  "reference",
+  "description",
+  "comment",
+  "party.code",
+  "party.identifiers.code",
+  "currency.code",
+  "invoice_date",
+  "untaxed_amount",
+  "tax_amount",
+  "total_amount",
+  "amount_to_pay",
+  "reconciled",
+  "move",
+  "lines_to_pay.maturity_date",
+  "lines_to_pay.reconciliation.lines.move.description",
+  "lines.type",
+  "lines.product.code",
+  "lines.product.name",
+  "lines.description",
+  "lines.quantity",
+  "lines.unit.symbol",
+  "lines.unit_price",
+  "lines.amount",
+  "lines.account.code",
+  "taxes.description",
+  "taxes.account.code",
+  "taxes.base",
+  "taxes.amount",
+];
+
+const source = ({ tryton, ...books }: Books, states: readonly string[]): Source =>
+  feed({ tryton, ...books }, PARTS, async (ids, signal) => {
+    const { company } = await tryton.session();
+    const domain = [
+      ["id", "in", ids],
+      ["company", "=", company],
+      ["state", "in", states],
+      ["number", "!=", null],
+    ];
+    // One call is one transaction: an invoice, its lines and its payments are of one moment.
+    const rows = await tryton.call<InvoiceRow[]>(
+      `model.${MODEL}.search_read`,
+      [domain, 0, null, [["id", "ASC"]], FIELDS],
+      { signal },
+    );
+    return rows.map(changeOf);
+  });
+
+type Number = Decimal | number;
+
+interface InvoiceRow {
+  readonly id: number;
+  readonly number: string;
+  readonly type: string;
+  readonly state: string;
+  readonly reference: string | null;
+  readonly description: string | null;
+  readonly comment: string | null;
+  readonly "party.": {
+    readonly code: string;
+    readonly "identifiers.": readonly { code: string }[];
+  };
+  readonly "currency.": { readonly code: string };
+  readonly invoice_date: string;
+  readonly untaxed_amount: Number;
+  readonly tax_amount: Number;
+  readonly total_amount: Number;
+  readonly amount_to_pay: Number;
+  readonly reconciled: string | null;
+  readonly move: number | null;
+  readonly "lines_to_pay.": readonly DueRow[];
+  readonly "lines.": readonly LineRow[];
+  readonly "taxes.": readonly {
+    readonly description: string;
+    readonly "account.": { readonly code: string | null };
+    readonly base: Number;
+    readonly amount: Number;
+  }[];
+}
+
+interface LineRow {
+  readonly type: string;
+  readonly "product.": { readonly code: string | null; readonly name: string } | null;
+  readonly description: string | null;
+  readonly quantity: Number | null;
+  readonly "unit.": { readonly symbol: string } | null;
+  readonly unit_price: Number | null;
+  readonly amount: Number;
+  readonly "account.": { readonly code: string | null } | null;
+}
+
+interface DueRow {
+  readonly maturity_date: string | null;
+  /** Of this line with what settled it. */
+  readonly "reconciliation.": {
+    readonly "lines.": readonly {
+      readonly "move.": { readonly id: number; readonly description: string | null };
+    }[];
+  } | null;
+}
+
+function changeOf(row: InvoiceRow): Change {
+  const { code: partyCode, "identifiers.": identifiers } = row["party."];
+  const record = {
+    number: row.number,
+    id: String(row.id),
+    type: row.type,
+    state: row.state,
+    reference: some(row.reference),
+    description: some(row.description),
+    partyCode,
+    partyCompanyId: companyIdOf(identifiers),
+    currency: row["currency."].code,
+    invoiceDate: row.invoice_date,
+    dueDate: lastOf(row["lines_to_pay."].map((line) => line.maturity_date)),
+    untaxed: exact(row.untaxed_amount),
+    tax: exact(row.tax_amount),
+    total: exact(row.total_amount),
+    amountToPay: exact(row.amount_to_pay),
+    paidDate: row.reconciled,
+    paidByPlatform: isPaidByPlatform(row),
+    platformId: PLATFORM.exec(row.comment ?? "")?.[1] ?? null,
+    lines: row["lines."].filter(({ type }) => type === "line").map(lineOf),
+    taxes: row["taxes."].map((tax) => ({
+      description: tax.description,
+      account: some(tax["account."].code),
+      base: exact(tax.base),
+      amount: exact(tax.amount),
+    })),
+  } satisfies InvoiceRecord;
+  return { id: row.number, version: null, text: stringifyExact(record) };
+}
+
+const lineOf = (line: LineRow): InvoiceRecord["lines"][number] => ({
+  product: some(line["product."]?.code),
+  productName: some(line["product."]?.name),
+  description: some(line.description),
+  quantity: line.quantity === null ? null : exact(line.quantity),
+  unit: some(line["unit."]?.symbol),
+  unitPrice: line.unit_price === null ? null : exact(line.unit_price),
+  amount: exact(line.amount),
+  account: some(line["account."]?.code),
+});
+
+/** What our sinks write into the comment of an invoice, and before the description of a payment. */
+const PLATFORM = new RegExp(`(?:^|\\s)${markerOf("(\\S+)")}`);
+
+/** What settled it besides its own move: payments, and nothing but those that we booked for the platform. */
+function isPaidByPlatform({ state, move, "lines_to_pay.": due }: InvoiceRow): boolean {
+  const settling = due
+    .flatMap((line) => line["reconciliation."]?.["lines."] ?? [])
+    .filter((line) => line["move."].id !== move);
+  if (state !== "paid" || settling.length === 0) return false;
+  return settling.every((line) => PLATFORM.test(line["move."].description ?? ""));
+}
+
+const lastOf = (days: readonly (string | null)[]): string | null =>
+  days
+    .filter((day) => day !== null)
+    .toSorted()
+    .at(-1) ?? null;
+
+const some = (text: string | null | undefined): string | null => {
+  const trimmed = text?.trim() ?? "";
+  return trimmed === "" ? null : trimmed;
+};

@@ -1,0 +1,115 @@
+/** Parties with a code: those that buy from us, those that sell to us, and all others. */
+import type { Change, Source } from "../../../src/core/contract.ts";
+import { stringifyExact } from "../../../src/core/json.ts";
+import type { Books } from "../books.ts";
+import type { PartyRecord } from "../records.ts";
+import { feed, type Part } from "./feed.ts";
+
+/** A party's address, its telephone or its identifier can change without a new stamp of the party. */
+const PARTS: readonly Part[] = [
+  { model: "party.party", record: "id", domain: [] },
+  { model: "party.address", record: "party", domain: [["party", "!=", null]] },
+  { model: "party.contact_mechanism", record: "party", domain: [["party", "!=", null]] },
+  { model: "party.identifier", record: "party", domain: [["party", "!=", null]] },
+];
+
+const FIELDS = [
+  "code",
+  "name",
+  "active",
+  "email",
+  "phone",
+  "mobile",
+  "customer_payment_term",
+  "supplier_payment_term",
+  "categories.name",
+  "identifiers.code",
+  "addresses.name",
+  "addresses.street",
+  "addresses.city",
+  "addresses.postal_code",
+  "addresses.subdivision.code",
+  "addresses.country.code",
+];
+
+export const parties = ({ tryton, ...books }: Books): Source =>
+  feed({ tryton, ...books }, PARTS, async (ids, signal) => {
+    const rows = await tryton.call<PartyRow[]>(
+      "model.party.party.search_read",
+      [[["id", "in", ids]], 0, null, [["id", "ASC"]], FIELDS],
+      { context: { active_test: false }, signal },
+    );
+    return rows.map(changeOf);
+  });
+
+interface PartyRow {
+  readonly code: string;
+  readonly name: string | null;
+  readonly active: boolean | number;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly mobile: string | null;
+  readonly customer_payment_term: number | null;
+  readonly supplier_payment_term: number | null;
+  readonly "categories.": readonly { readonly name: string }[];
+  readonly "identifiers.": readonly { readonly code: string }[];
+  readonly "addresses.": readonly Address[];
+}
+
+interface Address {
+  readonly name: string | null;
+  readonly street: string | null;
+  readonly city: string | null;
+  readonly postal_code: string | null;
+  readonly "subdivision.": { readonly code: string } | null;
+  readonly "country.": { readonly code: string } | null;
+}
+
+function changeOf(row: PartyRow): Change {
+  const [address] = row["addresses."];
+  const lines = [address?.name, address?.street].flatMap((text) => some(text) ?? []);
+  const record = {
+    code: row.code,
+    name: row.name ?? "",
+    isCustomer: row.customer_payment_term !== null || isIn(row, /^customer/i),
+    isSupplier: row.supplier_payment_term !== null || isIn(row, /^(supplier|vendor)/i),
+    companyId: companyIdOf(row["identifiers."]),
+    email: some(row.email),
+    phone: some(row.phone) ?? some(row.mobile),
+    street: some(lines.join("\n")),
+    city: some(address?.city),
+    state: some(address?.["subdivision."]?.code),
+    zip: some(address?.postal_code),
+    country: some(address?.["country."]?.code),
+    active: Boolean(row.active),
+  } satisfies PartyRecord;
+  const text = stringifyExact(record);
+  if (record.name !== "") return { id: row.code, version: null, text };
+  return {
+    id: row.code,
+    version: null,
+    text,
+    fault: {
+      code: "no-name",
+      message: "the party has no name",
+      next: "Give the party a name in Tryton; it is read again by itself.",
+      field: "Name",
+    },
+  };
+}
+
+/** Tryton keeps no role of a party: who has terms with us, or was put in such a category, is one. */
+const isIn = (row: PartyRow, category: RegExp): boolean =>
+  row["categories."].some(({ name }) => category.test(name));
+
+/** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
+export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
+  identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What Tryton leaves empty is null or "". */
+const some = (text: string | null | undefined): string | null => {
+  const trimmed = text?.trim() ?? "";
+  return trimmed === "" ? null : trimmed;
+};

@@ -1,0 +1,109 @@
+/** Books of a test's own, somebody of the office who works in them, and an engine's side of reading them. */
+import { onTestFinished } from "vitest";
+import type { Change, Page, Source } from "../../../src/core/contract.ts";
+import { parseExact, type Json } from "../../../src/core/json.ts";
+import type { TrytonServer } from "../../../test/support/tryton.ts";
+import type { Books } from "../books.ts";
+import { TrytonConfig } from "../config.ts";
+import { openLookup } from "../lookup.ts";
+import { openTryton, type Tryton } from "../wire.ts";
+
+type Database = ReturnType<TrytonServer["copy"]>;
+
+export interface Desk {
+  readonly database: Database;
+  /** The synchronisation's. */
+  readonly books: Books;
+  /** The clerk's own session. */
+  readonly clerk: Tryton;
+  /** What `books` takes for the time; a test sets it. */
+  clock: Date;
+  create(model: string, values: object): Promise<number>;
+  write(model: string, id: number, values: object): Promise<void>;
+  /** The id of the one row with this value. */
+  one(model: string, field: string, value: unknown): Promise<number>;
+}
+
+export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
+  url: database.url,
+  database: database.database,
+  user: database.user,
+  password: database.password,
+  company: database.company,
+  accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
+  paymentMethod: "Bank transfer",
+  ...more,
+});
+
+let copies = 0;
+
+export function deskIn(server: TrytonServer, more: object = {}): Desk {
+  const database = server.copy(`desk${process.pid}_${++copies}`);
+  const config = TrytonConfig.parse(settings(database, more));
+  const desk = { clock: new Date("2026-11-21T12:00:00Z") };
+  const surroundings = {
+    folder: ".",
+    now: () => desk.clock,
+    pause: () => Promise.resolve(),
+    note: () => {},
+  };
+  const tryton = openTryton(config, surroundings);
+  const clerk = openTryton({ ...config, ...database.clerk }, surroundings);
+  onTestFinished(async () => {
+    await tryton.close();
+    await clerk.close();
+  });
+  return Object.assign(desk, {
+    database,
+    books: { config, tryton, lookup: openLookup(tryton, surroundings), surroundings },
+    clerk,
+    async create(model: string, values: object) {
+      const [id] = await clerk.call<[number]>(`model.${model}.create`, [[values]]);
+      return id;
+    },
+    async write(model: string, id: number, values: object) {
+      await clerk.call(`model.${model}.write`, [[id], values]);
+    },
+    async one(model: string, field: string, value: unknown) {
+      const found = await clerk.call<number[]>(`model.${model}.search`, [
+        [[field, "=", value]],
+        0,
+        2,
+        null,
+      ]);
+      if (found.length !== 1)
+        throw new Error(`${found.length} of ${model} with ${field} ${String(value)}`);
+      return found[0] as number;
+    },
+  });
+}
+
+/** Reads on from where it got to, and keeps the position as the store does: as text. */
+export function reader(source: Source) {
+  let position: Json | null = null;
+  return {
+    get position() {
+      return position;
+    },
+    async read(pagesMax = Infinity): Promise<{ pages: Page[]; changes: Change[] }> {
+      const pages: Page[] = [];
+      const reading = {
+        signal: new AbortController().signal,
+        known: () => null,
+        stored: () => false,
+      };
+      for await (const page of source.read(position, reading)) {
+        pages.push(page);
+        position = JSON.parse(JSON.stringify(page.position)) as Json;
+        if (pages.length === pagesMax) break;
+      }
+      return { pages, changes: pages.flatMap(({ changes }) => changes) };
+    },
+  };
+}
+
+/** By id, the last that was told. */
+export const byId = (changes: readonly Change[]): Record<string, unknown> =>
+  Object.fromEntries(changes.map(({ id, text }) => [id, JSON.parse(text)]));
+
+export const exactly = (change: Change | undefined): unknown => parseExact(change?.text ?? "null");
