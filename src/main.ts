@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { complain } from "./cli/answer.ts";
+import { budget } from "./cli/budget.ts";
 import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
 import { load } from "./cli/load.ts";
@@ -34,6 +35,7 @@ for (const add of [
   status,
   trace,
   quarantine,
+  budget,
   release,
   sandbox,
   schema,

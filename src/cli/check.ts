@@ -47,7 +47,7 @@ function inWords(config: Config, tables: readonly string[]): string {
 
 const end = ({ endpoint, name }: FlowConfig["from"]): string => `${endpoint}.${name}`;
 
-function when({ schedule, paused }: FlowConfig): string {
+export function when({ schedule, paused }: FlowConfig): string {
   if (paused) return "paused";
   return "cron" in schedule ? schedule.cron : `every ${durationText(schedule.everyMs)}`;
 }

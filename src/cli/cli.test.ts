@@ -280,7 +280,7 @@ const STATUS: Status = {
     },
   ],
   stops: [],
-  requests: { month: "2026-11", used: 1 },
+  requests: { month: "2026-11", used: 1, perMonth: 50_000, stretch: 1 },
 };
 
 const refuse = (number: string): Promise<never> =>

@@ -1,4 +1,5 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
+import type { Governor } from "../core/budget.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
@@ -6,10 +7,13 @@ import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { openPlatform } from "../platform/endpoint.ts";
+import { openGovernor } from "../platform/governor.ts";
 import type { Logger } from "../log.ts";
 import { mappings } from "../../mappings/index.ts";
+import { monthReport } from "../report/month.ts";
 import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
+import { ledger } from "../store/ledger.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { systemClock } from "./clock.ts";
 import { memoryReturner } from "./memory.ts";
@@ -37,13 +41,13 @@ export async function composeDaemon(
   log: Logger,
   progress?: (flow: string) => void,
 ): Promise<Composed> {
-  const { store, engine, flows, close } = open(config, (event, details) => {
+  const { store, engine, flows, month, close } = open(config, (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   });
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
     const daemon = new Daemon(withProgress, flows);
-    const office = storeOffice({ engine, flows, daemon, version, startedAt: new Date() });
+    const office = storeOffice({ engine, flows, daemon, month, version, startedAt: new Date() });
     return {
       office,
       daemon,
@@ -62,8 +66,15 @@ export async function composeDaemon(
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const { engine, flows, close } = open(config, () => {});
-  const office = storeOffice({ engine, flows, daemon: null, version, startedAt: new Date() });
+  const { engine, flows, month, close } = open(config, () => {});
+  const office = storeOffice({
+    engine,
+    flows,
+    daemon: null,
+    month,
+    version,
+    startedAt: new Date(),
+  });
   return { office, close };
 }
 
@@ -71,24 +82,37 @@ function open(config: Config, note: Engine["note"]) {
   const clock = systemClock();
   const store = openStore(config.state);
   try {
-    const endpoints = openEndpoints(config, store, clock, note);
+    const { budget } = config.platform;
+    const spending = ledger(store);
+    const governor = openGovernor({ clock, budget, ledger: spending });
+    const endpoints = openEndpoints(config, governor, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
+    const month = monthReport({ store, clock, flows, budget, minute: () => governor.minute() });
+    const returnMemory = memoryReturner();
     const engine: Engine = {
       store,
       clock,
       company: config.company,
       environment: config.platform.environment,
       currency: config.currency,
-      rest: memoryReturner(),
+      rest: () => {
+        store.rest();
+        returnMemory();
+      },
+      stretch: () => month.stretch(),
       tables: openTables(config.crossReferences),
       note,
     };
     const close = async (): Promise<void> => {
       for (const endpoint of endpoints.values()) await endpoint.close();
-      store.close();
+      try {
+        spending.close();
+      } finally {
+        store.close();
+      }
     };
-    return { store, engine, flows, close };
+    return { store, engine, flows, month, close };
   } catch (error) {
     store.close();
     throw error;
@@ -111,7 +135,7 @@ function expectOneReceiverEach(flows: readonly Flow[]): void {
 
 function openEndpoints(
   config: Config,
-  store: Store,
+  governor: Governor,
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
 ): Map<string, Endpoint> {
@@ -119,10 +143,7 @@ function openEndpoints(
     ...config.platform,
     clock,
     version,
-    onRequest: (purpose) => {
-      const month = new Date(clock.now().wallMs).toISOString().slice(0, 7);
-      store.journal.spend(month, purpose);
-    },
+    governor,
   });
   const surroundings = {
     folder: config.folder,

@@ -3,5 +3,6 @@
 export const load = {
   compose: () => import("./compose.ts"),
   sandbox: () => import("../sandbox/command.ts"),
+  plan: () => import("./budget-plan.ts"),
   demo: () => import("./demo.ts"),
 };

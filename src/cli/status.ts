@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
+import { factor } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
@@ -20,7 +21,12 @@ function inWords(status: Status): string {
     daemon === null
       ? "The daemon does not run."
       : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
-    `${counted(requests.used, "request")} to the platform in ${requests.month}.`,
+    `${requests.used} of ${counted(requests.perMonth, "request")} to the platform are used in ${requests.month}.`,
+    ...(requests.stretch > 1
+      ? [
+          `It is polled ${factor(requests.stretch)} times more seldom than configured, so that they suffice.`,
+        ]
+      : []),
     "",
     flows(status),
     ...status.stops.flatMap(({ breaker, scope, since, message, next }) => [

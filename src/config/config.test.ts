@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { usualBudget } from "../core/budget.ts";
 import type { Connector } from "../core/contract.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
@@ -103,6 +104,7 @@ test("a good configuration comes out complete", () => {
       auth: "bearer",
       overlapMs: 120_000,
       settleMs: null,
+      budget: usualBudget,
     },
     endpoints: [
       {

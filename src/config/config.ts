@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Budget } from "../core/budget.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { Check, type EndpointConfig, type Known } from "./check.ts";
 import { readDocument } from "./document.ts";
@@ -44,6 +45,7 @@ interface PlatformConfig {
   readonly overlapMs: number;
   /** Null: the built-in settling times. */
   readonly settleMs: number | null;
+  readonly budget: Budget;
 }
 
 /** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */

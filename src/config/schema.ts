@@ -1,5 +1,6 @@
 /** The settings of one installation. Descriptions are what editors show and what error messages offer. */
 import { z } from "zod";
+import { usualBudget } from "../core/budget.ts";
 import type { Connector } from "../core/contract.ts";
 import { duration } from "./duration.ts";
 import { flowSchema } from "./flows.ts";
@@ -13,6 +14,34 @@ const named = <Value extends z.ZodType>(what: string, value: Value) =>
     description: `${what} by name: lower-case letters, digits and hyphens.`,
     propertyNames: { pattern: NAME.source },
   });
+
+const percent = (what: string) => z.int().min(0).max(45).describe(`${what}: percent, 0 to 45.`);
+
+const budget = z.strictObject({
+  perMonth: z
+    .int()
+    .min(1)
+    .max(100_000_000)
+    .default(usualBudget.perMonth)
+    .describe(
+      "How many requests the platform allows this key in a calendar month (UTC): a number.",
+    ),
+  perMinute: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(usualBudget.perMinute)
+    .describe("How many requests the platform allows this key in a minute: a number."),
+  reserve: z
+    .strictObject({
+      writes: percent("What of the month is kept for writes").default(usualBudget.reserve.writes),
+      readBacks: percent("What of the month is kept for looking for uncertain writes").default(
+        usualBudget.reserve.readBacks,
+      ),
+    })
+    .prefault({})
+    .describe("What polling may not use of the month: writes and readBacks, in percent."),
+});
 
 const platform = z.strictObject({
   url: z
@@ -35,6 +64,9 @@ const platform = z.strictObject({
   settle: duration(
     "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
   ).optional(),
+  budget: budget
+    .prefault({})
+    .describe("The requests that the platform allows, and who may use them."),
 });
 
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";

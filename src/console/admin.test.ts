@@ -5,10 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StorageError } from "../core/errors.ts";
-import { type Office, OfficeError, type Status } from "../report/office.ts";
+import { type MonthStatus, type Office, OfficeError, type Status } from "../report/office.ts";
 import { type Admin, serveAdmin } from "./admin.ts";
 import { remoteOffice } from "./remote.ts";
 import { addressFile, questions } from "./wire.ts";
+
+const MONTH: MonthStatus = {
+  month: "2026-11",
+  used: 12,
+  perMonth: 50_000,
+  purposes: [{ purpose: "poll", used: 12, reserve: 0, left: 34_988 }],
+  forecast: { expected: 18, runsOutAt: null },
+  stretch: 1,
+  minute: { used: 2, limit: 600, opensInMs: 0 },
+};
 
 const STATUS: Status = {
   version: "0.1.0",
@@ -18,7 +28,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
-  requests: { month: "2026-11", used: 12 },
+  requests: { month: "2026-11", used: 12, perMonth: 50_000, stretch: 1 },
 };
 
 function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknown[] } {
@@ -31,6 +41,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     };
   const office: Office = {
     status: note(STATUS),
+    budget: note(MONTH),
     trace: note({ number: "INV-1", steps: [] }),
     quarantine: note([]),
     quarantineShow: async (group) => {

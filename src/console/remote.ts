@@ -15,6 +15,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     (await call(address, question, args)) as never;
   return {
     status: () => ask("status"),
+    budget: () => ask("budget"),
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),

@@ -18,6 +18,7 @@ const text = z.string().min(1).max(1000);
 /** Every question of an {@link Office} with its arguments; no other name can be called. */
 export const questions = {
   status: z.tuple([]),
+  budget: z.tuple([]),
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),

@@ -27,6 +27,13 @@ export interface Budget {
   readonly reserve: { readonly writes: number; readonly readBacks: number };
 }
 
+/** What the platform allows every key (specification part 8), and who may use it unless a configuration says so. */
+export const usualBudget: Budget = {
+  perMonth: 50_000,
+  perMinute: 600,
+  reserve: { writes: 20, readBacks: 10 },
+};
+
 /** Requests of a month; `lost`: a process was killed that may have sent them, and nobody knows what for. */
 export type Spent = Readonly<Partial<Record<Purpose | "lost", number>>>;
 

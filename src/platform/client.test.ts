@@ -1,7 +1,7 @@
 import nock from "nock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { clientFor, clientOptions, purposes, usePlatform } from "../../test/platform/support.ts";
-import { testClock } from "../../test/support/clock.ts";
+import { clientFor, clientOptions, counting, usePlatform } from "../../test/platform/support.ts";
+import type { Governor } from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import { openClient, type PlatformRequest } from "./client.ts";
 
@@ -109,8 +109,8 @@ describe("a platform that misbehaves", () => {
   test("after a mix-up nothing more is sent, and the client closes", async () => {
     const answers = nock(host).get("/v1/public/invoices?pageSize=1");
     answers.reply(200, "x".repeat(1_000_000), { "X-SVC-Sandbox": "true" });
-    const { onRequest, counts } = purposes();
-    const client = openClient(clientOptions({ onRequest }));
+    const { governor, counts } = counting();
+    const client = openClient(clientOptions({ governor }));
     await expect(client.exchange(read)).rejects.toThrow(EnvironmentError);
     await expect(client.exchange(write)).rejects.toThrow(EnvironmentError);
     await expect(client.exchange(read)).rejects.toThrow(EnvironmentError);
@@ -118,24 +118,36 @@ describe("a platform that misbehaves", () => {
     await client.close();
   });
 
-  test("the minute gate waits for RateLimit-Reset when nothing is left, and only then", async () => {
-    const clock = testClock();
-    const start = clock.now().monoMs;
-    const client = clientFor({ clock });
-    const waited = async (status: number, remaining: string, reset: string) => {
-      const before = clock.now().monoMs;
-      nock(host)
-        .get("/v1/public/invoices?pageSize=1")
-        .reply(status, "{}", { "RateLimit-Remaining": remaining, "RateLimit-Reset": reset });
-      await client.exchange(read);
-      return clock.now().monoMs - before;
+  test("what the governor does not admit is not sent, and says how long to wait", async () => {
+    const asked = nock(host).post("/v1/public/invoices").reply(201, "{}");
+    const governor: Governor = {
+      admit: async (purpose) => ({ admitted: false, waitMs: 42_000, detail: `no ${purpose}` }),
+      learn: () => {},
     };
-    expect(await waited(200, "1", "60")).toBe(0);
-    expect(await waited(200, "0", "42")).toBe(0);
-    expect(await waited(200, "0", "3600")).toBe(42_000);
-    expect(await waited(429, "0", "60")).toBe(0);
-    expect(await waited(200, "599", "60")).toBe(0);
-    expect(clock.now().monoMs - start).toBe(42_000);
+    const client = clientFor({ governor });
+    const held = { kind: "held", detail: "no write", waitMs: 42_000 };
+    expect(await client.exchange(write)).toEqual(held);
+    expect(await client.download(write, "application/pdf")).toEqual(held);
+    expect(asked.isDone()).toBe(false);
+  });
+
+  test("the governor learns the head of every answer, success or not", async () => {
+    const learnt: unknown[] = [];
+    const governor: Governor = {
+      admit: async () => ({ admitted: true }),
+      learn: (headers, status) => void learnt.push([headers["ratelimit-remaining"], status]),
+    };
+    const client = clientFor({ governor });
+    for (const status of [200, 429, 503]) {
+      const left = { "RateLimit-Remaining": String(status) };
+      nock(host).get("/v1/public/invoices?pageSize=1").reply(status, "{}", left);
+      await client.exchange(read);
+    }
+    expect(learnt).toEqual([
+      ["200", 200],
+      ["429", 429],
+      ["503", 503],
+    ]);
   });
 });
 
@@ -223,20 +235,10 @@ describe("against the sandbox", () => {
     expect((await control.ask("GET", "/records/invoices")).text).toContain('"total":1.10');
   });
 
-  test("a minute that is used up is waited out, and the next request is served", async () => {
-    await control.limits({ key: "supplier", perMinute: 2 });
-    const client = platform.client({ clock: await platform.clock() });
-    const before = await control.now();
-    for (let request = 0; request < 5; request++)
-      expect(await client.exchange(read)).toMatchObject({ status: 200 });
-    expect((await control.now()) - before).toBeGreaterThan(60_000);
-    expect(await control.requests()).toHaveLength(5);
-  });
-
   test("every request is counted with its purpose, whatever comes of it", async () => {
-    const { onRequest, counts } = purposes();
-    const endpoint = platform.endpoint({ onRequest });
-    const client = platform.client({ onRequest });
+    const { governor, counts } = counting();
+    const endpoint = platform.endpoint({ governor });
+    const client = platform.client({ governor });
     await endpoint.check(new AbortController().signal);
     await control.fault({ kind: "reset", method: "POST" });
     await client.exchange(send);

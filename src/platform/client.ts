@@ -3,6 +3,7 @@
  * that means is decided in outcomes.ts. No redirects, no decompression, no retries (reliability 2.7, finding 6).
  */
 import { buildConnector, Pool } from "undici";
+import type { Governor, Purpose } from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 
@@ -14,15 +15,13 @@ export interface PlatformOptions {
   readonly auth: "bearer" | "x-api-key";
   readonly environment: "live" | "test";
   readonly clock: Clock;
-  /** Told before every request: the month allows 50,000. */
-  readonly onRequest: (purpose: Purpose) => void;
+  /** Asked before every request: what it does not admit is not sent. */
+  readonly governor: Governor;
   /** Sent as the user agent. */
   readonly version: string;
   /** For one request and its whole answer; 40 s when left out. */
   readonly deadlineMs?: number;
 }
-
-export type Purpose = "poll" | "detail" | "write" | "read-back" | "check";
 
 export interface PlatformRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -43,8 +42,16 @@ export type Exchange =
     }
   /** No byte of the request left this machine. */
   | { readonly kind: "not-sent"; readonly detail: string }
+  /** The same: the budget does not allow it before `waitMs` are over. */
+  | Held
   /** It may have arrived. */
   | { readonly kind: "torn"; readonly detail: string };
+
+interface Held {
+  readonly kind: "held";
+  readonly detail: string;
+  readonly waitMs: number;
+}
 
 /** A success whose body is still arriving: read it to its end, or leave it. */
 export interface Download {
@@ -84,14 +91,21 @@ export function openClient(options: PlatformOptions): Exchanger {
     headersTimeout: HEADERS_MS,
     bodyTimeout: BODY_MS,
   });
-  const gate = minuteGate(options.clock);
+  const { governor } = options;
   let mixedUp: EnvironmentError | null = null;
 
-  /** What fails in here is no exchange: an error of ours (the count of requests cannot be stored). */
-  async function admit({ purpose }: PlatformRequest): Promise<void> {
-    await gate.pass();
+  function expectRightKey(): void {
     if (mixedUp !== null) throw mixedUp;
-    options.onRequest(purpose);
+  }
+
+  /** Null: it may be sent. What fails in here is no exchange: an error of ours (the count cannot be stored). */
+  async function held({ purpose }: PlatformRequest): Promise<Held | null> {
+    expectRightKey();
+    const admission = await governor.admit(purpose);
+    expectRightKey();
+    if (admission.admitted) return null;
+    const { detail, waitMs } = admission;
+    return { kind: "held", detail, waitMs };
   }
 
   /** One request, up to the head of its answer. */
@@ -110,13 +124,14 @@ export function openClient(options: PlatformOptions): Exchanger {
       body.on("error", () => {}).destroy();
       throw mixedUp;
     }
-    gate.learn(headers, status);
+    governor.learn(headers, status);
     return { status, headers, body };
   }
 
   return {
     async exchange(request) {
-      await admit(request);
+      const refused = await held(request);
+      if (refused !== null) return refused;
       try {
         const { status, headers, body } = await ask(request, JSON_TYPE);
         return { kind: "answer", status, headers, text: await bounded(body) };
@@ -125,7 +140,8 @@ export function openClient(options: PlatformOptions): Exchanger {
       }
     },
     async download(request, type) {
-      await admit(request);
+      const refused = await held(request);
+      if (refused !== null) return refused;
       try {
         const { status, headers, body } = await ask(request, type);
         if (status !== 200 || headers["content-type"]?.split(";")[0]?.trim() !== type)
@@ -234,24 +250,4 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
-}
-
-/** Waits out the minute when the platform says that nothing is left of it (specification part 7 and 8). */
-function minuteGate(clock: Clock) {
-  let closedUntil = 0;
-  return {
-    async pass(): Promise<void> {
-      for (
-        let wait = closedUntil - clock.now().monoMs;
-        wait > 0;
-        wait = closedUntil - clock.now().monoMs
-      )
-        await clock.pause(wait);
-    },
-    learn(headers: Readonly<Record<string, string>>, status: number): void {
-      const reset = Number(headers["ratelimit-reset"]);
-      const spent = headers["ratelimit-remaining"] === "0" && status !== 429;
-      if (spent && reset > 0 && reset <= 60) closedUntil = clock.now().monoMs + reset * 1_000;
-    },
-  };
 }

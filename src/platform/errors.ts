@@ -54,6 +54,10 @@ export class PlatformError extends Error {
 
 /** The error of an exchange that is no success of its operation. */
 export function errorOf(operation: OperationId, exchange: Exchange, now: Date): PlatformError {
+  if (exchange.kind === "held") {
+    const { detail: message, waitMs } = exchange;
+    return new PlatformError(operation, { kind: "month-spent", message, waitMs });
+  }
   if (exchange.kind !== "answer")
     return new PlatformError(operation, { kind: exchange.kind, message: exchange.detail });
   const { status, headers } = exchange;

@@ -1,4 +1,5 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
+import { PAUSED } from "../core/budget.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, AnswerName } from "../core/outcome.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
@@ -21,6 +22,10 @@ export function answerOf(
   now: Date,
   method: PlatformRequest["method"] = "POST",
 ): Answer {
+  if (exchange.kind === "held") {
+    const { detail, waitMs } = exchange;
+    return { name: "month-spent", detail, waitMs };
+  }
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
   const requestId = headers["x-request-id"];
@@ -76,7 +81,7 @@ function nameOf(status: number, { code, kind }: Failure): AnswerName {
     case 410:
       return "retired";
     case 429:
-      return code === "MONTHLY_CAP_EXCEEDED" || kind === "quota" ? "month-spent" : "slow-down";
+      return isMonthly(code, kind) ? "month-spent" : "slow-down";
     case 504:
       return "timed-out";
     case 307:
@@ -88,6 +93,9 @@ function nameOf(status: number, { code, kind }: Failure): AnswerName {
   if (status >= 400) return "unsupported";
   return "moved-maybe-done";
 }
+
+const isMonthly = (code: string, kind: string): boolean =>
+  code === "MONTHLY_CAP_EXCEEDED" || kind === "quota";
 
 const CONFLICTS: Readonly<Record<string, AnswerName>> = {
   IDEMPOTENCY_KEY_CONFLICT: "key-conflict",
@@ -120,6 +128,11 @@ export function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly n
 
 /** A page or record that was read. @throws SourceUnavailable for everything else */
 export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
+  if (exchange.kind === "held")
+    throw new SourceUnavailable(`${PAUSED}: ${what} was not read: ${exchange.detail}`, {
+      next: "It goes on by itself; see `fuelbridge budget status`.",
+      waitMs: exchange.waitMs,
+    });
   if (exchange.kind !== "answer")
     throw new SourceUnavailable(`${what} could not be read: ${exchange.detail}`, {
       next: "Check the network and the platform's address; it is tried again by itself.",
@@ -152,7 +165,8 @@ const STOPS: Partial<Record<AnswerName, string>> = {
 
 /** Worth another try within the same run: nothing was wrong with the question. */
 export function isPassing(exchange: Exchange): boolean {
-  return exchange.kind !== "answer" || exchange.status >= 500 || exchange.status === 429;
+  if (exchange.kind === "answer") return exchange.status >= 500 || exchange.status === 429;
+  return exchange.kind !== "held";
 }
 
 export function waitOf(exchange: Exchange, now: Date): number | undefined {
@@ -170,7 +184,8 @@ export function isQuota(exchange: Exchange, now: Date): boolean {
 function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
   const body = objectOf(parsed(text));
   const error = objectOf(body["error"]);
-  const { code, message, kind, details } = error;
+  const { message, details } = error;
+  const [code, kind] = [textOf(error["code"]), textOf(error["kind"] ?? body["kind"])];
   // Where `resetAt` stands is not specified (part 7), so it is looked for in all three.
   const waits = [body, error, objectOf(details)].flatMap(({ retryAfterSec, resetAt }) => [
     seconds(retryAfterSec),
@@ -178,12 +193,13 @@ function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
   ]);
   const after = headers["retry-after"];
   waits.push(seconds(after) ?? untilReset(after, now));
-  if (status === 429) waits.push(seconds(headers["ratelimit-reset"]));
+  // The head speaks of the minute, whatever the refusal is about.
+  if (status === 429 && !isMonthly(code, kind)) waits.push(seconds(headers["ratelimit-reset"]));
   const known = waits.filter((wait) => wait !== undefined);
   return {
-    code: typeof code === "string" ? code : "",
-    message: typeof message === "string" ? message.slice(0, 500) : "",
-    kind: typeof kind === "string" ? kind : "",
+    code,
+    message: textOf(message).slice(0, 500),
+    kind,
     details,
     waitMs: known.length === 0 ? undefined : Math.min(Math.max(...known), WAIT_MAX_MS),
   };
@@ -207,6 +223,8 @@ function untilReset(value: unknown, now: Date): number | undefined {
 
 /** `Date.parse` takes nearly everything for a date. */
 const DATE = /^\d{4}-\d{2}-\d{2}T| GMT$/;
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

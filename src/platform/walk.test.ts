@@ -3,7 +3,7 @@ import { instant, times } from "../../test/conformance/support.ts";
 import {
   idsIn,
   positionOf,
-  purposes,
+  counting,
   reading,
   usePlatform,
   walked,
@@ -326,8 +326,8 @@ describe("lists that carry no lines", () => {
   test("each record that is new to us is read in detail, and no other", async () => {
     const records = await invoices(120);
     await control.readings(half);
-    const { onRequest, counts } = purposes();
-    const source = await feed({ onRequest });
+    const { governor, counts } = counting();
+    const source = await feed({ governor });
     const known = new Set(idsOf(records.slice(0, 100)));
     const stored = (id: string) => known.has(id);
     const { pages } = await walked(source, null, undefined, reading({ stored }));

@@ -2,8 +2,12 @@
  * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
+import type { Forecast, PAUSED, Purpose } from "../core/budget.ts";
+
 export interface Office {
   status(): Promise<Status>;
+  /** What the month's requests to the platform went to, and how long they last. */
+  budget(): Promise<MonthStatus>;
   /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
   trace(number: string): Promise<Trace>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
@@ -35,12 +39,38 @@ export interface Status {
   readonly environment: "live" | "test";
   /** Null when no daemon runs. */
   readonly daemon: { readonly pid: number; readonly startedAt: string } | null;
-  /** True when no flow is stopped, nothing is quarantined and no request waits for a person. */
+  /** True when no flow is stopped (one that waits for budget is not), nothing is quarantined and no request waits for a person. */
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
   /** Requests to the platform in this calendar month (UTC). */
-  readonly requests: { readonly month: string; readonly used: number };
+  readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "stretch">;
+}
+
+/** Requests of the calendar month (UTC), as this store has counted them: all that were sent, billed or not. */
+export interface MonthStatus {
+  /** `2026-11` */
+  readonly month: string;
+  readonly used: number;
+  readonly perMonth: number;
+  readonly purposes: readonly {
+    /** `lost`: sent, or not, by a process that was killed before it had written down what for. */
+    readonly purpose: Purpose | "lost";
+    readonly used: number;
+    /** What nobody else may use. */
+    readonly reserve: number;
+    readonly left: number;
+  }[];
+  readonly forecast: Forecast | null;
+  /** Intervals of polls are this many times as long as configured; 1: as configured. */
+  readonly stretch: number;
+  /** Null when no daemon runs. */
+  readonly minute: {
+    readonly used: number;
+    readonly limit: number;
+    /** How long nothing is sent because the minute is used up. */
+    readonly opensInMs: number;
+  } | null;
 }
 
 /** received = pending + delivered + skipped + echoes + quarantined + resolved + superseded, always. */
@@ -48,7 +78,8 @@ export interface FlowStatus {
   readonly name: string;
   readonly from: string;
   readonly to: string;
-  readonly state: "idle" | "running" | "paused" | "stopped";
+  /** `paused: budget`: it goes on when the month allows it. */
+  readonly state: "idle" | "running" | "paused" | typeof PAUSED | "stopped";
   readonly schedule: string;
   /** ISO 8601 UTC. */
   readonly lastRunAt: string | null;

@@ -1,4 +1,5 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
+import { PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import { released } from "../engine/recovery.ts";
@@ -11,6 +12,7 @@ import {
   type Status,
 } from "./office.ts";
 import { groupId, resolve, retry, select } from "./decisions.ts";
+import { type MonthReport, monthReport } from "./month.ts";
 import { trace } from "./trace.ts";
 
 export interface OfficeParts {
@@ -20,14 +22,20 @@ export interface OfficeParts {
   readonly daemon: Daemon | null;
   readonly version: string;
   readonly startedAt: Date;
+  /** By default that of this store and the usual limits. */
+  readonly month?: MonthReport;
 }
 
 export function storeOffice(parts: OfficeParts): Office {
   const { engine, flows, daemon } = parts;
   const { store, clock } = engine;
+  const month =
+    parts.month ?? monthReport({ store, clock, flows, budget: usualBudget, minute: () => null });
 
   return {
-    status: async () => status(parts),
+    status: async () => status({ ...parts, month }),
+    // Without a daemon nothing is sent from here, and a minute says nothing.
+    budget: async () => ({ ...month.status(), ...(daemon === null ? { minute: null } : {}) }),
 
     trace: async (number) => {
       const steps = trace(store, number.trim());
@@ -98,9 +106,10 @@ export function storeOffice(parts: OfficeParts): Office {
   };
 }
 
-function status({ engine, flows, daemon, version, startedAt }: OfficeParts): Status {
-  const { store, clock, company, environment } = engine;
-  const month = new Date(clock.now().wallMs).toISOString().slice(0, 7);
+function status(parts: OfficeParts & { month: MonthReport }): Status {
+  const { engine, flows, daemon, version, startedAt } = parts;
+  const { store, company, environment } = engine;
+  const { month, used, perMonth, stretch } = parts.month.status();
   const states = flows.map((flow) => flowStatus(engine, flow, daemon));
   const stops = store.journal.breakers().map(({ sinceMs, breaker, scope, message, next }) => ({
     breaker,
@@ -116,10 +125,13 @@ function status({ engine, flows, daemon, version, startedAt }: OfficeParts): Sta
     daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
     healthy:
       stops.length === 0 &&
-      states.every(({ lastError, quarantined }) => lastError === null && quarantined === 0),
+      states.every(
+        ({ lastError, quarantined }) =>
+          (lastError === null || waitsForBudget(lastError.message)) && quarantined === 0,
+      ),
     flows: states,
     stops,
-    requests: { month, used: store.journal.requestsUsed(month) },
+    requests: { month, used, perMonth, stretch },
   };
 }
 
@@ -132,13 +144,7 @@ function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowS
     name: flow.name,
     from: flow.from,
     to: flow.to,
-    state: flow.paused
-      ? "paused"
-      : daemon?.isRunning(flow.name)
-        ? "running"
-        : error !== null
-          ? "stopped"
-          : "idle",
+    state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(error),
     schedule: scheduleText(flow.schedule),
     lastRunAt: isoOrNull(row?.last_run_ms),
     nextDueAt: isoOrNull(row?.next_due_ms),
@@ -153,6 +159,13 @@ function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowS
     superseded: count("superseded"),
   };
 }
+
+function stateAfter(error: string | null): FlowStatus["state"] {
+  if (error === null) return "idle";
+  return waitsForBudget(error) ? PAUSED : "stopped";
+}
+
+const waitsForBudget = (error: string): boolean => error.startsWith(PAUSED);
 
 function scheduleText(schedule: Schedule): string {
   if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;

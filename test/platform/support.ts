@@ -15,12 +15,16 @@ import type { Fault } from "../../src/core/fault.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { unread, type Walk, type WalkPosition } from "../../src/core/watermark.ts";
 import {
-  openClient,
-  type Exchanger,
-  type PlatformOptions,
+  type Budget,
+  type Governor,
   type Purpose,
-} from "../../src/platform/client.ts";
+  type Spent,
+  usualBudget,
+} from "../../src/core/budget.ts";
+import type { Clock } from "../../src/core/moment.ts";
+import { openClient, type Exchanger, type PlatformOptions } from "../../src/platform/client.ts";
 import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
+import { openGovernor } from "../../src/platform/governor.ts";
 import { useSandbox } from "../conformance/support.ts";
 import { testClock, type TestClock } from "../support/clock.ts";
 
@@ -34,7 +38,7 @@ export function clientOptions(options: Partial<PlatformOptions> = {}): PlatformO
     auth: "bearer",
     environment: "live",
     clock: testClock(),
-    onRequest: () => {},
+    governor: counting().governor,
     version: "0.0.0-test",
     ...options,
   };
@@ -96,13 +100,31 @@ export function usePlatform(scenario: "empty" | "conformance" = "empty") {
   };
 }
 
-/** Counts requests by purpose. */
-export function purposes() {
+/** Admits everything, and counts it by purpose. */
+export function counting() {
   const counts = new Map<Purpose, number>();
-  return {
-    counts: () => Object.fromEntries(counts),
-    onRequest: (purpose: Purpose) => void counts.set(purpose, (counts.get(purpose) ?? 0) + 1),
+  const governor: Governor = {
+    async admit(purpose) {
+      counts.set(purpose, (counts.get(purpose) ?? 0) + 1);
+      return { admitted: true };
+    },
+    learn: () => {},
   };
+  return { governor, counts: () => Object.fromEntries(counts) };
+}
+
+/** A month that is kept in memory; `used` is what was spent of every month before. */
+export function governed(clock: Clock, budget: Partial<Budget> = {}, used: Spent = {}) {
+  const spent: Partial<Record<Purpose | "lost", number>> = { ...used };
+  return openGovernor({
+    clock,
+    budget: { ...usualBudget, ...budget },
+    ledger: {
+      spent: () => spent,
+      spend: (_, purpose) => void (spent[purpose] = (spent[purpose] ?? 0) + 1),
+      closedUntil: () => null,
+    },
+  });
 }
 
 /** What the engine lends a source; this one has stored nothing. */
