@@ -1,0 +1,84 @@
+/**
+ * The store, while no daemon holds it: a backup of it, put in its place again after more was sent (as people do after
+ * a disk has died), and what can be learned or broken by looking inside.
+ */
+import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import Database from "better-sqlite3";
+import { remoteOffice } from "../../src/console/remote.ts";
+import type { Random } from "../../src/sandbox/scenes/random.ts";
+import type { Books } from "./books.ts";
+import type { Site } from "./site.ts";
+
+const storeOf = ({ state }: Site): string => join(state, "fuelbridge.sqlite");
+const backupOf = ({ folder }: Site): string => join(folder, "backup.sqlite");
+
+/** Only while no daemon runs, like the other one. */
+export function backUp(site: Site): void {
+  if (!existsSync(storeOf(site))) return;
+  rmSync(backupOf(site), { force: true });
+  const database = new Database(storeOf(site));
+  database.prepare("vacuum into ?").run(backupOf(site));
+  database.close();
+}
+
+/** The exports since then are dropped again, since nobody else knows of them. False when there is no backup yet. */
+export function putBack(site: Site, books: Books): boolean {
+  if (!existsSync(backupOf(site))) return false;
+  for (const end of ["", "-wal", "-shm"]) rmSync(storeOf(site) + end, { force: true });
+  copyFileSync(backupOf(site), storeOf(site));
+  books.exportAgain();
+  return true;
+}
+
+/** Sabotage: every send under way is taken for one that never was. */
+export function forgetSends(site: Site): void {
+  if (!existsSync(storeOf(site))) return;
+  const database = new Database(storeOf(site));
+  database.exec(
+    `update request set state = 'ready', machine = json_set(machine, '$.state', 'ready', '$.sends', 0,
+       '$.unresolved', null, '$.firstSentWallMs', null, '$.notBefore', null, '$.preflighted', json('true'))
+     where state in ('sending', 'unknown')`,
+  );
+  database.close();
+}
+
+/** How often a restart found a send without an outcome. */
+export function killedInTheAir(site: Site): number {
+  const database = new Database(storeOf(site));
+  try {
+    return database
+      .prepare<[], number>(
+        "select count(*) from audit where event = 'restart' and detail = 'sending'",
+      )
+      .pluck()
+      .get() as number;
+  } finally {
+    database.close();
+  }
+}
+
+const LOOKS_MS = 2_500;
+
+/**
+ * The first lives on a restored store: nothing is sent, not even after a kill, until a person has released it.
+ * @throws Error when something was
+ */
+export async function recover(site: Site, random: Random): Promise<void> {
+  const before = await site.platform.writes();
+  for (let life = random.int(1, 2); life >= 0; life--) {
+    const daemon = site.start("run");
+    await daemon.said('"fuelbridge runs"');
+    await pause(random.int(0, LOOKS_MS));
+    const office = await remoteOffice(site.state);
+    const stops = (await office?.status())?.stops ?? [];
+    const sent = (await site.platform.writes()) - before;
+    if (sent > 0) throw new Error(`a restored store sent ${sent} writes before it was released`);
+    if (!stops.some(({ breaker }) => breaker === "restored"))
+      throw new Error(`a restored store is not stopped: ${JSON.stringify(stops)}`);
+    if (life === 0) await office?.release("restored", "drill");
+    daemon.kill("SIGKILL");
+    await daemon.ended;
+  }
+}

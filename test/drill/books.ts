@@ -1,0 +1,233 @@
+/**
+ * The ERP of a drill: it makes customers, invoices and prices from a seed, exports them as an ERP does (whole files,
+ * lists that say again what they said before), and knows to the cent what the platform must hold in the end.
+ */
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Random } from "../../src/sandbox/scenes/random.ts";
+
+export interface Bill {
+  readonly number: string;
+  readonly customer: string;
+  readonly subtotal: Decimal;
+  readonly tax: Decimal;
+  readonly total: Decimal;
+  /** Amounts of the lines, in their order. */
+  readonly lines: readonly Line[];
+}
+
+interface Line {
+  readonly product: string;
+  readonly gallons: number;
+  readonly rate: string;
+  readonly amount: Decimal;
+}
+
+interface Customer {
+  readonly code: string;
+  readonly name: string;
+}
+
+/** ERP code, and the platform's name of it (config/crossref/products.csv). */
+const PRODUCTS = [
+  ["ULSD-CLR", "ULSD-CLR"],
+  ["ULSD-DYE", "ULSD-DYE"],
+  ["087", "UNL-87"],
+  ["089", "UNL-89"],
+  ["093", "UNL-93"],
+  ["E10-87", "E10-87"],
+  ["KERO-K1", "KERO-K1"],
+  ["DEF", "DEF-32"],
+] as const;
+
+type Cell = string | number;
+/** By column; what is left out is empty. */
+type Row = Readonly<Record<string, Cell>>;
+
+export class Books {
+  readonly customers: readonly Customer[];
+  readonly bills: readonly Bill[];
+  readonly #prices: string[];
+  readonly #random: Random;
+  readonly #folder: string;
+  readonly #portions: number;
+  #exports = 0;
+
+  /** Of `documents`, three in twenty are customers and a quarter are prices; they are exported in `portions`. */
+  constructor(random: Random, folder: string, documents: number, portions: number) {
+    const customers = Math.max(2, Math.round(documents * 0.15));
+    const prices = Math.round(documents * 0.25);
+    this.#random = random;
+    this.#folder = folder;
+    this.#portions = portions;
+    this.customers = Array.from({ length: customers }, (_, at) => customer(at));
+    const bills = documents - customers - prices;
+    // Some are for customers that are exported only later: they wait for them.
+    const known = (at: number): number =>
+      Math.min(customers, Math.ceil(customers * (at / bills + 2 / portions)));
+    this.bills = Array.from({ length: bills }, (_, at) =>
+      bill(random, at, random.pick(this.customers.slice(0, known(at))).code),
+    );
+    this.#prices = Array.from({ length: prices }, () => price(random));
+    mkdirSync(folder, { recursive: true });
+  }
+
+  get isExported(): boolean {
+    return this.#exports >= this.#portions;
+  }
+
+  /** `terminal product` → the price that was exported last. */
+  get prices(): ReadonlyMap<string, string> {
+    return new Map(
+      this.#prices.map((value, at) => {
+        const [, product] = productAt(at);
+        return [`${terminalAt(at)} ${product}`, value];
+      }),
+    );
+  }
+
+  /** All customers and prices of now, the next invoices, and some older ones again as paid. */
+  exportNext(): void {
+    const at = this.#exports++;
+    const upTo = (all: number): number => Math.ceil((all * (at + 1)) / this.#portions);
+    this.exportPrices();
+    const before = Math.ceil((this.bills.length * at) / this.#portions);
+    const again = this.bills.slice(0, before).filter(() => this.#random.chance(0.05));
+    const fresh = this.bills.slice(before, upTo(this.bills.length));
+    const heads = [
+      ...again.map((one) => headRow(one, true)),
+      ...fresh.map((one) => headRow(one, false)),
+    ];
+    const bills = [...again, ...fresh];
+    const stamp = String(at).padStart(4, "0");
+    this.#write(`customer-invoice-taxes-${stamp}`, TAX_COLUMNS, bills.map(taxRow));
+    this.#write(`customer-invoice-lines-${stamp}`, LINE_COLUMNS, bills.flatMap(lineRows));
+    this.#write(`customer-invoices-${stamp}`, HEAD_COLUMNS, heads);
+    const known = this.customers.slice(0, upTo(this.customers.length));
+    this.#write(`customers-${stamp}`, CUSTOMER_COLUMNS, known.map(customerRow));
+  }
+
+  /** Each price changes with one chance in three; of a few values, so that some come back. */
+  exportPrices(): void {
+    const random = this.#random;
+    for (const at of this.#prices.keys()) if (random.chance(0.33)) this.#prices[at] = price(random);
+    const rows = this.#prices.map((value, at): Row => {
+      const line = at % PRODUCTS.length;
+      const list = { ID: terminalAt(at), Name: terminalAt(at), "Tax Included": "0" };
+      const row = { "Lines/Sequence": line + 1, "Lines/Product/Code": productAt(at)[0] };
+      return { ...(line === 0 ? list : {}), ...row, "Lines/Formula": value };
+    });
+    this.#write(`price-lists-${String(random.int(0, 999_999_999))}`, PRICE_COLUMNS, rows);
+  }
+
+  /** What was taken is dropped again, under the names it had: after a restored backup nobody else has it. */
+  exportAgain(): void {
+    const archive = join(this.#folder, "archive");
+    for (const name of readdirSync(archive))
+      renameSync(join(archive, name), join(this.#folder, name.replace(/\.[0-9a-f]{8}(?=\.)/, "")));
+  }
+
+  #write(name: string, columns: string, rows: readonly Row[]): void {
+    const lines = rows.map((row) =>
+      columns
+        .split(",")
+        .map((column) => quoted(row[column] ?? ""))
+        .join(","),
+    );
+    const path = join(this.#folder, `${name}.csv`);
+    writeFileSync(`${path}.tmp`, [columns, ...lines, ""].join("\r\n"));
+    renameSync(`${path}.tmp`, path);
+  }
+}
+
+/** Some have the name of another, and many a name that another one's name begins with. */
+function customer(at: number): Customer {
+  const name = at % 9 === 4 ? "Twin Farms" : `Drill Farms ${at}`;
+  return { code: `D${at}`, name };
+}
+
+/** Every seventh number begins with the number before it: a search for that one finds both. */
+function bill(random: Random, at: number, customer: string): Bill {
+  const number = at % 7 === 6 ? `DRILL-${1_000 + at - 1}A` : `DRILL-${1_000 + at}`;
+  const lines = Array.from({ length: random.int(1, 3) }, () => {
+    const rate = `${random.int(1, 4)}.${random.digits(random.int(3, 6))}`;
+    const gallons = random.int(100, 9_000);
+    const amount = Decimal.of(rate)
+      .times(Decimal.of(String(gallons)))
+      .round(2);
+    return { product: random.pick(PRODUCTS)[0], gallons, rate, amount };
+  });
+  const subtotal = Decimal.sum(lines.map(({ amount }) => amount));
+  const tax = Decimal.of(`${random.int(0, 900)}.${random.digits(2)}`);
+  return { number, customer, subtotal, tax, total: subtotal.plus(tax), lines };
+}
+
+const price = (random: Random): string => `${random.int(1, 3)}.${random.int(10, 99)}`;
+const productAt = (at: number) => PRODUCTS[at % PRODUCTS.length] ?? PRODUCTS[0];
+const terminalAt = (at: number): string =>
+  `T-75-TX-${String(2_000 + Math.floor(at / PRODUCTS.length))}`;
+
+const CUSTOMER_COLUMNS =
+  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code," +
+  "Addresses/City,Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
+const HEAD_COLUMNS =
+  "ID,Number,Reference,Description,State,Invoice Date,Party/Code,Party,Currency/Code,Payment Term," +
+  "Lines to Pay/Maturity Date,Untaxed,Tax,Total,Amount to Pay,Reconciled,Comment,Edited at";
+const LINE_COLUMNS =
+  "ID,Invoice/ID,Invoice/Number,Sequence,Type,Product/Code,Product/Product Template/Name,Description," +
+  "Quantity,Unit/Symbol,Unit Price,Amount";
+const TAX_COLUMNS = "ID,Invoice/ID,Invoice/Number,Sequence,Description,Tax,Base,Amount,Manual";
+const PRICE_COLUMNS =
+  "ID,Name,Unit,Tax Included,Lines/Sequence,Lines/Product/Code,Lines/Product,Lines/Category," +
+  "Lines/Quantity,Lines/Formula,Edited at,Created at";
+
+const customerRow = ({ code, name }: Customer): Row => ({
+  ID: code.slice(1),
+  Code: code,
+  Name: name,
+  "Addresses/Street": "1 Drill Road",
+  "Addresses/Postal Code": "77001",
+  "Addresses/City": "Houston",
+  "Addresses/Subdivision/Code": "US-TX",
+  "Addresses/Country/Code": "US",
+});
+
+const headRow = ({ number, customer, subtotal, tax, total }: Bill, isPaid: boolean): Row => ({
+  ID: number,
+  Number: number,
+  State: isPaid ? "paid" : "posted",
+  "Invoice Date": "11/21/2026",
+  "Party/Code": customer,
+  "Currency/Code": "USD",
+  Untaxed: subtotal.fixed(2),
+  Tax: tax.fixed(2),
+  Total: total.fixed(2),
+  "Amount to Pay": isPaid ? "0" : total.fixed(2),
+  Reconciled: isPaid ? "11/22/2026" : "",
+});
+
+const lineRows = ({ number, lines }: Bill): Row[] =>
+  lines.map(({ product, gallons, rate, amount }, at) => ({
+    ID: `${number}-${at}`,
+    "Invoice/ID": number,
+    "Invoice/Number": number,
+    Sequence: at + 1,
+    Type: "line",
+    "Product/Code": product,
+    Description: `Fuel ${at}`,
+    Quantity: gallons,
+    "Unit/Symbol": "gal",
+    "Unit Price": rate,
+    Amount: amount.fixed(2),
+  }));
+
+const taxRow = ({ number, tax }: Bill): Row => ({
+  ID: `${number}-t`,
+  "Invoice/ID": number,
+  "Invoice/Number": number,
+  Tax: "State Tax",
+  Amount: tax.fixed(2),
+});
+
+const quoted = (cell: Cell): string => `"${String(cell).replaceAll('"', '""')}"`;

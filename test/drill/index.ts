@@ -1,0 +1,67 @@
+/**
+ * `npm run drill -- --documents 2000 --kills 200 --seed 1 [--two-daemons] [--restore]`: the whole daemon against
+ * the sandbox, killed again and again in bad weather. That it can fail is shown by `--late 90` (a platform that commits
+ * later than the settling time and its own hold) and by `--forget` (a store that forgets sends between lives). Prints counts; exits with 1 when anything was doubled, lost or
+ * wrong, or did not come to an end, and then says the command that repeats it.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { drill } from "./run.ts";
+
+const { values } = parseArgs({
+  options: {
+    documents: { type: "string", default: "2000" },
+    kills: { type: "string", default: "200" },
+    seed: { type: "string", default: "1" },
+    settle: { type: "string", default: "2" },
+    late: { type: "string", default: "0.6" },
+    "two-daemons": { type: "boolean", default: false },
+    restore: { type: "boolean", default: false },
+    forget: { type: "boolean", default: false },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+// Leaves no daemon behind.
+process.once("SIGINT", () => process.exit(130)).once("SIGTERM", () => process.exit(143));
+const folder = mkdtempSync(join(tmpdir(), "fuelbridge-drill-"));
+const startedMs = performance.now();
+const outcome = await drill(folder, {
+  documents: Number(values.documents),
+  kills: Number(values.kills),
+  seed: Number(values.seed),
+  settle: Number(values.settle),
+  late: Number(values.late),
+  twoDaemons: values["two-daemons"],
+  restore: values.restore,
+  forget: values.forget,
+  progress: (line) => say(`  ${line}`),
+});
+const seconds = Math.round((performance.now() - startedMs) / 1_000);
+const { duplicates, lost, wrong, odd, decisions } = outcome;
+const faults = [...outcome.faults].map(([kind, count]) => `${kind} ${count}`).join(", ");
+say(
+  `documents ${values.documents}, kills ${outcome.kills} (writes in the air ${outcome.inTheAir}), seed ${values.seed}`,
+);
+if (values["two-daemons"])
+  say(`second daemons refused ${outcome.seconds.refused}, took over ${outcome.seconds.tookOver}`);
+if (values.restore) say(`backups put back ${outcome.restores}`);
+say(
+  `requests ${outcome.requests}, writes ${outcome.writes}, replays ${outcome.replays}, read-backs ${outcome.readBacks}`,
+);
+say(`faults: ${faults}`);
+say(
+  `decisions by a person: ${decisions.retried} retried, ${decisions.resolved} resolved, ${decisions.released} stops released`,
+);
+say(
+  `duplicates ${duplicates.length}, lost ${lost.length}, wrong amounts ${wrong.length}, otherwise odd ${odd.length}, rounds to settle ${outcome.rounds}`,
+);
+say(`${seconds} s`);
+const bad = [...duplicates, ...lost, ...wrong, ...odd];
+for (const line of bad.slice(0, 30)) say(`  ${line}`);
+if (bad.length === 0) rmSync(folder, { recursive: true, force: true });
+else {
+  say(`repeat: npm run drill -- ${process.argv.slice(2).join(" ")}; what is left of it: ${folder}`);
+  process.exitCode = 1;
+}

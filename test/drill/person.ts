@@ -1,0 +1,106 @@
+/**
+ * The person in a drill. He looks into the quarantine through the running daemon, and for what nobody can tell by
+ * machine he looks at the platform's records: what is there he resolves with its id, what is not he retries. He lets
+ * everything rest first, longer than any write of the platform takes.
+ */
+import { remoteOffice } from "../../src/console/remote.ts";
+import type { Office, Quarantined, Status } from "../../src/report/office.ts";
+import { type Members, type Platform, type Site } from "./site.ts";
+import { SLOW_S } from "./weather.ts";
+
+const RESTS_MS = (SLOW_S + 2) * 1_000;
+/** What is released when its cause is gone; the other stops clear themselves, or must never come. */
+const RELEASABLE = "quota";
+
+export class Person {
+  readonly #site: Site;
+  /** Delivery → when he first saw it, by the platform's clock. */
+  readonly #seen = new Map<string, number>();
+  readonly decisions = { resolved: 0, retried: 0, released: 0 };
+  /** What should never have come to him. */
+  readonly complaints = new Set<string>();
+
+  constructor(site: Site) {
+    this.#site = site;
+  }
+
+  /** One look; null when no daemon answers, or it died while he was talking to it. */
+  async look(): Promise<Status | null> {
+    try {
+      const office = await remoteOffice(this.#site.state);
+      if (office === null) return null;
+      const status = await office.status();
+      for (const { breaker, message } of status.stops) {
+        if (breaker === "split-brain" || breaker === "doubled")
+          this.complaints.add(`stopped: ${breaker}: ${message}`);
+        if (breaker !== RELEASABLE) continue;
+        await office.release(breaker, "drill");
+        this.decisions.released++;
+      }
+      await this.#decide(office);
+      return await office.status();
+    } catch (error) {
+      if (isGone(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Has every flow read its source now. */
+  async hurry(): Promise<void> {
+    const office = await remoteOffice(this.#site.state);
+    await office?.runNow("all").catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+  }
+
+  async #decide(office: Office): Promise<void> {
+    const { platform } = this.#site;
+    const { now } = await platform.ask<{ now: string }>("GET", "/clock");
+    for (const { id, flow, code, cause } of await office.quarantine()) {
+      if (code === "waits-for") continue;
+      if (code !== "needs-decision") {
+        this.complaints.add(`quarantined in ${flow}: ${code}: ${cause}`);
+        continue;
+      }
+      const { deliveries } = await office.quarantineShow(id);
+      for (const one of deliveries) {
+        const since = this.#seen.get(one.delivery) ?? Date.parse(now);
+        this.#seen.set(one.delivery, since);
+        if (Date.parse(now) - since >= RESTS_MS) await this.#settle(office, flow, one);
+      }
+    }
+  }
+
+  async #settle(office: Office, flow: string, { delivery, number }: Quarantined): Promise<void> {
+    const found = await idsOf(this.#site.platform, flow, number);
+    if (found.length > 1) this.complaints.add(`${number} is there ${found.length} times`);
+    const [receiverId] = found;
+    this.#seen.delete(delivery);
+    if (receiverId === undefined) {
+      await office.retry(delivery);
+      this.decisions.retried++;
+    } else {
+      await office.resolve(delivery, { by: "drill", note: "found there", receiverId });
+      this.decisions.resolved++;
+    }
+  }
+}
+
+/** The platform's ids of what has this number there. Prices are simply sent again. */
+async function idsOf(platform: Platform, flow: string, number: string): Promise<string[]> {
+  const text = (record: Members, field: string): string => record[field] as string;
+  if (flow === "invoices")
+    return (await platform.records("invoices"))
+      .filter((one) => one["invoiceNumber"] === number)
+      .map((one) => text(one, "id"));
+  if (flow === "customers")
+    return (await platform.records("connections"))
+      .filter((one) => one["erpId"] === number)
+      .map((one) => text(one, "toCompanyId"));
+  return [];
+}
+
+/** The daemon was killed, or what he speaks of was settled meanwhile. */
+const isGone = (error: unknown): boolean =>
+  error instanceof Error &&
+  /^(OfficeError|EnvironmentError|TypeError|SyntaxError)$/.test(error.name);

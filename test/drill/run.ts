@@ -1,0 +1,246 @@
+/** The course of a drill: exports, kills and bad weather, then calm, until everything is settled or it is clear that it never will be. */
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Random } from "../../src/sandbox/scenes/random.ts";
+import type { Status } from "../../src/report/office.ts";
+import type { Running } from "../support/site-program.ts";
+import { audit, type Findings } from "./audit.ts";
+import { backUp, forgetSends, killedInTheAir, putBack, recover } from "./backup.ts";
+import { Books } from "./books.ts";
+import { Person } from "./person.ts";
+import { second, type Seconds } from "./second.ts";
+import { openSite, type Site } from "./site.ts";
+import { beforeStart, calm, holdNextWrite, LATE_S, nextDay, whileRunning } from "./weather.ts";
+
+export interface Options {
+  readonly documents: number;
+  readonly kills: number;
+  readonly seed: number;
+  /** Seconds; the default is {@link SETTLE_S}. */
+  readonly settle?: number;
+  /** How late failing writes commit, in seconds of the platform's clock. More than a minute must make it fail. */
+  readonly late?: number;
+  /** Second daemons are started on the same store. */
+  readonly twoDaemons?: boolean;
+  /** The store is replaced by older backups. */
+  readonly restore?: boolean;
+  /** What is being sent is forgotten between two lives, as it would be without a store: this must make it fail. */
+  readonly forget?: boolean;
+  /** Told now and then how far it is. */
+  readonly progress?: (line: string) => void;
+}
+
+export interface Outcome extends Findings {
+  readonly books: Books;
+  readonly kills: number;
+  readonly requests: number;
+  readonly writes: number;
+  /** `status 503`, `reset` → how many requests met it. */
+  readonly faults: ReadonlyMap<string, number>;
+  readonly replays: number;
+  readonly readBacks: number;
+  readonly decisions: Person["decisions"];
+  readonly rounds: number;
+  readonly seconds: Seconds;
+  readonly restores: number;
+  /** Kills between the first byte of a write and the record of its outcome. */
+  readonly inTheAir: number;
+}
+
+const SETTLE_S = 2;
+const EXPORTS_MAX = 40;
+const ROUNDS_MAX = 12;
+const RESTORE_EVERY = 20;
+/** A round is over when nothing has changed for so long: what is left waits for a hold to end. */
+const QUIET_MS = 6_000;
+
+/** What one drill goes through together. */
+interface Course {
+  readonly options: Options;
+  readonly random: Random;
+  readonly site: Site;
+  readonly books: Books;
+  readonly person: Person;
+  readonly seconds: Seconds;
+  restores: number;
+}
+
+/** `folder` is empty. @throws Error when a daemon ends by itself, or does what it never may */
+export async function drill(folder: string, options: Options): Promise<Outcome> {
+  const { documents, kills, seed, settle = SETTLE_S } = options;
+  const random = new Random(seed);
+  const site = await openSite(folder, { settle });
+  try {
+    const exports = Math.max(1, Math.min(EXPORTS_MAX, Math.floor(kills / 2)));
+    const books = new Books(random, join(site.erp, "export"), documents, exports);
+    const person = new Person(site);
+    const seconds: Seconds = { refused: 0, tookOver: 0 };
+    const course: Course = { options, random, site, books, person, seconds, restores: 0 };
+    await storm(course, Math.max(1, Math.floor(kills / exports)));
+    while (!books.isExported) books.exportNext();
+    const rounds = await settled(site, books, person);
+    const findings = await audit(site, books);
+    findings.odd.push(...person.complaints);
+    const { decisions } = person;
+    const { restores } = course;
+    return {
+      ...findings,
+      ...(await counted(site)),
+      books,
+      kills,
+      decisions,
+      rounds,
+      seconds,
+      restores,
+    };
+  } finally {
+    await site.platform.close();
+  }
+}
+
+/** Every life ends by a kill; before each `every`th there is an export. */
+async function storm(course: Course, every: number): Promise<void> {
+  const { options, random, site, books } = course;
+  const { kills, late = LATE_S, progress } = options;
+  for (let kill = 0; kill < kills; kill++) {
+    if (kill % every === 0 && !books.isExported) books.exportNext();
+    else if (random.chance(0.1)) books.exportPrices();
+    await beforeStart(site.platform, random, late);
+    if (options.forget) forgetSends(site);
+    if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY / 2) backUp(site);
+    if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY - 1 && putBack(site, books)) {
+      course.restores++;
+      await recover(site, random);
+    }
+    await live(course);
+    if (kill % 20 === 19) progress?.(`${kill + 1} kills, ${await site.platform.writes()} writes`);
+  }
+}
+
+/** One life of a daemon, from its start to the kill. */
+async function live({ site, person, random, seconds, options }: Course): Promise<void> {
+  let daemon = site.start("run");
+  const draw = random.next();
+  const writes = random.int(1, Math.ceil((options.documents * 4) / options.kills));
+  const moment = random.int(0, 400);
+  if (draw < 0.1) await pause(moment * 3);
+  else {
+    await daemon.said('"fuelbridge runs"');
+    await person.hurry();
+    if (random.chance(0.3)) await person.look();
+    if (options.twoDaemons && random.chance(0.3))
+      daemon = await second(site, daemon, random, seconds);
+    if (draw < 0.2) await long(site, person, random);
+    else if (draw < 0.6) await untilHeld(site, random);
+    else await untilWrites(site, writes, draw < 0.8 ? 0 : moment);
+  }
+  daemon.kill("SIGKILL");
+  await killed(daemon);
+}
+
+/** Long enough for what is uncertain to be looked for, and for the person to look in. */
+async function long(site: Site, person: Person, random: Random): Promise<void> {
+  const until = performance.now() + random.int(2_000, 7_000);
+  while (performance.now() < until) {
+    await person.look();
+    await whileRunning(site.platform, random);
+    await pause(Math.min(500, Math.max(until - performance.now(), 0)));
+  }
+}
+
+/** Until a write is at the platform, which is in no hurry to answer. */
+async function untilHeld(site: Site, random: Random): Promise<void> {
+  const held = await holdNextWrite(site.platform, random);
+  const over = performance.now() + LIFE_MS;
+  while (!(await held.isThere()) && performance.now() < over) await pause(LOOK_MS);
+  await pause(random.int(0, held.ms));
+}
+
+const LIFE_MS = 1_500;
+const LOOK_MS = 15;
+
+/** Until so many more writes have come, and `moment` ms; or long enough without them. */
+async function untilWrites({ platform }: Site, more: number, moment: number): Promise<void> {
+  const enough = (await platform.writes()) + more;
+  const over = performance.now() + LIFE_MS;
+  while ((await platform.writes()) < enough && performance.now() < over) await pause(LOOK_MS);
+  await pause(moment);
+}
+
+/** @throws Error when it had ended before, or complained */
+async function killed(daemon: Running): Promise<void> {
+  const { signal, code, out, err } = await daemon.ended;
+  if (signal !== "SIGKILL") throw new Error(`it ended by itself with ${code}: ${out}${err}`);
+  if (err !== "" || out.includes('"flow failed"')) throw new Error(`it complained: ${err}${out}`);
+}
+
+/** In rounds, each a day later, until nothing is open. Returns how many it took. */
+async function settled(site: Site, books: Books, person: Person): Promise<number> {
+  for (let round = 1; round <= ROUNDS_MAX; round++) {
+    await calm(site.platform);
+    await nextDay(site.platform);
+    const daemon = site.start("run");
+    await daemon.said('"fuelbridge runs"');
+    const isSettled = await quiet(books, person);
+    daemon.kill("SIGTERM");
+    const { code, out, err } = await daemon.ended;
+    if (code !== 143) throw new Error(`it did not stop as told: ${code}: ${out}${err}`);
+    if (isSettled) return round;
+  }
+  return ROUNDS_MAX;
+}
+
+/** Until everything is settled (true), or nothing moves any more (false). */
+async function quiet(books: Books, person: Person): Promise<boolean> {
+  let last = "";
+  let since = performance.now();
+  while (performance.now() - since < QUIET_MS) {
+    await person.hurry();
+    const status = await person.look();
+    if (status === null) throw new Error("the daemon does not answer");
+    if (isSettled(status, books)) return true;
+    const now = JSON.stringify([
+      status.flows.map(({ received, pending, quarantined }) => [received, pending, quarantined]),
+      person.decisions,
+    ]);
+    if (now !== last) since = performance.now();
+    last = now;
+    await pause(500);
+  }
+  return false;
+}
+
+function isSettled({ flows }: Status, books: Books): boolean {
+  const wanted: Readonly<Record<string, number>> = {
+    customers: books.customers.length,
+    "rack-prices": books.prices.size,
+    invoices: books.bills.length,
+    "invoices-issued": books.bills.length,
+  };
+  return flows.every(
+    ({ name, received, pending, quarantined }) =>
+      received >= (wanted[name] ?? 0) && pending === 0 && quarantined === 0,
+  );
+}
+
+async function counted(site: Site) {
+  const seen = await site.platform.requests();
+  const faults = new Map<string, number>();
+  for (const { fault, status } of seen) {
+    const kind = fault ?? (status === 429 ? "limit" : null);
+    if (kind === null) continue;
+    const name = kind === "status" ? `status ${status}` : kind;
+    faults.set(name, (faults.get(name) ?? 0) + 1);
+  }
+  const posts = seen.filter(({ method }) => method === "POST");
+  return {
+    requests: seen.length,
+    writes: posts.length,
+    inTheAir: killedInTheAir(site),
+    faults: new Map([...faults].sort(([one], [other]) => one.localeCompare(other))),
+    replays: posts.filter(({ replayed }) => replayed).length,
+    readBacks: seen.filter(
+      ({ method, query }) => method === "GET" && query["updatedSince"] === undefined,
+    ).length,
+  };
+}

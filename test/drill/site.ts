@@ -1,0 +1,159 @@
+/**
+ * The two sides of a drill and fuelbridge between them: a platform with its state on disk, an ERP's folder, the
+ * configuration, and the daemon as the process that people start.
+ */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../src/cli/demo/world.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { fuelbridge, type Running } from "../support/site-program.ts";
+
+export type Members = Readonly<Record<string, Json>>;
+
+/** A line of the platform's request log. */
+export interface Seen {
+  readonly seq: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string | null;
+  /** Null while it is under way, and of a torn connection. */
+  readonly status: number | null;
+  readonly replayed: boolean;
+  readonly fault: string | null;
+  readonly bodyHash: string | null;
+}
+
+export interface Platform {
+  readonly url: string;
+  readonly companyId: string;
+  /** Asks the control interface. @throws Error when it refuses */
+  readonly ask: <Answer>(
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    body?: unknown,
+  ) => Promise<Answer>;
+  /** Raw records of every company, numbers exact. */
+  records(resource: string): Promise<readonly Members[]>;
+  requests(query?: string): Promise<readonly Seen[]>;
+  /** Writes that have arrived so far. */
+  writes(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Site {
+  readonly folder: string;
+  readonly config: string;
+  readonly state: string;
+  /** Where the ERP exports to and imports from. */
+  readonly erp: string;
+  readonly platform: Platform;
+  start(...args: string[]): Running;
+}
+
+/** `settle` and `overlap` are seconds. The platform holds nothing but its companies. */
+export async function openSite(
+  folder: string,
+  { settle, more = "" }: { settle: number; more?: string },
+): Promise<Site> {
+  const erp = join(folder, "erp");
+  const config = join(folder, "drill.yaml");
+  mkdirSync(join(erp, "export"), { recursive: true });
+  mkdirSync(join(erp, "import", "invoices"), { recursive: true });
+  cpSync(join(root, "config", "crossref"), join(folder, "crossref"), { recursive: true });
+  const { platform, apiKey } = await openPlatform(join(folder, "platform.sqlite"));
+  writeFileSync(join(folder, "api-key"), `${apiKey}\n`, { mode: 0o600 });
+  writeFileSync(config, configuration(platform.url, settle) + more);
+  return {
+    folder,
+    config,
+    state: join(folder, "state"),
+    erp,
+    platform,
+    start: (...args) => fuelbridge([...args, "--config", config]),
+  };
+}
+
+const configuration = (url: string, settle: number): string => `version: 1
+company: drill
+currency: USD
+timeZone: America/Chicago
+state: state
+platform:
+  url: ${url}
+  environment: live
+  apiKey: \${file:api-key}
+  settle: ${settle}s
+  overlap: 10s
+endpoints:
+  erp:
+    connector: files
+    folder: erp
+    settleMs: 0
+    sources:
+      customers: { layout: tryton-export/customers, folder: export, pick: "customers*.csv" }
+      prices: { layout: tryton-export/price-lists, folder: export, pick: "price-lists*.csv" }
+      invoices:
+        layout: tryton-export/customer-invoices
+        folder: export
+        pick:
+          heads: "customer-invoices*.csv"
+          lines: "customer-invoice-lines*.csv"
+          taxes: "customer-invoice-taxes*.csv"
+    sinks:
+      invoices: { document: customer-invoices, folder: import/invoices }
+flows:
+  customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10s }
+  rack-prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 10s }
+  invoices: { mapping: tryton-export/invoices, from: erp.invoices, to: platform.invoices, every: 10s }
+  invoices-issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10s }
+`;
+
+async function openPlatform(db: string): Promise<{ platform: Platform; apiKey: string }> {
+  const sandbox = await startSandbox({ db, scenario: "empty" });
+  const exact = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const response = await fetch(sandbox.controlUrl + path, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text;
+  };
+  const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> =>
+    JSON.parse(await exact(method, path, body)) as Answer;
+  const requests = async (query = ""): Promise<readonly Seen[]> =>
+    (await ask<{ requests: Seen[] }>("GET", `/requests${query}`)).requests;
+  const { keys } = await ask<{ keys: { name: string; key: string; companyId: string }[] }>(
+    "GET",
+    "/keys",
+  );
+  const supplier = keys.find(({ name }) => name === "supplier");
+  if (supplier === undefined) throw new Error("the sandbox has no supplier");
+  let writes = 0;
+  let last = 0;
+  return {
+    apiKey: supplier.key,
+    platform: {
+      url: sandbox.baseUrl,
+      companyId: supplier.companyId,
+      ask,
+      records: async (resource) =>
+        (
+          parseExact(await exact("GET", `/records/${resource}`)) as unknown as {
+            records: Members[];
+          }
+        ).records,
+      requests,
+      async writes() {
+        for (const { seq } of await requests(`?method=POST&since=${last}`)) {
+          writes++;
+          last = seq;
+        }
+        return writes;
+      },
+      close: () => sandbox.close(),
+    },
+  };
+}
