@@ -62,6 +62,7 @@ function unitOf(references: References, product: string): (typeof writtenPriceUn
     code: "unknown-unit",
     message: `the unit "${given}" of ${product} is none of ${writtenPriceUnits.join(", ")}`,
     next: 'Correct it in the cross-reference table "products" and retry.',
+    field: "unit",
   });
 }
 
