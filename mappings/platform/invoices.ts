@@ -107,15 +107,19 @@ function expectIssuable(invoice: ErpInvoice, currency: string): void {
 function billed({ lines }: ErpInvoice): readonly Line[] {
   const count = lines?.length ?? 0;
   if (lines !== null && count >= 1 && count <= LINES_MAX) return lines;
-  const none =
-    lines === null ? "the invoice's lines were not exported" : "the invoice has no lines";
+  if (count > LINES_MAX)
+    throw new Refused({
+      code: "too-many-lines",
+      message: `the invoice has ${count} lines, the platform takes ${LINES_MAX}`,
+      next: `Split it in the ERP, or: ${BY_HAND}`,
+    });
+  const exported = lines !== null;
   throw new Refused({
-    code: count === 0 ? "no-lines" : "too-many-lines",
-    message: count === 0 ? none : `the invoice has ${count} lines, the platform takes ${LINES_MAX}`,
-    next:
-      count === 0
-        ? "Export the invoices together with their lines."
-        : `Split it in the ERP, or: ${BY_HAND}`,
+    code: "no-lines",
+    message: exported ? "the invoice has no lines" : "the invoice's lines were not exported",
+    next: exported
+      ? "An accountant looks at it in the ERP, and resolves it here."
+      : "Export the invoices together with their lines.",
   });
 }
 

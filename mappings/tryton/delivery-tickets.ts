@@ -71,8 +71,12 @@ function lineOf(line: ProductLine, references: References): Line {
   const { product_name: product, net_gallons: net } = line;
   if (product === null)
     throw incomplete("no-product", "a line of the ticket names no product", "Name the product");
-  if (net === null)
-    throw incomplete("no-gallons", `the line of ${product} has no net gallons`, "Enter them");
+  if (net === null || net.sign <= 0)
+    throw incomplete(
+      "no-gallons",
+      `the line of ${product} has ${net?.text ?? "no"} net gallons`,
+      "Enter what was delivered",
+    );
   return {
     product: codeOf(references, "items", product),
     quantity: net,

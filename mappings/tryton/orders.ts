@@ -94,7 +94,7 @@ function sellerOf({ lines }: Order): string {
     message:
       others.length === 0
         ? "the order names no supplier"
-        : `the order's lines name ${others.length + 1} suppliers (or none), a purchase has one`,
+        : "the order's lines do not all name the same supplier",
     next: "Name one supplier on all lines on the platform, or enter the purchases by hand and resolve it here.",
     field: "lines",
   });
