@@ -32,7 +32,7 @@ export interface FrozenLot {
   readonly last: number;
   readonly frozen: number;
   readonly settled: number;
-  /** Ready, but the lane was taken. */
+  /** Not in the next request: their lane is taken, or it is full. */
   readonly left: number;
 }
 
@@ -46,7 +46,12 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
   return store.transaction(() => {
     const ready: Ready[] = [];
     let settled = 0;
+    let apart = 0;
     for (const delivery of lot) {
+      if (!joins(delivery, ready, flow.sink)) {
+        apart++;
+        continue;
+      }
       const judged = judge(engine, flow, delivery);
       if (judged.verdict === "ready") ready.push(judged.ready);
       else if (judged.verdict === "quarantined")
@@ -55,9 +60,20 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
     }
-    return { last, settled, ...freezeAll(engine, flow, ready, at) };
+    const { frozen, left } = freezeAll(engine, flow, ready, at);
+    return { last, settled, frozen, left: left + apart };
   });
 }
+
+/** Where requests carry many documents only the next request is made: what cannot be in it need not be mapped yet. */
+function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): boolean {
+  const [first] = ready;
+  if (sink.itemsMax === 1 || first === undefined) return true;
+  return lot === first.delivery.lot && ready.length < mostOf(lot, sink);
+}
+
+const mostOf = (lot: number | null, sink: Sink): number =>
+  lot === null ? shareOf(sink) : sink.itemsMax;
 
 function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   const { store } = engine;
@@ -200,7 +216,7 @@ function freezeAll(
 /** In order, each lot by itself and what is of none by the share; one number once per group. */
 function* groups(ready: readonly Ready[], sink: Sink): Generator<Ready[]> {
   for (const [lot, members] of Map.groupBy(ready, ({ delivery }) => delivery.lot)) {
-    const most = lot === null ? shareOf(sink) : sink.itemsMax;
+    const most = mostOf(lot, sink);
     let group: Ready[] = [];
     let numbers = new Set<string>();
     for (const one of members) {

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import { randomOf } from "../../test/sim/model.ts";
-import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import {
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  quickPolicy,
+  receiver,
+} from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
+import { runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
 
@@ -62,4 +70,36 @@ test("when all of 200 are bad, each is told why, at one and a half times their n
   const { requests, quarantined } = await pushed(200, all);
   expect(new Set(quarantined).size).toBe(200);
   expect(requests).toBeLessThanOrEqual(300);
+});
+
+test("while a batch is of unknown outcome newer values gather behind it, and only the latest of each goes", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({
+    itemsMax: 200,
+    writes: "upsert",
+    policy: { ...quickPolicy, resend: "anew" },
+    find: async () => ({ found: "different", detail: "older values" }),
+  });
+  sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  const price = (amount: string) => ["ULSD", "UNL-87"].map((product) => bill(product, amount));
+  const page = (amount: string, position: number) => [{ changes: price(amount), position }];
+  const flow = bench.flow({
+    sink,
+    mapping: { ...billMapping, posts: false },
+    source: pagesOf(page("2.41", 1), page("2.42", 2), page("2.43", 3)),
+  });
+  for (let poll = 0; poll < 3; poll++) await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toHaveLength(1);
+  await new Daemon(bench.engine, [flow]).once(signal);
+  const sent = sink.sent.map(({ body }) =>
+    (JSON.parse(body) as { amount: number }[]).map(({ amount }) => amount),
+  );
+  expect(sent).toEqual([
+    [2.41, 2.41],
+    [2.43, 2.43],
+  ]);
+  expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({
+    delivered: 2,
+    superseded: 4,
+  });
 });

@@ -45,8 +45,8 @@ export async function push(
       delivered = await deliver(engine, flow, signal);
       progress += delivered.steps;
     }
-    // What found its lane taken is looked at again at once when the lane is free by now.
-    if (lot.left === 0 || delivered.open > 0 || lot.frozen === 0) after = lot.last;
+    // What was left is looked at again at once when it can have become possible.
+    if (lot.left === 0 || delivered.open > 0 || lot.frozen + lot.settled === 0) after = lot.last;
   }
   return { progress, wakeAt: delivered.wakeAt };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextDue } from "./schedule.ts";
+import { nextDue, runsPerMonth } from "./schedule.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 const next = (cron: string, after: string): string =>
@@ -25,4 +25,34 @@ test("an hourly job misses no hour when the clocks go back, and none when they g
 
 test("a local time that does not exist on the day of the change is not met on that day", () => {
   expect(next("30 2 * * *", "2027-03-14T06:00:00Z")).toBe("2027-03-15T07:30:00.000Z");
+});
+
+test("an interval is stretched, never shortened, and not beyond the first of the next month", () => {
+  const hourly = { everyMs: 3_600_000 };
+  const from = at("2026-11-21T12:00:00Z");
+  expect(nextDue(hourly, from, 2.5)).toBe(at("2026-11-21T14:30:00Z"));
+  expect(nextDue(hourly, from, 0.1)).toBe(at("2026-11-21T13:00:00Z"));
+  expect(nextDue(hourly, at("2026-11-30T22:00:00Z"), 8)).toBe(at("2026-12-01T00:00:00Z"));
+  expect(nextDue(hourly, at("2026-11-30T23:30:00Z"), 8)).toBe(at("2026-12-01T00:30:00Z"));
+});
+
+test("a time of the calendar is not stretched", () => {
+  const daily = { cron: "0 6 * * *", timeZone: "America/Chicago" };
+  expect(nextDue(daily, at("2026-11-21T12:00:00Z"), 8)).toBe(at("2026-11-22T12:00:00Z"));
+});
+
+test.each([
+  ["*/5 * * * *", 8_928],
+  ["0 6,18 * * 1-5", 46],
+  ["30 2 * * *", 31],
+  ["0 6 1,15 * *", 2],
+  ["0-10/5 8-17 * * 0", 120],
+  ["0 6 * 7 *", 0],
+])("%s comes round %i times in the 31 days of December", (cron, times) => {
+  const schedule = { cron, timeZone: "America/Chicago" };
+  expect(runsPerMonth(schedule, at("2026-12-13T12:00:00Z"))).toBe(times);
+});
+
+test("an interval comes round as often as it fits into 31 days", () => {
+  expect(runsPerMonth({ everyMs: 600_000 }, at("2026-11-21T12:00:00Z"))).toBe(4_464);
 });

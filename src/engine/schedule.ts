@@ -36,8 +36,6 @@ export function runsPerMonth(schedule: Schedule, atMs: number): number {
   const [minutes, hours, ...days] = cron.split(" ");
   const onSomeDay = createTask(`${minutes} ${hours} * * *`, () => {}, { timezone: timeZone });
   const atAnyTime = createTask(`* * ${days.join(" ")}`, () => {}, { timezone: timeZone });
-  const count = (length: number, isMet: (at: number) => boolean): number =>
-    Array.from({ length }, (_, at) => at).filter(isMet).length;
   const { startMs } = monthAt(atMs);
   const aDay = count(1_440, (minute) => onSomeDay.match(new Date(A_PLAIN_DAY + minute * MINUTE)));
   return (
@@ -47,3 +45,6 @@ export function runsPerMonth(schedule: Schedule, atMs: number): number {
 
 /** No clock on earth changes to or from summer time within the 48 hours around it. */
 const A_PLAIN_DAY = Date.UTC(2026, 0, 15);
+
+const count = (length: number, isMet: (at: number) => boolean): number =>
+  Array.from({ length }, (_, at) => at).filter(isMet).length;
