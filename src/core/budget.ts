@@ -110,8 +110,8 @@ export interface Need {
 
 /**
  * How much slower than configured to poll, 1 to 8, so that `left` requests last for the rest of the month. Walks that
- * cost more than a request each use up more, which slows them more: what is left shrinks with the rest of the month
- * and is never gone before it, as long as a factor of 8 suffices.
+ * cost more than a request each leave less, and are slowed more the less is left; should a factor of 8 not suffice at
+ * the end, polls pause until the month turns.
  */
 export function stretchOf(need: Need, left: number, atMs: number): number {
   const rest = (monthAt(atMs).endMs - atMs) / LONGEST_MONTH_MS;

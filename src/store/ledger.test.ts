@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { usedOf } from "../core/budget.ts";
+import { ledger } from "./ledger.ts";
+import { openStore } from "./store.ts";
+
+const MONTH = "2026-11";
+
+function opened(folder = tempFolder()) {
+  const store = openStore(folder);
+  return { folder, store, month: ledger(store) };
+}
+
+test("every request counts at once, under what it was for, and a process that ends well loses none", () => {
+  const { folder, store, month } = opened();
+  for (let at = 0; at < 45; at++) month.spend(MONTH, at % 3 === 0 ? "write" : "poll");
+  expect(month.spent(MONTH)).toEqual({ write: 15, poll: 30 });
+  month.close();
+  store.close();
+  expect(opened(folder).month.spent(MONTH)).toEqual({ write: 15, poll: 30 });
+});
+
+test("kill -9 loses no request: what was leased and not written down counts as sent", () => {
+  const folder = tempFolder();
+  const script = `
+    import { ledger } from "./src/store/ledger.ts";
+    import { openStore } from "./src/store/store.ts";
+    const store = openStore(process.argv[1]);
+    const month = ledger(store);
+    for (let at = 0; at < Number(process.argv[2]); at++) {
+      month.spend("${MONTH}", "poll");
+      if (at === 24) store.transaction(() => {});
+    }
+    process.kill(process.pid, "SIGKILL");`;
+  let before = 0;
+  for (const sent of [1, 20, 47]) {
+    const args = ["--input-type=module-typescript", "-e", script, folder, String(sent)];
+    expect(spawnSync(process.execPath, args)).toMatchObject({ signal: "SIGKILL" });
+    const { store, month } = opened(folder);
+    const used = usedOf(month.spent(MONTH));
+    store.close();
+    expect(used - before).toBeGreaterThanOrEqual(sent);
+    expect(used - before).toBeLessThan(sent + 20);
+    before = used;
+  }
+  const { month } = opened(folder);
+  // Those of the last process that stood under their purpose: 25 with the first transaction, 40 with the last lease.
+  expect(month.spent(MONTH)).toMatchObject({ poll: 40 });
+});
+
+test("a month that turns in the middle of a block keeps its own requests, and gives the rest back", () => {
+  const { folder, store, month } = opened();
+  for (let at = 0; at < 7; at++) month.spend(MONTH, "poll");
+  month.spend("2026-12", "write");
+  expect(month.spent(MONTH)).toEqual({ poll: 7 });
+  expect(month.spent("2026-12")).toEqual({ write: 1 });
+  month.close();
+  store.close();
+  expect(opened(folder).month.spent(MONTH)).toEqual({ poll: 7 });
+});
+
+test("a transaction that fails takes no request back", () => {
+  const { folder, store, month } = opened();
+  for (let at = 0; at < 7; at++) month.spend(MONTH, "poll");
+  const failing = () =>
+    store.transaction(() => {
+      throw new Error("a fault in a mapping");
+    });
+  expect(failing).toThrow("a fault in a mapping");
+  expect(usedOf(month.spent(MONTH))).toBe(7);
+  month.close();
+  store.close();
+  expect(usedOf(opened(folder).month.spent(MONTH))).toBe(7);
+});
+
+test("a month is closed by the platform's quota stop, until its time to ask again or its release", () => {
+  const { store, month } = opened();
+  const stop = { sinceMs: 0, message: "", next: "" };
+  const trip = (breaker: string, scope: string, retryMs: number) =>
+    store.journal.trip({ ...stop, breaker, scope, retryMs });
+  trip("version", "platform", 9_000);
+  trip("quota", "erp", 9_000);
+  expect(month.closedUntil(1_000)).toBeNull();
+  trip("quota", "platform", 5_000);
+  expect([month.closedUntil(4_999), month.closedUntil(5_000)]).toEqual([5_000, null]);
+  store.journal.drop("quota");
+  expect(month.closedUntil(1_000)).toBeNull();
+});
