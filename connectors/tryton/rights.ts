@@ -1,0 +1,175 @@
+/** The rights that the synchronisation's user needs, by what it does. */
+import type { Fault } from "../../src/core/fault.ts";
+import type { Books } from "./books.ts";
+import type { Look } from "./look.ts";
+import type { Tryton } from "./wire.ts";
+
+interface Area {
+  readonly what: string;
+  /** Tryton's own groups that give these rights. */
+  readonly groups: string;
+  /** Models, each with the rights it needs. */
+  readonly models: Readonly<Record<string, readonly Right[]>>;
+  readonly buttons?: Readonly<Record<string, readonly string[]>>;
+}
+
+type Right = "read" | "write" | "create" | "delete";
+
+const READ: readonly Right[] = ["read"];
+const WRITE: readonly Right[] = ["read", "write", "create"];
+
+const areas: readonly Area[] = [
+  {
+    what: "codes and prices",
+    groups: "Account, Stock, Sales",
+    models: {
+      "account.account": READ,
+      "account.journal": READ,
+      "account.period": READ,
+      "account.invoice.payment_term": READ,
+      "account.invoice.payment.method": READ,
+      "product.product": READ,
+      "product.uom": READ,
+      "product.category": READ,
+      "product.price_list": READ,
+      "product.price_list.line": READ,
+      "stock.location": READ,
+    },
+  },
+  {
+    what: "parties",
+    groups: "Party Administration",
+    models: { "party.party": WRITE, "party.address": WRITE, "party.identifier": WRITE },
+  },
+  {
+    what: "invoices and payments",
+    groups: "Account",
+    models: {
+      "account.invoice": WRITE,
+      "account.invoice.line": WRITE,
+      "account.invoice.tax": WRITE,
+      "account.move.line": READ,
+      "res.user.warning": WRITE,
+      "ir.note": WRITE,
+    },
+    buttons: { "account.invoice": ["post", "cancel", "pay"] },
+  },
+  {
+    what: "orders",
+    groups: "Sales, Purchase",
+    models: {
+      "sale.sale": WRITE,
+      "sale.line": WRITE,
+      "purchase.purchase": WRITE,
+      "purchase.line": WRITE,
+    },
+    buttons: {
+      "sale.sale": ["quote", "confirm", "cancel"],
+      "purchase.purchase": ["quote", "confirm", "cancel"],
+    },
+  },
+  {
+    what: "deliveries",
+    groups: "Stock",
+    models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": WRITE },
+    buttons: {
+      "stock.shipment.out": ["wait", "pick", "pack", "done", "cancel"],
+      "stock.shipment.in": ["receive", "done", "cancel"],
+    },
+  },
+];
+
+const claims: Area = {
+  what: "claims (guard: claim)",
+  groups: "one with create, write and delete on ir.model.data",
+  models: { "ir.model.data": ["read", "write", "create", "delete"] },
+};
+
+export function rightsLooks({ tryton, config }: Books): Look[] {
+  const all = config.guard === "claim" ? [...areas, claims] : areas;
+  const looks = all.map((area): Look => [`rights: ${area.what}`, () => rightsFault(tryton, area)]);
+  if (config.guard !== "module") return looks;
+  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(tryton)]];
+}
+
+async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
+  const models = Object.keys(area.models);
+  const params = [[["model", "in", models]], 0, null, null, ["model"]];
+  const rows = await tryton.call<{ model: string }[]>("model.ir.model.search_read", params);
+  const without = models.filter((name) => !rows.some(({ model }) => model === name));
+  if (without.length > 0)
+    return {
+      code: "no-module",
+      message: `Tryton does not have ${without.join(", ")}`,
+      next: "Activate the modules that the connector's README names, with trytond-admin.",
+    };
+  const lacking = [...(await lackingRights(tryton, area)), ...(await lackingButtons(tryton, area))];
+  if (lacking.length === 0) return null;
+  return {
+    code: "no-right",
+    message: `the user may not: ${lacking.join(", ")}`,
+    next: `Add the user to these groups in Tryton: ${area.groups}.`,
+  };
+}
+
+async function lackingRights(tryton: Tryton, { models }: Area): Promise<string[]> {
+  const access = await tryton.call<Record<string, Record<Right, unknown>>>(
+    "model.ir.model.access.get_access",
+    [Object.keys(models)],
+  );
+  return Object.entries(models).flatMap(([model, rights]) =>
+    rights.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
+  );
+}
+
+async function lackingButtons(tryton: Tryton, { buttons = {} }: Area): Promise<string[]> {
+  const rows = await tryton.call<{ name: string; groups: number[]; "model.": { model: string } }[]>(
+    "model.ir.model.button.search_read",
+    [
+      [["model.model", "in", Object.keys(buttons)]],
+      0,
+      null,
+      null,
+      ["name", "groups", "model.model"],
+    ],
+  );
+  const groups = await groupsOfUser(tryton);
+  return rows
+    .filter(({ name, "model.": { model } }) => buttons[model]?.includes(name))
+    .filter((row) => row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
+    .map(({ name, "model.": { model } }) => `button ${name} of ${model}`);
+}
+
+/** With the groups above them. */
+async function groupsOfUser(tryton: Tryton): Promise<ReadonlySet<number>> {
+  const { user } = await tryton.session();
+  const [{ groups }] = await tryton.call<[{ groups: number[] }]>("model.res.user.read", [
+    [user],
+    ["groups"],
+  ]);
+  const rows = await tryton.call<{ id: number; parent: number | null }[]>(
+    "model.res.group.search_read",
+    [[], 0, null, null, ["parent"]],
+  );
+  const found = new Set(groups);
+  for (const id of found) {
+    const parent = rows.find((row) => row.id === id)?.parent ?? null;
+    if (parent !== null) found.add(parent);
+  }
+  return found;
+}
+
+async function moduleFault(tryton: Tryton): Promise<Fault | null> {
+  const domain = [
+    ["name", "=", SERVER_MODULE],
+    ["state", "=", "activated"],
+  ];
+  if ((await tryton.call<number>("model.ir.module.search_count", [domain])) > 0) return null;
+  return {
+    code: "no-module",
+    message: `Tryton does not have the module ${SERVER_MODULE}`,
+    next: "Install and activate it as the connector's README says, or set guard to search or claim.",
+  };
+}
+
+const SERVER_MODULE = "fuelbridge_guard";
