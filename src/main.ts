@@ -7,6 +7,7 @@ import { complain } from "./cli/answer.ts";
 import { budget } from "./cli/budget.ts";
 import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
+import { doctor } from "./cli/doctor.ts";
 import { load } from "./cli/load.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
@@ -32,6 +33,7 @@ for (const add of [
   once,
   now,
   check,
+  doctor,
   status,
   trace,
   quarantine,

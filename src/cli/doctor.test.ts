@@ -1,0 +1,129 @@
+/** `fuelbridge doctor`, as it is started, between a sandbox and a real Tryton. */
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { usePlatform } from "../../test/platform/support.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { exitCodes } from "../core/errors.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+interface Report {
+  readonly ok: boolean;
+  readonly data: {
+    readonly right: boolean;
+    readonly examinations: readonly {
+      readonly endpoint: string;
+      readonly what: string;
+      readonly fault: { readonly code: string; readonly next: string } | null;
+    }[];
+  };
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function doctor(config: string, ...options: string[]): Promise<Ended> {
+  const args = [join(ROOT, "src", "main.ts"), "doctor", "--config", config, ...options];
+  const child = spawn(process.execPath, args, { cwd: ROOT });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const said = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
+  return new Promise((resolve) => {
+    child.on("close", (code) => resolve({ code, ...said }));
+  });
+}
+
+const faultsOf = (out: string) => {
+  const { data } = JSON.parse(out) as Report;
+  return data.examinations
+    .filter(({ fault }) => fault !== null)
+    .map(({ endpoint, what, fault }) => [endpoint, what, fault?.code]);
+};
+
+describe.skipIf(!trytonIsThere)("doctor", () => {
+  const platform = usePlatform();
+  const server = useTryton();
+
+  /** A configuration between both; `change` spoils it. */
+  function configuration(books: Books, change: (text: string) => string = (text) => text): string {
+    const folder = tempFolder();
+    const secret = (name: string, value: string): string => {
+      writeFileSync(join(folder, name), value, { mode: 0o600 });
+      return `\${file:${name}}`;
+    };
+    mkdirSync(join(folder, "crossref"));
+    const text = `
+version: 1
+company: prairie
+currency: USD
+timeZone: America/Chicago
+state: state
+platform:
+  url: ${platform.urls().baseUrl}
+  environment: live
+  apiKey: ${secret("key", platform.secret("supplier"))}
+endpoints:
+  books:
+    connector: tryton
+    url: ${books.url}
+    database: ${books.database}
+    user: ${books.user}
+    password: ${secret("password", books.password)}
+    company: ${books.company}
+    accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" }
+    paymentMethod: Bank transfer
+flows: {}
+`;
+    const file = join(folder, "fuelbridge.yaml");
+    writeFileSync(file, change(text));
+    return file;
+  }
+
+  test("all right: every line says ok, and the exit code is 0", async () => {
+    const { code, out, err } = await doctor(configuration(server.copy("right")));
+    expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
+    expect(out).toMatch(/^platform +reachable, credentials good +ok$/m);
+    expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);
+    expect(out).toContain("Everything is right.");
+  });
+
+  test("what is wrong is said with what to do, in words and in JSON, and the exit code is 3", async () => {
+    const file = configuration(server.copy("codes"), (text) => text.replace('"4000"', '"4999"'));
+    const words = await doctor(file);
+    expect(words.code).toBe(exitCodes.environment);
+    expect(words.out).toMatch(/^books +account 4999 \(revenue\) +Tryton has no account 4999$/m);
+    expect(words.out).toContain("1 fault:");
+    expect(words.out).toContain("  books, account 4999 (revenue): Create the account in Tryton");
+    const json = await doctor(file, "--json");
+    expect(json.code).toBe(exitCodes.environment);
+    expect(faultsOf(json.out)).toEqual([["books", "account 4999 (revenue)", "not-in-tryton"]]);
+  });
+
+  test("an endpoint that is not there does not hide what is wrong with the others", async () => {
+    const file = configuration(server.copy("away"), (text) =>
+      text
+        .replace(platform.urls().baseUrl, "http://127.0.0.1:9/v1/public")
+        .replace('"2100"', '"2199"'),
+    );
+    const { code, out } = await doctor(file, "--json");
+    expect(code).toBe(exitCodes.environment);
+    expect(faultsOf(out)).toEqual([
+      ["platform", "reachable, credentials good", "unavailable"],
+      ["books", "account 2199 (payable)", "not-in-tryton"],
+    ]);
+  });
+
+  test("a wrong password is the credentials, and in no output", async () => {
+    const file = configuration({ ...server.copy("password"), password: "not-the-one-71" });
+    const { out, err } = await doctor(file, "--json");
+    expect(faultsOf(out)).toEqual([["books", "reachable, credentials good", "credentials"]]);
+    expect(out + err).not.toContain("not-the-one-71");
+  });
+});
