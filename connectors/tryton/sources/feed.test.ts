@@ -88,7 +88,7 @@ function stamped(path: string, code: string, seconds: number, micros?: string): 
   const database = new DatabaseSync(path);
   try {
     const row = database.prepare("select create_date from party_party where code = ?").get(code);
-    const [date = "", fraction] = (row?.["create_date"] as string).split(".");
+    const [date = "", fraction] = String(row?.["create_date"]).split(".");
     const moved = new Date(new Date(`${date.replace(" ", "T")}Z`).getTime() + seconds * 1000);
     const text = `${moved.toISOString().slice(0, 19).replace("T", " ")}.${micros ?? fraction}`;
     database.prepare("update party_party set create_date = ? where code = ?").run(text, code);

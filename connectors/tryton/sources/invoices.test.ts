@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { markerOf } from "../invoice-values.ts";
+import { markOf, paymentMark } from "../marks.ts";
 import { InvoiceRecord } from "../records.ts";
 import { day } from "../values.ts";
 import { invoices, paidInvoices } from "./invoices.ts";
@@ -148,7 +148,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
 
   test("one that we booked for the platform says so", async () => {
     const desk = deskIn(server);
-    await post(desk, await invoice(desk, { comment: markerOf(PLATFORM_ID) }));
+    await post(desk, await invoice(desk, { comment: markOf(PLATFORM_ID) }));
     const [change] = (await reader(invoices(desk.books)).read()).changes;
     expect(exactly(change)).toMatchObject({ platformId: PLATFORM_ID });
   });
@@ -162,8 +162,8 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     await all.read();
     expect((await paid.read()).changes).toEqual([]);
     await pay(desk, id, "19934.49", "check 4711");
-    for (const { read } of [all, paid]) {
-      const [change] = (await read()).changes;
+    for (const source of [all, paid]) {
+      const [change] = (await source.read()).changes;
       expect(exactly(change)).toMatchObject({
         state: "paid",
         paidDate: "2026-11-21",
@@ -177,7 +177,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     const desk = deskIn(server);
     const id = await invoice(desk);
     await post(desk, id);
-    await pay(desk, id, "19934.49", `${markerOf("pay-1")} ACH 4711`);
+    await pay(desk, id, "19934.49", paymentMark("pay-1"));
     const [change] = (await reader(paidInvoices(desk.books)).read()).changes;
     expect(exactly(change)).toMatchObject({ paidByPlatform: true });
   });

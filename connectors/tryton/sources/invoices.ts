@@ -6,7 +6,7 @@ import type { Change, Source } from "../../../src/core/contract.ts";
 import type { Decimal } from "../../../src/core/decimal.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
-import { markerOf } from "../invoice-values.ts";
+import { isOurPayment, platformIdIn } from "../marks.ts";
 import type { InvoiceRecord } from "../records.ts";
 import { exact } from "../values.ts";
 import { feed, type Part } from "./feed.ts";
@@ -146,7 +146,7 @@ function changeOf(row: InvoiceRow): Change {
     amountToPay: exact(row.amount_to_pay),
     paidDate: row.reconciled,
     paidByPlatform: isPaidByPlatform(row),
-    platformId: PLATFORM.exec(row.comment ?? "")?.[1] ?? null,
+    platformId: platformIdIn(row.comment),
     lines: row["lines."].filter(({ type }) => type === "line").map(lineOf),
     taxes: row["taxes."].map((tax) => ({
       description: tax.description,
@@ -169,16 +169,13 @@ const lineOf = (line: LineRow): InvoiceRecord["lines"][number] => ({
   account: some(line["account."]?.code),
 });
 
-/** What our sinks write into the comment of an invoice, and before the description of a payment. */
-const PLATFORM = new RegExp(`(?:^|\\s)${markerOf("(\\S+)")}`);
-
 /** What settled it besides its own move: payments, and nothing but those that we booked for the platform. */
 function isPaidByPlatform({ state, move, "lines_to_pay.": due }: InvoiceRow): boolean {
   const settling = due
     .flatMap((line) => line["reconciliation."]?.["lines."] ?? [])
     .filter((line) => line["move."].id !== move);
   if (state !== "paid" || settling.length === 0) return false;
-  return settling.every((line) => PLATFORM.test(line["move."].description ?? ""));
+  return settling.every((line) => isOurPayment(line["move."].description));
 }
 
 const lastOf = (days: readonly (string | null)[]): string | null =>

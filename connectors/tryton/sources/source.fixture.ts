@@ -24,7 +24,7 @@ export interface Desk {
   one(model: string, field: string, value: unknown): Promise<number>;
 }
 
-export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
+const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
   url: database.url,
   database: database.database,
   user: database.user,
@@ -78,8 +78,13 @@ export function deskIn(server: TrytonServer, more: object = {}): Desk {
   });
 }
 
+interface Reader {
+  readonly position: Json | null;
+  readonly read: (pagesMax?: number) => Promise<{ pages: Page[]; changes: Change[] }>;
+}
+
 /** Reads on from where it got to, and keeps the position as the store does: as text. */
-export function reader(source: Source) {
+export function reader(source: Source): Reader {
   let position: Json | null = null;
   return {
     get position() {

@@ -1,0 +1,108 @@
+/**
+ * What Tryton expects to be moved for an order, and why it is told not to. What moves is what the tickets say, net
+ * gallons as they were measured, in one load or in several: never what was ordered. Left alone, Tryton would keep a
+ * purchase open, and reopen a sale, until the very quantity that was ordered has moved, and plan a second shipment of
+ * the 1.3 gallons between both.
+ *
+ * So the move that is expected of each line is cancelled and ignored, as a person does with a remainder that will not
+ * come. Tickets then move whatever they say under the order's line, and the order is done all the same. For a sale
+ * Tryton plans nothing itself (`shipment_method` manual); the move that is ignored is made for the purpose.
+ */
+import type { Decimal } from "../../src/core/decimal.ts";
+import type { Books } from "./books.ts";
+import { exact, float } from "./values.ts";
+
+type Type = "sale" | "purchase";
+
+interface LineRow {
+  readonly id: number;
+  readonly quantity: Decimal | number;
+  readonly unit: number;
+  readonly unit_price: Decimal | number;
+  readonly from_location: number;
+  readonly to_location: number;
+  readonly product: number;
+  readonly "product.": { readonly type: string };
+  readonly moves_ignored: readonly number[];
+  readonly "moves.": readonly {
+    readonly id: number;
+    readonly state: string;
+    readonly shipment: string | null;
+  }[];
+}
+
+const FIELDS = [
+  "quantity",
+  "unit",
+  "unit_price",
+  "from_location",
+  "to_location",
+  "product",
+  "product.type",
+  "moves_ignored",
+  "moves.state",
+  "moves.shipment",
+];
+
+/** Does Tryton still expect anything for a confirmed order? @throws TrytonFault */
+export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
+  return (await linesOf(books, type, order)).some(
+    (line) => pending(line).length > 0 || lacksIgnored(type, line),
+  );
+}
+
+/** @throws TrytonFault */
+export async function closeExpected(books: Books, type: Type, order: number): Promise<void> {
+  const { tryton } = books;
+  const lines = await linesOf(books, type, order);
+  const writes: unknown[] = [];
+  for (const line of lines) {
+    const ignored = pending(line).filter((id) => !line.moves_ignored.includes(id));
+    if (ignored.length > 0) writes.push([line.id], { moves_ignored: [["add", ignored]] });
+    else if (lacksIgnored(type, line))
+      writes.push([line.id], { moves_ignored: [["create", [await moveValues(books, line)]]] });
+  }
+  // Ignored first: a cancelled move that is not ignored puts the order in an exception.
+  if (writes.length > 0) await tryton.call(`model.${type}.line.write`, writes);
+  const left = writes.length > 0 ? await linesOf(books, type, order) : lines;
+  const cancelled = left.flatMap(pending);
+  if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+}
+
+async function linesOf({ tryton }: Books, type: Type, order: number): Promise<LineRow[]> {
+  const domain = [
+    [type, "=", order],
+    ["type", "=", "line"],
+    ["product.type", "=", "goods"],
+  ];
+  return tryton.call<LineRow[]>(`model.${type}.line.search_read`, [
+    domain,
+    0,
+    null,
+    [["id", "ASC"]],
+    FIELDS,
+  ]);
+}
+
+/** Moves that Tryton planned and nobody has put into a shipment. */
+const pending = (line: LineRow): number[] =>
+  line["moves."]
+    .filter(({ state, shipment }) => state === "draft" && shipment === null)
+    .map(({ id }) => id);
+
+const lacksIgnored = (type: Type, line: LineRow): boolean =>
+  type === "sale" && line.moves_ignored.length === 0;
+
+async function moveValues({ tryton, config, lookup }: Books, line: LineRow): Promise<object> {
+  return {
+    company: (await tryton.session()).company,
+    origin: `sale.line,${line.id}`,
+    product: line.product,
+    quantity: float(exact(line.quantity)),
+    uom: line.unit,
+    from_location: line.from_location,
+    to_location: line.to_location,
+    unit_price: exact(line.unit_price),
+    currency: await lookup.currency(config.currency),
+  };
+}

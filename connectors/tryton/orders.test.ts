@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import type { Item, Outgoing } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { OrderDocument } from "./documents.ts";
+import { orders } from "./orders.ts";
+import { deskIn, type Desk } from "./sources/source.fixture.ts";
+
+const d = (text: string) => Decimal.of(text);
+const signal = new AbortController().signal;
+
+describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
+  const server = useTryton();
+
+  async function productCode(desk: Desk): Promise<string> {
+    const [row] = await desk.clerk.call<[{ code: string }]>("model.product.product.search_read", [
+      [["type", "=", "goods"]],
+      0,
+      1,
+      [["code", "ASC"]],
+      ["code"],
+    ]);
+    return row.code;
+  }
+  async function order(desk: Desk, more: Partial<OrderDocument> = {}): Promise<OrderDocument> {
+    const product = await productCode(desk);
+    return {
+      id: "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+      number: "LD-1001",
+      party: { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" },
+      type: "sale",
+      status: "confirmed",
+      date: "2026-11-20",
+      description: "Gate 3,\nask for Ann",
+      lines: [
+        {
+          product,
+          quantity: d("8000.5"),
+          unit: "gal",
+          unitPrice: d("2.413755"),
+          description: "ULSD",
+        },
+      ],
+      ...more,
+    };
+  }
+  const request = (desk: Desk, document: OrderDocument, counterpart: string | null = null) => {
+    const item: Item = {
+      number: document.number,
+      id: document.id,
+      revision: "r",
+      document,
+      counterpart,
+    };
+    const sink = orders(desk.books);
+    const outgoing: Outgoing = {
+      ...sink.freeze([item]),
+      key: "k",
+      items: [item],
+      firstSentAt: null,
+    };
+    return {
+      send: () => sink.send(outgoing, signal),
+      find: () => sink.find(outgoing, signal),
+    };
+  };
+  const rowsOf = (desk: Desk, model: string, ...fields: string[]) =>
+    desk.clerk.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
+      [],
+      0,
+      null,
+      [["id", "ASC"]],
+      fields,
+    ]);
+
+  test.for([
+    { type: "sale", model: "sale.sale" },
+    { type: "purchase", model: "purchase.purchase" },
+  ] as const)(
+    "a confirmed $type is booked once, and neither invoiced nor expected",
+    async ({ type, model }) => {
+      const desk = deskIn(server);
+      const { send, find } = request(desk, await order(desk, { type }));
+      expect(await find()).toMatchObject({ found: "none" });
+      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1`] });
+      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1`] });
+      expect(await find()).toMatchObject({ found: "exact", ids: [`${type} 1`] });
+      expect(
+        await rowsOf(desk, model, "state", "reference", "description", "untaxed_amount"),
+      ).toEqual([
+        {
+          id: 1,
+          state: "done",
+          reference: "LD-1001",
+          description: "Gate 3, ask for Ann",
+          untaxed_amount: d("19311.25"),
+        },
+      ]);
+      expect(await rowsOf(desk, "account.invoice")).toEqual([]);
+      expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+      expect(await rowsOf(desk, "stock.move", "state")).toMatchObject([{ state: "cancelled" }]);
+    },
+  );
+
+  test("what a kill left half done is taken up where it was", async () => {
+    const desk = deskIn(server);
+    const { send, find } = request(desk, await order(desk));
+    await send();
+    await request(
+      desk,
+      await order(desk, { id: "second", number: "LD-1002", status: "draft" }),
+    ).send();
+    const second = request(desk, await order(desk, { id: "second", number: "LD-1002" }));
+    expect(await second.find()).toMatchObject({ found: "none" });
+    await desk.clerk.call("model.sale.sale.quote", [[2]]);
+    expect(await second.find()).toMatchObject({ found: "none" });
+    expect(await second.send()).toMatchObject({ name: "done", ids: ["sale 2"] });
+    expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([
+      { state: "done" },
+      { state: "done" },
+    ]);
+    expect(await find()).toMatchObject({ found: "exact" });
+  });
+
+  test("lines that change before confirmation are written anew; after it, a person decides", async () => {
+    const desk = deskIn(server);
+    const first = await order(desk, { status: "draft" });
+    expect(await request(desk, first).send()).toMatchObject({ name: "done", ids: ["sale #1"] });
+    const [line] = first.lines as [OrderDocument["lines"][number]];
+    const lines = [{ ...line, quantity: d("7500") }, line];
+    const confirmed: OrderDocument = { ...first, status: "confirmed", lines };
+    expect(await request(desk, confirmed, "sale #1").send()).toMatchObject({ name: "done" });
+    expect(await rowsOf(desk, "sale.line", "quantity")).toMatchObject([
+      { quantity: d("7500.0") },
+      { quantity: d("8000.5") },
+    ]);
+    const later = request(desk, { ...confirmed, lines: [line] }, "sale 1");
+    expect(await later.send()).toMatchObject({
+      name: "invalid",
+      fault: { code: "changed-after-confirmation" },
+    });
+    expect(await later.find()).toMatchObject({ found: "different" });
+    expect((await rowsOf(desk, "sale.line", "quantity")).length).toBe(2);
+  });
+
+  test("cancelled before confirmation is cancelled; after it, a person decides; never booked, nothing is", async () => {
+    const desk = deskIn(server);
+    const draft = await order(desk, { status: "draft" });
+    await request(desk, draft).send();
+    const cancelled = request(desk, { ...draft, status: "cancelled" }, "sale #1");
+    expect(await cancelled.find()).toMatchObject({ found: "none" });
+    expect(await cancelled.send()).toMatchObject({ name: "done" });
+    expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([{ state: "cancelled" }]);
+    expect(await request(desk, { ...draft, status: "confirmed" }).send()).toMatchObject({
+      fault: { code: "cancelled-in-tryton" },
+    });
+
+    const other = await order(desk, { id: "other", number: "LD-2" });
+    await request(desk, other).send();
+    expect(await request(desk, { ...other, status: "cancelled" }).send()).toMatchObject({
+      name: "invalid",
+      fault: { code: "cancelled-after-confirmation" },
+    });
+
+    const never = await order(desk, { id: "never", number: "LD-3", status: "cancelled" });
+    expect(await request(desk, never).send()).toMatchObject({ name: "done", ids: [null] });
+    expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
+  });
+
+  test("what a person entered is taken for it when it says the same, and left alone when not", async () => {
+    const desk = deskIn(server);
+    const document = await order(desk);
+    await request(desk, document).send();
+    await desk.write("sale.sale", 1, { comment: "entered by Ann" });
+    const same = request(desk, document);
+    expect(await same.find()).toMatchObject({ found: "exact", ids: ["sale 1"] });
+    const [line] = document.lines as [OrderDocument["lines"][number]];
+    const other = request(desk, { ...document, lines: [{ ...line, quantity: d("1") }] });
+    expect(await other.find()).toMatchObject({ found: "different" });
+    expect(await other.send()).toMatchObject({ fault: { code: "another-order" } });
+    expect((await rowsOf(desk, "sale.sale")).length).toBe(1);
+  });
+
+  test("twice in Tryton is told, and nothing is written", async () => {
+    const desk = deskIn(server);
+    const document = await order(desk);
+    await request(desk, document).send();
+    const [copied] = await desk.clerk.call<[number]>("model.sale.sale.copy", [[1]]);
+    await desk.write("sale.sale", copied, { comment: `platform:${document.id}` });
+    expect(await request(desk, document).find()).toMatchObject({ found: "several" });
+    expect(await request(desk, document).send()).toMatchObject({
+      fault: { code: "another-order" },
+    });
+    expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
+  });
+
+  test("a product that Tryton does not have is named, and nothing is left", async () => {
+    const desk = deskIn(server);
+    const document = await order(desk);
+    const [line] = document.lines as [OrderDocument["lines"][number]];
+    expect(
+      await request(desk, { ...document, lines: [{ ...line, product: "GOLD" }] }).send(),
+    ).toMatchObject({
+      name: "invalid",
+      fault: { code: "not-in-tryton", message: expect.stringContaining("GOLD") },
+    });
+    expect(await rowsOf(desk, "sale.sale")).toEqual([]);
+  });
+});

@@ -1,0 +1,295 @@
+/**
+ * Orders into Tryton: sales to customers and purchases from suppliers, each once. A send looks for its order first and
+ * goes on from what it finds, so it may be repeated after anything.
+ *
+ * Tryton invoices nothing of them (`invoice_method` manual): the platform's invoice is the one that is booked. Nor does
+ * it plan their delivery: see orders-expected.ts.
+ */
+import { z } from "zod";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import type { Answer, Finding } from "../../src/core/outcome.ts";
+import type { Books } from "./books.ts";
+import { OrderDocument } from "./documents.ts";
+import { POLICY } from "./invoices.ts";
+import { markOf, platformIdIn } from "./marks.ts";
+import { closeExpected, isExpected } from "./orders-expected.ts";
+import { answering, finding } from "./outcome.ts";
+import { findParty, partyFor } from "./parties.ts";
+import { day, exact, float } from "./values.ts";
+
+export const orders = (books: Books): Sink => ({
+  operation: "order.book",
+  writes: "upsert",
+  itemsMax: 1,
+  atOnce: 1,
+  policy: POLICY,
+  freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
+  send: (request) => answering(() => send(books, wantedIn(request))),
+  find: (request) => finding(() => find(books, wantedIn(request))),
+});
+
+interface Wanted {
+  readonly document: OrderDocument;
+  /** The receiver's id that it was delivered under before. */
+  readonly counterpart: string | null;
+}
+
+const Body = z.tuple([z.object({ document: OrderDocument, counterpart: z.string().nullable() })]);
+
+const frozen = ({ document, counterpart }: Item): Wanted => ({
+  document: OrderDocument.parse(document),
+  counterpart,
+});
+
+const wantedIn = ({ body }: Outgoing): Wanted => Body.parse(parseExact(body))[0];
+
+/** An order as it stands in Tryton. */
+interface Standing {
+  readonly id: number;
+  readonly number: string | null;
+  readonly state: "draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled";
+  readonly party: number;
+  readonly comment: string | null;
+  readonly reference: string | null;
+  readonly "lines.": readonly {
+    readonly id: number;
+    readonly quantity: Decimal | number;
+    readonly unit_price: Decimal | number;
+    readonly "product.": { readonly code: string | null } | null;
+    readonly "unit.": { readonly symbol: string } | null;
+  }[];
+}
+
+const FIELDS = [
+  "number",
+  "state",
+  "party",
+  "comment",
+  "reference",
+  "lines.quantity",
+  "lines.unit_price",
+  "lines.product.code",
+  "lines.unit.symbol",
+];
+
+const modelOf = { sale: "sale.sale", purchase: "purchase.purchase" } as const;
+
+/** `sale 12`, `purchase #5` (a draft has no number): both kinds count from 1, and an id must name one of them. */
+const idOf = ({ type }: OrderDocument, { number, id }: Standing): string =>
+  `${type} ${number ?? `#${id}`}`;
+
+async function send(books: Books, wanted: Wanted): Promise<Answer> {
+  const { document } = wanted;
+  const { found, detail } = await look(books, wanted);
+  if (found.length > 1 || detail !== null) throw conflict(document, detail ?? several(found));
+  const [standing] = found;
+  if (standing === undefined && document.status === "cancelled")
+    return { name: "done", detail: "it was cancelled before it was booked", ids: [null] };
+  const id = standing?.id ?? (await create(books, document));
+  await bringTo(books, document, standing ?? (await read(books, document, id)));
+  const after = await read(books, document, id);
+  const told = `${idOf(document, after)} ${after.state}`;
+  // A button says nothing when it does nothing.
+  if (!(await isFinal(books, document, after)))
+    return { name: "failed", detail: `not all of it is done: ${told}` };
+  return { name: "done", detail: told, ids: [idOf(document, after)] };
+}
+
+async function find(books: Books, wanted: Wanted): Promise<Finding> {
+  const { document } = wanted;
+  const { found, detail } = await look(books, wanted);
+  const [standing, another] = found;
+  if (detail !== null) return { found: "different", detail };
+  if (another !== undefined) return { found: "several", detail: several(found) };
+  if (standing === undefined)
+    return document.status === "cancelled"
+      ? { found: "exact", ids: [null], detail: "cancelled before it was booked" }
+      : { found: "none", detail: `there is no order ${document.number}` };
+  const told = `${idOf(document, standing)} ${standing.state}`;
+  const fault = faultOf(document, standing);
+  if (fault !== null) return { found: "different", detail: fault.fault.message };
+  return (await isFinal(books, document, standing))
+    ? { found: "exact", ids: [idOf(document, standing)], detail: told }
+    : { found: "none", detail: `not all of it is done: ${told}` };
+}
+
+const several = (found: readonly Standing[]): string =>
+  `Tryton has it ${found.length} times: ${found.map(({ number, id }) => number ?? `#${id}`).join(", ")}`;
+
+/** `detail`: why the one that is there cannot be taken for it. @throws TrytonFault, Refused */
+async function look(
+  books: Books,
+  { document, counterpart }: Wanted,
+): Promise<{ found: readonly Standing[]; detail: string | null }> {
+  const model = modelOf[document.type];
+  const number = counterpart === null ? null : counterpart.replace(/^\w+ /, "");
+  const rows = await books.tryton.call<Standing[]>(`model.${model}.search_read`, [
+    [
+      ["company", "=", (await books.tryton.session()).company],
+      [
+        "OR",
+        ["comment", "=", markOf(document.id)],
+        ["reference", "=", document.number],
+        ...(number === null ? [] : [["number", "=", number]]),
+      ],
+    ],
+    0,
+    null,
+    [["id", "ASC"]],
+    FIELDS,
+  ]);
+  const marked = rows.filter(({ comment }) => platformIdIn(comment) === document.id);
+  const known = rows.filter((row) => row.number !== null && row.number === number);
+  // What a person entered before us is taken for it, when it says the same; another document's is not.
+  const entered = rows.filter(({ comment }) => platformIdIn(comment) === null);
+  const found = marked.length > 0 ? marked : known.length > 0 ? known : entered;
+  const party = found.length === 0 ? null : await findParty(books, document.party);
+  const ours = found.filter((row) => row.party === party?.id);
+  if (found === entered) {
+    const other = ours.find((row) => row.state !== "cancelled" && !hasSame(document, row));
+    return other === undefined
+      ? { found: ours.filter((row) => row.state !== "cancelled"), detail: null }
+      : { found: [], detail: `${idOf(document, other)} has this reference and other lines` };
+  }
+  const [stranger] = found.filter((row) => !ours.includes(row));
+  if (stranger === undefined) return { found, detail: null };
+  const detail = `${idOf(document, stranger)} is of another party than ${document.party.code}`;
+  return { found: [], detail };
+}
+
+async function create(books: Books, document: OrderDocument): Promise<number> {
+  const { tryton, config, lookup } = books;
+  const party = await partyFor(books, document.party);
+  const { type, date, number, description } = document;
+  const values = {
+    company: (await tryton.session()).company,
+    party: party.id,
+    invoice_address: party.address,
+    currency: await lookup.currency(config.currency),
+    warehouse: await lookup.location(config.warehouse),
+    invoice_method: "manual",
+    ...(type === "sale" ? { shipment_method: "manual", shipment_address: party.address } : {}),
+    ...(date === null ? {} : { [`${type}_date`]: day(date) }),
+    reference: number,
+    description: description?.replaceAll(/\s+/g, " ") ?? null,
+    comment: markOf(document.id),
+    lines: [["create", await lineValues(books, document)]],
+  };
+  const [id] = await tryton.call<[number]>(`model.${modelOf[type]}.create`, [[values]]);
+  return id;
+}
+
+async function lineValues({ lookup }: Books, { lines }: OrderDocument): Promise<object[]> {
+  const values: object[] = [];
+  for (const { product, quantity, unit, unitPrice, description } of lines)
+    values.push({
+      type: "line",
+      product: (await lookup.product(product)).id,
+      quantity: float(quantity),
+      unit: (await lookup.unit(unit)).id,
+      unit_price: unitPrice,
+      description,
+    });
+  return values;
+}
+
+async function read(books: Books, { type }: OrderDocument, id: number): Promise<Standing> {
+  const method = `model.${modelOf[type]}.read`;
+  const [row] = await books.tryton.call<[Standing]>(method, [[id], FIELDS]);
+  return row;
+}
+
+const OPEN: readonly string[] = ["draft", "quotation"];
+
+/** Line by line what the document says; the words beside it do not count. */
+const hasSame = ({ lines }: OrderDocument, standing: Standing): boolean =>
+  lines.length === standing["lines."].length &&
+  lines.every((line, at) => {
+    const row = standing["lines."][at];
+    return (
+      row !== undefined &&
+      row["product."]?.code === line.product &&
+      row["unit."]?.symbol === line.unit &&
+      exact(row.quantity).equals(line.quantity) &&
+      exact(row.unit_price).equals(line.unitPrice)
+    );
+  });
+
+/** What only a person can decide. */
+function faultOf(document: OrderDocument, standing: Standing): Refused | null {
+  const what = idOf(document, standing);
+  if (document.status === "cancelled" && ![...OPEN, "cancelled"].includes(standing.state))
+    return refused(
+      "cancelled-after-confirmation",
+      `the order is cancelled on the platform, and ${what} in Tryton is ${standing.state}: Tryton cancels it no more`,
+      "Settle it with the other side, close what is left of it in Tryton by hand, then resolve it here.",
+    );
+  if (document.status !== "cancelled" && standing.state === "cancelled")
+    return refused(
+      "cancelled-in-tryton",
+      `${what} was cancelled in Tryton, and on the platform it is ${document.status}`,
+      "Cancel it on the platform too, or set it back to draft in Tryton and retry.",
+    );
+  if (
+    !OPEN.includes(standing.state) &&
+    standing.state !== "cancelled" &&
+    !hasSame(document, standing)
+  )
+    return refused(
+      "changed-after-confirmation",
+      `the lines of ${what} are not those of the platform's order any more, and Tryton has it ${standing.state}`,
+      "Correct the order in Tryton by hand, or enter the difference as another one; then resolve it here.",
+    );
+  return null;
+}
+
+async function isFinal(
+  books: Books,
+  document: OrderDocument,
+  standing: Standing,
+): Promise<boolean> {
+  if (document.status === "cancelled") return standing.state === "cancelled";
+  if (!hasSame(document, standing)) return false;
+  if (document.status === "draft") return true;
+  return !OPEN.includes(standing.state) && !(await isExpected(books, document.type, standing.id));
+}
+
+/** @throws Refused, TrytonFault */
+async function bringTo(books: Books, document: OrderDocument, standing: Standing): Promise<void> {
+  const fault = faultOf(document, standing);
+  if (fault !== null) throw fault;
+  const model = `model.${modelOf[document.type]}`;
+  const press = (button: string) => books.tryton.call(`${model}.${button}`, [[standing.id]]);
+  if (document.status === "cancelled") {
+    if (standing.state !== "cancelled") await press("cancel");
+    return;
+  }
+  if (!hasSame(document, standing)) {
+    if (standing.state === "quotation") await press("draft");
+    const old = standing["lines."].map(({ id }) => id);
+    const lines = [
+      ["delete", old],
+      ["create", await lineValues(books, document)],
+    ];
+    await books.tryton.call(`${model}.write`, [[standing.id], { lines }]);
+  }
+  if (document.status === "draft") return;
+  if (OPEN.includes(standing.state)) {
+    await press("quote");
+    await press("confirm");
+  }
+  await closeExpected(books, document.type, standing.id);
+}
+
+const conflict = ({ number }: OrderDocument, detail: string): Refused =>
+  refused(
+    "another-order",
+    `order ${number} cannot be told from another in Tryton: ${detail}`,
+    "Give the other order another reference in Tryton, or cancel it there; then retry.",
+  );
+
+const refused = (code: string, message: string, next: string): Refused =>
+  new Refused({ code, message, next });
