@@ -30,6 +30,9 @@ process.once("exit", () => {
 export const fuelbridge = (args: readonly string[], env: Environment = {}): Running =>
   start(root, ["src/main.ts", ...args], env);
 
+/** `node ARGS` here. */
+export const program = (args: readonly string[]): Running => start(root, args, {});
+
 /** `node src/launch.mjs ARGS` in a copy of the checkout. */
 export const launch = (home: string, args: readonly string[]): Running =>
   start(home, ["src/launch.mjs", ...args], {});

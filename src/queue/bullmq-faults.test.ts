@@ -1,0 +1,254 @@
+/** What Redis and workers can do to a job: it is never carried out twice, and what is told of it is true. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isThere } from "../../test/support/machine.ts";
+import { type Hands, hands } from "../../test/support/queue-hands.ts";
+import { startRedis } from "../../test/support/redis.ts";
+import { sharedOptions } from "../../test/support/shared-options.ts";
+import { openTestSite } from "../../test/support/shared-queue.ts";
+import { until } from "../../test/support/site-program.ts";
+import type { Answer } from "../core/outcome.ts";
+import { keysOf } from "./keys.ts";
+import { done, job } from "./queue.suite.ts";
+import { openSharedWorker } from "./shared.ts";
+
+const { prefix } = keysOf("test");
+
+/** A job that a worker holds for `ms`; `carried` once it does. */
+async function inHand(site: ReturnType<typeof openTestSite>, workers: Hands, ms: number) {
+  const one = job(String(ms));
+  const before = workers.sent().length;
+  const answer = site.queue.carry(one);
+  await until("a worker has it", () => workers.sent().length > before);
+  return { key: one.request.key, answer };
+}
+
+describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
+  it("flushed while a worker has it: its answer comes home all the same", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const { key, answer } = await inHand(openTestSite(redis), workers, 300);
+    await redis.flush();
+    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect(workers.sent()).toEqual([key]);
+  });
+
+  it("flushed before a worker has it: uncertain, and carried out by nobody", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const site = openTestSite(redis);
+    const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
+    const fifth = site.queue.carry(job("0"));
+    await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
+    await redis.flush();
+    const answer = await fifth;
+    expect(answer.name).toBe("torn");
+    expect(answer.detail).toContain("Redis has lost the job");
+    for (const { answer } of busy) expect((await answer).name).toBe("done");
+    expect(workers.sent()).toHaveLength(4);
+  });
+
+  it("Redis killed and started again while a worker has it: its answer comes home, and work goes on", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const site = openTestSite(redis);
+    const { key, answer } = await inHand(site, workers, 100);
+    await redis.kill();
+    await redis.start();
+    expect((await answer).name).toBe("done");
+    let next: Answer | null = null;
+    await until("work goes on", async () => {
+      next = await site.queue.carry(job("0"));
+      return next.name === "done";
+    });
+    expect(workers.sent()).toHaveLength(2);
+    expect(workers.sent()[0]).toBe(key);
+  });
+
+  it("Redis killed for good while a worker has it: uncertain, with what is wrong", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const site = openTestSite(redis);
+    const { key, answer } = await inHand(site, workers, 100);
+    await redis.kill();
+    expect(await answer).toMatchObject({ name: "torn" });
+    expect((await answer).detail).toMatch(/Redis at 127.0.0.1:\d+ cannot be reached/);
+    const next = await site.queue.carry(job("0"));
+    expect(next.name).toBe("not-sent");
+    expect(next.detail).toContain("Start it, or correct queue.url");
+    expect(workers.sent()).toEqual([key]);
+  });
+
+  it("paused for longer than a job may wait: what nobody took is proven not sent", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const site = openTestSite(redis);
+    const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
+    const fifth = site.queue.carry(job("0"));
+    await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
+    redis.pause();
+    const resumed = new Promise((resolve) => setTimeout(resolve, 2_000));
+    await resumed;
+    redis.resume();
+    expect(await fifth).toMatchObject({ name: "not-sent" });
+    for (const { answer } of busy) expect((await answer).name).toBe("done");
+    expect(workers.sent()).toHaveLength(4);
+  });
+
+  it("without memory nothing is sent, and it says so; with memory it goes on", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const { queue } = openTestSite(redis);
+    expect((await queue.carry(job("0"))).name).toBe("done");
+    await redis.config("maxmemory", "1");
+    const answer = await queue.carry(job("0"));
+    expect(answer.name).toBe("not-sent");
+    expect(answer.detail).toMatch(/has no memory left .*Raise its maxmemory/s);
+    expect(workers.sent()).toHaveLength(1);
+    await redis.config("maxmemory", "0");
+    expect((await queue.carry(job("0"))).name).toBe("done");
+  });
+
+  it("a Redis that throws data away is refused, with what to set", async () => {
+    const redis = await startRedis("--maxmemory-policy", "allkeys-lru");
+    const workers = hands(redis);
+    await workers.start();
+    const { queue } = openTestSite(redis);
+    const answer = await queue.carry(job("0"));
+    expect(answer.name).toBe("not-sent");
+    expect(answer.detail).toContain("maxmemory-policy allkeys-lru");
+    expect(queue.trouble()?.next).toContain("maxmemory-policy noeviction");
+    expect(workers.sent()).toEqual([]);
+  });
+
+  it("a Redis that forbids CONFIG is judged by what it tells of itself", async () => {
+    const redis = await startRedis("--rename-command", "CONFIG", "");
+    const workers = hands(redis);
+    await workers.start();
+    expect((await openTestSite(redis).queue.carry(job("0"))).name).toBe("done");
+    const policy = ["--maxmemory-policy", "volatile-ttl"];
+    const other = await startRedis("--rename-command", "CONFIG", "", ...policy);
+    const answer = await openTestSite(other).queue.carry(job("0"));
+    expect(answer.detail).toContain("maxmemory-policy volatile-ttl");
+  });
+
+  it("its worker killed: uncertain, once, and no other worker does it again", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    const first = await workers.start();
+    const site = openTestSite(redis);
+    const { key, answer } = await inHand(site, workers, 60_000);
+    await workers.start();
+    first.kill("SIGKILL");
+    expect(await answer).toEqual({
+      name: "torn",
+      detail: "a worker took it and did not answer in time",
+    });
+    expect((await site.queue.carry(job("0"))).name).toBe("done");
+    expect(workers.sent().filter((one) => one === key)).toHaveLength(1);
+  });
+
+  it("handed out twice: it is carried out once, and that answer comes home", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await Promise.all([workers.start(), workers.start()]);
+    const { key, answer } = await inHand(openTestSite(redis), workers, 500);
+    const active = `${prefix}:jobs:active`;
+    const id = (await redis.client.lindex(active, 0)) as string;
+    // As BullMQ itself does when it takes a worker for dead.
+    await redis.client.del(`${prefix}:jobs:${id}:lock`);
+    await redis.client.rpoplpush(active, `${prefix}:jobs:wait`);
+    await redis.client.zadd(`${prefix}:jobs:marker`, 0, "0");
+    await until("it was refused", async () =>
+      String(await redis.client.hget(`${prefix}:jobs:${id}`, "returnvalue")).includes("taken"),
+    );
+    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect(workers.sent()).toEqual([key]);
+  });
+
+  it("without a worker nothing is sent, and status can say so; with one it goes on", async () => {
+    const redis = await startRedis();
+    const { queue } = openTestSite(redis);
+    const answer = await queue.carry(job("0"));
+    expect(answer.name).toBe("not-sent");
+    expect(answer.detail).toContain("no worker is connected. Start `fuelbridge worker`");
+    expect(queue.trouble()?.message).toBe("no worker is connected");
+    await hands(redis).start();
+    expect((await queue.carry(job("0"))).name).toBe("done");
+  });
+
+  it("a worker that was told to stop finishes what it has, and takes nothing more", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    const worker = await workers.start();
+    const site = openTestSite(redis);
+    const { key, answer } = await inHand(site, workers, 500);
+    worker.kill("SIGTERM");
+    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect((await worker.ended).code).toBe(0);
+    expect((await site.queue.carry(job("0"))).detail).toContain("no worker is connected");
+  });
+
+  it("two sites may call their jobs alike; two daemons may not be one site", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const [north, south] = [
+      openTestSite(redis, { site: "north" }),
+      openTestSite(redis, { site: "south" }),
+    ];
+    const same = job("0");
+    expect((await north.queue.carry(same)).name).toBe("done");
+    expect((await south.queue.carry(same)).name).toBe("done");
+    const second = openTestSite(redis, { site: "north" });
+    const answer = await second.queue.carry(job("0"));
+    expect(answer.name).toBe("not-sent");
+    expect(answer.detail).toContain('another daemon is site "north"');
+    expect(workers.sent()).toHaveLength(2);
+  });
+
+  it("a job of the same name a second time is not carried out: it may have been", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const { queue } = openTestSite(redis);
+    const one = job("0");
+    expect((await queue.carry(one)).name).toBe("done");
+    expect((await queue.carry(one)).name).toBe("torn");
+    expect(workers.sent()).toHaveLength(1);
+  });
+
+  it("what a worker has sent is counted at the site, by purpose", async () => {
+    const redis = await startRedis();
+    await hands(redis).start();
+    const { queue, spent } = openTestSite(redis);
+    await queue.carry(job("0"));
+    await queue.carry(job("0"));
+    expect([...spent]).toEqual([["write", 2]]);
+  });
+
+  it("a sink that throws in a worker leaves the job uncertain, and the worker goes on", async () => {
+    const redis = await startRedis();
+    const worker = openSharedWorker(sharedOptions(redis), () => ({
+      things: {
+        send: ({ body }) =>
+          body === "bad"
+            ? Promise.reject(new Error("a fault of ours"))
+            : Promise.resolve(done("1")),
+      },
+    }));
+    onTestFinished(() => worker.close());
+    await worker.looked;
+    const { queue } = openTestSite(redis);
+    expect(await queue.carry(job("bad"))).toEqual({
+      name: "torn",
+      detail: "the worker failed while it sent: a fault of ours",
+    });
+    expect((await queue.carry(job("good"))).name).toBe("done");
+  });
+});

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isThere } from "../../test/support/machine.ts";
+import { hands } from "../../test/support/queue-hands.ts";
+import { startRedis } from "../../test/support/redis.ts";
+import { sharedOptions } from "../../test/support/shared-options.ts";
+import { openTestSite } from "../../test/support/shared-queue.ts";
+import type { AnswerName } from "../core/outcome.ts";
+import { itCarries, job } from "./queue.suite.ts";
+import { openSharedWorker } from "./shared.ts";
+
+describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
+  itCarries(async (sinks) => {
+    const redis = await startRedis();
+    const worker = openSharedWorker(sharedOptions(redis), () => sinks);
+    onTestFinished(() => worker.close());
+    await worker.looked;
+    return openTestSite(redis).queue;
+  });
+
+  it("whatever happens to Redis and workers: nothing twice, and nothing that was done is called not sent", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    let worker = await workers.start();
+    const { queue } = openTestSite(redis);
+    const faults = [
+      () => redis.flush(),
+      () => redis.kill().then(() => redis.start()),
+      async () => {
+        redis.pause();
+        await pause(400);
+        redis.resume();
+      },
+      async () => {
+        worker.kill("SIGKILL");
+        worker = await workers.start();
+      },
+    ];
+    const told = new Map<string, AnswerName>();
+    const trouble = { over: false };
+    const sendAll = async (): Promise<void> => {
+      while (!trouble.over) {
+        const one = job(String(Math.round(Math.random() * 40)));
+        const key = `key-${one.id}`;
+        const answer = await queue.carry({ ...one, request: { ...one.request, key } });
+        told.set(key, answer.name);
+        if (answer.name === "not-sent") await pause(20);
+      }
+    };
+    const sending = Array.from({ length: 8 }, sendAll);
+    for (let round = 0; round < 3; round++)
+      for (const fault of faults) {
+        await pause(250);
+        await fault().catch(() => {});
+      }
+    trouble.over = true;
+    await Promise.all(sending);
+
+    const sent = workers.sent();
+    expect(new Set(sent).size).toBe(sent.length);
+    const wrong = [...told].filter(
+      ([key, name]) => (name === "done") !== sent.includes(key) && name !== "torn",
+    );
+    expect(wrong).toEqual([]);
+    const counts = Object.groupBy(told.values(), (name) => name);
+    expect(counts.done?.length).toBeGreaterThan(50);
+    expect(counts.torn?.length).toBeGreaterThan(0);
+    expect(counts["not-sent"]?.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,218 @@
+/**
+ * Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's ticket (tickets.ts);
+ * BullMQ hands jobs out and tells when one has ended. Redis may be away, be flushed or come back with an older state
+ * at any moment: what it can still prove is told as `not-sent` or as the worker's answer, everything else as `torn`.
+ */
+import { type JobsOptions, Queue as Bull, QueueEvents } from "bullmq";
+import type { Purpose } from "../core/budget.ts";
+import type { Outgoing } from "../core/contract.ts";
+import type { Answer } from "../core/outcome.ts";
+import { type Keys, QUEUE } from "./keys.ts";
+import type { SiteLedger } from "./month.ts";
+import type { Job, Queue } from "./queue.ts";
+import { type Hub, RedisTrouble, type Trouble, within } from "./redis.ts";
+import { NO_WORKER, otherSite, type Site } from "./site.ts";
+import { KEPT_MS, openTickets, type Withdrawal } from "./tickets.ts";
+
+export interface BullmqOptions {
+  readonly hub: Hub;
+  readonly keys: Keys;
+  readonly site: Site;
+  /** Told how many requests a job has taken. */
+  readonly ledger: Pick<SiteLedger, "carried">;
+  readonly times?: Partial<Times>;
+}
+
+export interface Times {
+  /** Within this a worker must have begun to send. */
+  readonly startMs: number;
+  /** No send lasts longer: the deadline of one request, and the way of its answer. */
+  readonly runMs: number;
+  /** How often an answer is looked for; a lost event costs no more than this. */
+  readonly pollMs: number;
+}
+
+/** What BullMQ carries. The request's bytes are frozen: they go through it as they are. */
+export interface Payload {
+  readonly site: string;
+  readonly sink: string;
+  readonly request: Outgoing;
+}
+
+const TIMES: Times = { startMs: 20_000, runMs: 45_000, pollMs: 1_000 };
+/** A Redis that is away is not waited for. */
+const CLOSE_MS = 2_000;
+
+const JOB: JobsOptions = {
+  attempts: 1,
+  removeOnComplete: { age: KEPT_MS / 1_000 },
+  removeOnFail: { age: KEPT_MS / 1_000 },
+};
+
+export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
+  const { startMs, runMs, pollMs } = { ...TIMES, ...times };
+  const tickets = openTickets(hub, keys);
+  const line = openLine(hub, keys);
+  const inHand = new Set<Promise<Answer>>();
+
+  /** Null: a worker may take it. */
+  async function offered(id: string, job: Job, hint: Hint): Promise<Answer | null> {
+    await site.looked;
+    const unfit = site.unfit();
+    if (unfit !== null) return notSent(unfit);
+    try {
+      const offer = await tickets.offer(id, site.name, site.boot, startMs);
+      if (offer === "no-worker") return notSent(NO_WORKER);
+      if (offer === "other-site") return notSent(otherSite(site.name));
+      if (offer === "known")
+        return { name: "torn", detail: "a job of this name was offered before" };
+    } catch (error) {
+      // Nothing was added that a worker could be given.
+      return notSent(expectTrouble(error));
+    }
+    const { sink, request } = job;
+    try {
+      await line.add(id, { site: site.name, sink, request });
+    } catch (error) {
+      // It may have been added all the same: its ticket tells.
+      hint.wake(expectTrouble(error).message);
+    }
+    return null;
+  }
+
+  async function settledOf(id: string): Promise<Answer | null> {
+    const settled = await tickets.settled(id);
+    if (settled === null) return null;
+    for (const [purpose, requests] of Object.entries(settled.used))
+      ledger.carried(purpose as Purpose, requests);
+    return settled.answer;
+  }
+
+  /** Looks until the job's end is known, or can no longer become known. */
+  async function outcome(id: string, hint: Hint): Promise<Answer> {
+    const startBy = performance.now() + startMs;
+    let known: Withdrawal | null = null;
+    let unreachable: RedisTrouble | null = null;
+    for (;;) {
+      const late = performance.now() >= startBy;
+      const over = performance.now() >= startBy + runMs;
+      try {
+        const answer = await settledOf(id);
+        if (answer !== null) return answer;
+        if (late || hint.said !== null) known = await tickets.withdraw(id);
+        unreachable = null;
+      } catch (error) {
+        unreachable = expectTrouble(error);
+      }
+      if (known === "withdrawn") {
+        // For tidiness: nobody can take it any more.
+        line.remove(id);
+        const why = hint.said ?? unreachable?.message ?? "";
+        return notSent({ message: `no worker took it${why === "" ? "" : `: ${why}`}`, next: "" });
+      }
+      if (over) return { name: "torn", detail: tornWords(known, unreachable, hint.said) };
+      await hint.next(pollMs);
+    }
+  }
+
+  async function carry(job: Job): Promise<Answer> {
+    const id = `${site.name}_${job.id}`;
+    const hint = new Hint();
+    line.listen(id, hint);
+    try {
+      return (await offered(id, job, hint)) ?? (await outcome(id, hint));
+    } finally {
+      line.ignore(id);
+    }
+  }
+
+  return {
+    carry(job) {
+      const carrying = carry(job).finally(() => inHand.delete(carrying));
+      inHand.add(carrying);
+      return carrying;
+    },
+    trouble: () => site.trouble(),
+    async close() {
+      await Promise.allSettled(inHand);
+      await line.close();
+    },
+  };
+}
+
+/** BullMQ: hands jobs over, and tells when one has ended. What it says is a hint, never proof. */
+function openLine(hub: Hub, keys: Keys) {
+  const options = { prefix: keys.prefix, skipVersionCheck: true };
+  const bull = new Bull<Payload>(QUEUE, {
+    ...options,
+    connection: hub.redis,
+    skipWaitingForReady: true,
+    skipMetasUpdate: true,
+  });
+  const ears = hub.waiting();
+  const events = new QueueEvents(QUEUE, { ...options, connection: ears });
+  const hints = new Map<string, Hint>();
+  // Whatever is wrong with Redis shows where a job needs it.
+  bull.on("error", () => {});
+  events.on("error", () => {});
+  events.on("completed", ({ jobId, returnvalue }) => hints.get(jobId)?.wake(String(returnvalue)));
+  events.on("failed", ({ jobId, failedReason }) => hints.get(jobId)?.wake(failedReason));
+  return {
+    /** @throws RedisTrouble */
+    async add(id: string, payload: Payload): Promise<void> {
+      await hub.ask(bull.add(QUEUE, payload, { ...JOB, jobId: id }));
+    },
+    remove: (id: string): void => void bull.remove(id).catch(() => {}),
+    listen: (id: string, hint: Hint): void => void hints.set(id, hint),
+    ignore: (id: string): void => void hints.delete(id),
+    async close(): Promise<void> {
+      await within(CLOSE_MS, Promise.allSettled([events.close(), bull.close()]));
+      ears.disconnect();
+    },
+  };
+}
+
+/** What was heard of a job, and the wait for more. */
+class Hint {
+  /** Why it may never be carried out; empty when it seems to be done. */
+  said: string | null = null;
+  #heard = Promise.withResolvers<void>();
+
+  wake(said: string): void {
+    this.said = said;
+    this.#heard.resolve();
+  }
+
+  /** Resolves with the next word of it, or after `ms`. */
+  async next(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([this.#heard.promise, promise]);
+    clearTimeout(timer);
+    this.#heard = Promise.withResolvers<void>();
+  }
+}
+
+const notSent = ({ message, next }: Trouble): Answer => ({
+  name: "not-sent",
+  detail: next === "" ? message : `${message}. ${next}`,
+});
+
+function tornWords(
+  known: Withdrawal | null,
+  unreachable: RedisTrouble | null,
+  said: string | null,
+): string {
+  if (unreachable !== null) return `nothing is known of it: ${unreachable.message}`;
+  if (known === "gone") return "Redis has lost the job: nobody can tell whether a worker had it";
+  if (known === "restarted")
+    return "Redis was restarted meanwhile: nobody can tell whether a worker had it";
+  const words = "a worker took it and did not answer in time";
+  return said === null || said === "" ? words : `${words}: ${said}`;
+}
+
+/** @throws what is no trouble of Redis: a programming error */
+function expectTrouble(error: unknown): RedisTrouble {
+  if (error instanceof RedisTrouble) return error;
+  throw error;
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isThere } from "../../test/support/machine.ts";
+import { startRedis, type TestRedis } from "../../test/support/redis.ts";
+import { plenty, sharedOptions } from "../../test/support/shared-options.ts";
+import { openTestSite, type TestSite } from "../../test/support/shared-queue.ts";
+import { until } from "../../test/support/site-program.ts";
+import type { Admission, Governor, Purpose } from "../core/budget.ts";
+import { done, job } from "./queue.suite.ts";
+import { openSharedWorker, type SharedOptions } from "./shared.ts";
+
+const month = new Date().toISOString().slice(0, 7);
+
+const admitAll = (governor: Governor, purpose: Purpose, count: number): Promise<Admission[]> =>
+  Promise.all(Array.from({ length: count }, () => governor.admit(purpose)));
+
+const admitted = (admissions: readonly Admission[]): number =>
+  admissions.filter(({ admitted }) => admitted).length;
+
+/** Past the first minute, in which nothing is sent. */
+async function open(redis: TestRedis, options: Parameters<typeof openTestSite>[1] = {}) {
+  const site = openTestSite(redis, options);
+  // Without a worker it comes home at once; by then the site has looked.
+  await site.queue.carry(job("nothing"));
+  await site.governor.refresh();
+  return site;
+}
+
+describe.skipIf(!isThere("redis-server"))("the governor of several processes", () => {
+  it("two workers and a site together never send more than the minute allows, in any minute", async () => {
+    const redis = await startRedis();
+    const windowMs = 500;
+    const perMinute = 10;
+    const shared: Partial<SharedOptions> = { windowMs, budget: { ...plenty, perMinute } };
+    const moments: number[] = [];
+    for (const _ of [1, 2]) {
+      const worker = openSharedWorker(sharedOptions(redis, shared), (governor) => ({
+        things: {
+          async send() {
+            const { admitted } = await governor.admit("write");
+            if (admitted) moments.push(performance.now());
+            return done("1");
+          },
+        },
+      }));
+      onTestFinished(() => worker.close());
+      await worker.looked;
+    }
+    const { queue, governor } = openTestSite(redis, shared);
+    const polling = admitAll(governor, "poll", 20).then(() => moments.push(performance.now()));
+    const sending = Array.from({ length: 40 }, (_, at) => queue.carry(job(String(at))));
+    await Promise.all([polling, ...sending]);
+    expect(moments.length).toBeGreaterThan(2 * perMinute);
+    const inOrder = moments.toSorted((one, other) => one - other);
+    // Told over a connection: what is admitted at the window's ends is heard of some ms later.
+    for (const [at, moment] of inOrder.entries())
+      expect(moment - (inOrder[at - perMinute] ?? -Infinity)).toBeGreaterThan(windowMs - 50);
+  });
+
+  it("a month is shared: what one site has used, the other may not", async () => {
+    const redis = await startRedis();
+    const budget = { ...plenty, perMonth: 30 };
+    const north = await open(redis, { site: "north", budget });
+    const south = await open(redis, { site: "south", budget });
+    const both = await Promise.all(
+      [north, south].map(({ governor }) => admitAll(governor, "poll", 25)),
+    );
+    expect(admitted(both.flat())).toBe(30);
+    const refused = both.flat().find(({ admitted }) => !admitted);
+    expect(refused).toMatchObject({
+      detail: expect.stringContaining(`30 of the 30 requests of ${month} are used, by all sites`),
+    });
+    expect((north.spent.get("poll") ?? 0) + (south.spent.get("poll") ?? 0)).toBe(30);
+  });
+
+  it("polling stops at what is kept for writes and for looking for them", async () => {
+    const redis = await startRedis();
+    const budget = { ...plenty, perMonth: 100, reserve: { writes: 20, readBacks: 10 } };
+    const { governor } = await open(redis, { budget });
+    expect(admitted(await admitAll(governor, "poll", 100))).toBe(70);
+    expect(admitted(await admitAll(governor, "write", 100))).toBe(30);
+  });
+
+  it("flushed: nothing is sent for a minute, and the month is what it was, of all sites and workers", async () => {
+    const redis = await startRedis();
+    const windowMs = 400;
+    const north = await open(redis, { site: "north", windowMs, spent: { poll: 1_000 } });
+    const south = await open(redis, { site: "south", windowMs, spent: { write: 200 } });
+    await admitAll(north.governor, "poll", 5);
+    await south.governor.refresh();
+    // North is not there when it happens; south has seen what it used.
+    await north.queue.close();
+    await redis.flush();
+    const since = performance.now();
+    expect(await south.governor.admit("write")).toEqual({ admitted: true });
+    expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
+    await south.governor.refresh();
+    expect(south.governor.spent(month)).toEqual({ poll: 1_005, write: 201 });
+  });
+
+  it("Redis restarted: nothing is sent for a minute, for its last second may be missing", async () => {
+    const redis = await startRedis();
+    const windowMs = 400;
+    const { governor } = await open(redis, { windowMs });
+    await governor.admit("poll");
+    await redis.kill();
+    await redis.start();
+    const since = performance.now();
+    await until("it goes on", async () => (await governor.admit("poll")).admitted);
+    expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
+  });
+
+  it("Redis away: nothing is sent, and it says what is wrong", async () => {
+    const redis = await startRedis();
+    const { governor, spent } = await open(redis);
+    await redis.kill();
+    const admission = await governor.admit("poll");
+    expect(admission).toMatchObject({ admitted: false, waitMs: 3_000 });
+    expect(admission).toMatchObject({ detail: expect.stringContaining("cannot be reached") });
+    expect(spent.get("poll")).toBeUndefined();
+  });
+
+  it("told by the platform to wait, all wait", async () => {
+    const redis = await startRedis();
+    const [north, south] = await Promise.all(
+      ["north", "south"].map((site) => open(redis, { site })),
+    );
+    await admitAll((north as TestSite).governor, "poll", 1);
+    (north as TestSite).governor.learn({ "retry-after": "1" }, 429);
+    const since = performance.now();
+    await until("it was learned", async () => {
+      await (south as TestSite).governor.admit("poll");
+      return performance.now() - since > 900;
+    });
+    expect(south?.governor.minute().limit).toBe(plenty.perMinute);
+  });
+
+  it("what the platform says is left of its minute is all that all may use of it", async () => {
+    const redis = await startRedis();
+    const [north, south] = await Promise.all(
+      ["north", "south"].map((site) => open(redis, { site })),
+    );
+    await (north as TestSite).governor.admit("poll");
+    (north as TestSite).governor.learn({ "ratelimit-remaining": "3", "ratelimit-reset": "1" }, 200);
+    await (north as TestSite).governor.refresh();
+    const since = performance.now();
+    await admitAll((south as TestSite).governor, "poll", 3);
+    expect(performance.now() - since).toBeLessThan(900);
+    await (north as TestSite).governor.admit("poll");
+    expect(performance.now() - since).toBeGreaterThan(900);
+  });
+
+  it("a worker whose place within the minute comes too late sends nothing and gives the job back", async () => {
+    const redis = await startRedis();
+    const shared: Partial<SharedOptions> = {
+      windowMs: 5_000,
+      budget: { ...plenty, perMinute: 1 },
+    };
+    const worker = openSharedWorker(sharedOptions(redis, shared), (governor) => ({
+      things: {
+        async send() {
+          const admission = await governor.admit("write");
+          return admission.admitted
+            ? done("1")
+            : { name: "not-sent", detail: admission.detail, waitMs: admission.waitMs };
+        },
+      },
+    }));
+    onTestFinished(() => worker.close());
+    await worker.looked;
+    const { queue } = openTestSite(redis, shared);
+    const answer = await queue.carry(job("one"));
+    expect(answer).toMatchObject({ name: "not-sent" });
+    expect(answer.detail).toContain("Redis is new or was restarted");
+  });
+});

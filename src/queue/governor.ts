@@ -1,0 +1,224 @@
+/**
+ * The governor of all processes that share an API key: one minute and one month, kept in Redis and decided there, by
+ * its clock. Redis may forget both. Then nothing is sent for a minute, for nobody knows what was sent in the last one;
+ * and every process tells again what it has seen of the month, so the sum comes back by itself.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  type Admission,
+  type Budget,
+  type Governor,
+  leftFor,
+  monthAt,
+  type Purpose,
+  type Spent,
+  usedOf,
+} from "../core/budget.ts";
+import type { Clock } from "../core/moment.ts";
+import { errands } from "./errand.ts";
+import { type Keys, PRELUDE } from "./keys.ts";
+import { MONTH_KEPT_S, openMonth, type SiteLedger } from "./month.ts";
+import { type Hub, RedisTrouble } from "./redis.ts";
+
+export interface SharedGovernorOptions {
+  readonly hub: Hub;
+  readonly keys: Keys;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  /** Null for a worker: what it sends is counted for the site whose job it does. */
+  readonly ledger: SiteLedger | null;
+  /** The window that `budget.perMinute` counts in; a second more than the platform's minute when left out. */
+  readonly windowMs?: number;
+}
+
+export interface SharedGovernor extends Governor {
+  /** Tells what this process knows of the month, and learns what the others know. @throws RedisTrouble */
+  refresh(): Promise<void>;
+  /** Requests of all sites, as of the last refresh. */
+  spent(month: string): Spent;
+  /** The minute of all sites, as of the last look. */
+  minute(): { readonly used: number; readonly limit: number; readonly opensInMs: number };
+}
+
+type Refusal = Extract<Admission, { admitted: false }>;
+
+const WINDOW_MS = 61_000;
+/** When Redis cannot be asked. */
+const RETRY_MS = 3_000;
+export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
+  const { hub, keys, budget, clock, ledger, windowMs = WINDOW_MS } = options;
+  const month = openMonth(hub, keys, ledger);
+  const minute = { used: 0, limit: budget.perMinute, opensAtMs: 0 };
+
+  /** What the month says, from what was last seen of it. */
+  function refusalOf(purpose: Purpose, nowMs: number): Refusal | null {
+    const until = ledger?.closedUntil(nowMs) ?? null;
+    if (until !== null) {
+      const detail = `the platform allows nothing more before ${new Date(until).toISOString()}`;
+      return { admitted: false, waitMs: until - nowMs, detail };
+    }
+    const { name, endMs } = monthAt(nowMs);
+    const spent = month.spent(name);
+    if (leftFor(budget, spent, purpose) > 0) return null;
+    const used = usedOf(spent);
+    const all = `${used} of the ${budget.perMonth} requests of ${name} are used, by all sites together`;
+    const kept =
+      used < budget.perMonth ? "; the rest is kept for writes and for looking for them" : "";
+    return { admitted: false, waitMs: endMs - nowMs, detail: all + kept };
+  }
+
+  /** Null: admitted. */
+  async function ask(site: string, purpose: Purpose, nowMs: number): Promise<Wait | null> {
+    const { name } = monthAt(nowMs);
+    const spent = month.spent(name);
+    const place = [windowMs, budget.perMinute, randomUUID()];
+    const count = [`${site} ${purpose}`, MONTH_KEPT_S];
+    const basis = [usedOf(spent), leftFor(budget, spent, purpose)];
+    const names = [keys.gate, keys.minute, keys.month(name)];
+    const [word, ms, used] = (await hub.run(ADMIT, names, [...place, ...count, ...basis])) as [
+      Wait["why"] | "admitted",
+      number,
+      number,
+    ];
+    minute.used = used;
+    minute.opensAtMs = word === "admitted" ? 0 : clock.now().monoMs + ms;
+    return word === "admitted" ? null : { why: word, ms };
+  }
+
+  const refresh = () => month.refresh(monthAt(clock.now().wallMs).name);
+
+  async function admit(purpose: Purpose): Promise<Admission> {
+    const errand = errands.getStore();
+    const site = ledger?.site ?? errand?.site;
+    if (site === undefined) throw new Error("a worker sends nothing but what a job tells it to");
+    for (;;) {
+      const { wallMs } = clock.now();
+      if (!month.isKnown(monthAt(wallMs).name)) await refresh();
+      const refused = refusalOf(purpose, wallMs);
+      if (refused !== null) return refused;
+      const wait = await ask(site, purpose, wallMs);
+      const late = errand !== undefined && performance.now() + (wait?.ms ?? 0) >= errand.startByMs;
+      // A place that came too late stays counted: better one too many than one too few.
+      if (late) return tooLate(wait);
+      if (wait === null) {
+        ledger?.spend(monthAt(wallMs).name, purpose);
+        errand?.used.set(purpose, (errand.used.get(purpose) ?? 0) + 1);
+        return { admitted: true };
+      }
+      if (wait.why === "month") await refresh();
+      else await clock.pause(wait.ms + clock.chance() * JITTER_MS);
+    }
+  }
+
+  return {
+    async admit(purpose) {
+      try {
+        return await admit(purpose);
+      } catch (error) {
+        if (!(error instanceof RedisTrouble)) throw error;
+        return { admitted: false, waitMs: RETRY_MS, detail: `${error.message}. ${error.next}` };
+      }
+    },
+    learn(headers, status) {
+      const told = limitsIn(headers, status);
+      if (told === null) return;
+      const { pauseMs, left, resetMs } = told;
+      // What is not learned now is learned from the next answer.
+      hub.run(LEARN, [keys.gate], [pauseMs, left, resetMs]).catch(() => {});
+    },
+    refresh,
+    spent: (name) => month.spent(name),
+    minute: () => ({
+      used: minute.used,
+      limit: minute.limit,
+      opensInMs: Math.max(Math.ceil(minute.opensAtMs - clock.now().monoMs), 0),
+    }),
+  };
+}
+
+interface Wait {
+  /** `month`: others have used what was left; it must be looked at anew. */
+  readonly why: "minute" | "told" | "new" | "month";
+  readonly ms: number;
+}
+
+const JITTER_MS = 50;
+
+const whys: Readonly<Record<Wait["why"], string>> = {
+  minute: "the minute's requests are used up, by all sites together",
+  told: "the platform allows no more in this minute",
+  new: "Redis is new or was restarted, and nobody knows what was sent in the last minute",
+  month: "the month's requests are counted anew",
+};
+
+const tooLate = (wait: Wait | null): Refusal => ({
+  admitted: false,
+  waitMs: Math.max(wait?.ms ?? 0, 1_000),
+  detail: wait === null ? "its place within the minute came too late" : whys[wait.why],
+});
+
+const WINDOW_SECONDS_MAX = 60;
+
+/** What the platform tells of its minute (specification part 7); null: nothing. -1 and 0 where it says nothing. */
+function limitsIn(headers: Readonly<Record<string, string>>, status: number) {
+  const pause = status === 429 ? secondsIn(headers["retry-after"]) : 0;
+  const reset = secondsIn(headers["ratelimit-reset"]);
+  const remaining = headers["ratelimit-remaining"] ?? "";
+  const left = reset > 0 && /^\d+$/.test(remaining) ? Number(remaining) : -1;
+  if (pause === 0 && left < 0) return null;
+  return { pauseMs: pause * 1_000, left, resetMs: reset * 1_000 };
+}
+
+/** Whole seconds from 1 to the length of the platform's window; 0 for anything else: it speaks of the month. */
+function secondsIn(value = ""): number {
+  const seconds = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  return seconds <= WINDOW_SECONDS_MAX ? seconds : 0;
+}
+
+/**
+ * One request, or why not and how long. Of the month it is told what was used and left when it was last looked at:
+ * since then, no more than that may have been used.
+ */
+const ADMIT = `${PRELUDE}
+local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - window)
+local used = redis.call('ZCARD', KEYS[2])
+local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets')
+if gate[1] ~= run then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'run', run, 'opens', now + window, 'why', 'new')
+  return {'new', window, used}
+end
+if tonumber(gate[2]) > now then
+  return {redis.call('HGET', KEYS[1], 'why'), gate[2] - now, used}
+end
+local told = gate[4] and tonumber(gate[4]) > now
+if told and tonumber(gate[3]) <= 0 then return {'told', gate[4] - now, used} end
+if used >= limit then
+  local oldest = redis.call('ZRANGE', KEYS[2], used - limit, used - limit, 'WITHSCORES')
+  return {'minute', oldest[2] + window - now, used}
+end
+local total = 0
+for _, requests in ipairs(redis.call('HVALS', KEYS[3])) do total = total + requests end
+if total - ARGV[6] >= tonumber(ARGV[7]) then return {'month', 0, used} end
+redis.call('ZADD', KEYS[2], now, ARGV[3])
+redis.call('PEXPIRE', KEYS[2], window)
+redis.call('HINCRBY', KEYS[3], ARGV[4], 1)
+redis.call('EXPIRE', KEYS[3], ARGV[5])
+if told then redis.call('HINCRBY', KEYS[1], 'left', -1) end
+return {'admitted', 0, used + 1}`;
+
+/** Answers come in any order, and what is under way may not be counted in them: the least is right. */
+const LEARN = `${PRELUDE}
+local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets')
+if gate[1] ~= run then return end
+local pause, left, reset = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if now + pause > tonumber(gate[2]) and pause > 0 then
+  redis.call('HSET', KEYS[1], 'opens', now + pause, 'why', 'told')
+end
+if left < 0 then return end
+if gate[4] and tonumber(gate[4]) > now then
+  if left < tonumber(gate[3]) then redis.call('HSET', KEYS[1], 'left', left) end
+else
+  redis.call('HSET', KEYS[1], 'left', left, 'resets', now + reset)
+end`;

@@ -1,0 +1,176 @@
+/**
+ * The connection to Redis. A command is answered or fails within seconds, nothing is kept for later while Redis is
+ * away, and what fails says in words what is wrong with Redis and what to do.
+ */
+import { Redis } from "ioredis";
+
+export interface RedisAddress {
+  /** `redis://host:6379`, `rediss://` over TLS; a database as its path. No user name or password in it. */
+  readonly url: string;
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+export interface Hub {
+  /** Where it is, without what is secret: `redis.example.com:6379`. */
+  readonly place: string;
+  readonly redis: Redis;
+  /** Runs a Lua script, atomically. @throws RedisTrouble; then it may have run all the same */
+  run(lua: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** The same for any command. @throws RedisTrouble */
+  ask<Reply>(command: Promise<Reply>): Promise<Reply>;
+  /** For what waits in Redis as long as it takes: BullMQ's workers and listeners. Whoever gets it ends it. */
+  waiting(): Redis;
+  close(): Promise<void>;
+}
+
+export interface Trouble {
+  readonly message: string;
+  readonly next: string;
+}
+
+/** Redis did not do what it was told, or did not say so. */
+export class RedisTrouble extends Error {
+  readonly next: string;
+
+  constructor({ message, next }: Trouble, cause: unknown) {
+    super(message, { cause });
+    this.name = "RedisTrouble";
+    this.next = next;
+  }
+}
+
+const COMMAND_MS = 5_000;
+const CONNECT_MS = 5_000;
+const RECONNECT_MS_MAX = 2_000;
+
+export function openHub(address: RedisAddress): Hub {
+  const { host } = new URL(address.url);
+  const place = host === "" ? "localhost:6379" : host;
+  const redis = connect(address, {
+    commandTimeout: COMMAND_MS,
+    enableOfflineQueue: false,
+    // A command whose answer was lost is asked for again by us, or not at all.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  });
+  let lastFault: Error | null = null;
+  redis.on("error", (error: Error) => (lastFault = error)).on("ready", () => (lastFault = null));
+  const ask = async <Reply>(command: Promise<Reply>): Promise<Reply> => {
+    try {
+      return await command;
+    } catch (error) {
+      throw new RedisTrouble(explain(place, error as Error, lastFault), error);
+    }
+  };
+  return {
+    place,
+    redis,
+    ask,
+    run: (lua, keys, args) => ask(redis.eval(lua, keys.length, ...keys, ...args)),
+    waiting: () => connect(address, { maxRetriesPerRequest: null }),
+    close: async () => redis.disconnect(),
+  };
+}
+
+/** Resolves once it is connected, or is known not to be. */
+export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
+  if (redis.status === "ready") return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  redis.on("ready", resolve).on("error", resolve);
+  await within(ms, promise);
+  redis.off("ready", resolve).off("error", resolve);
+}
+
+/** Looks once it is connected, or is known not to be, and then again and again, one look at a time. */
+export function again(
+  hub: Hub,
+  ms: number,
+  look: () => Promise<void>,
+): { readonly looked: Promise<void>; readonly stop: () => Promise<void> } {
+  const stopping = new AbortController();
+  const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
+  const looked = connected(hub).then(look);
+  const looking = (async () => {
+    for (await looked; !stopping.signal.aborted; await look()) await within(ms, stopped);
+  })();
+  return {
+    looked,
+    stop: async () => {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
+
+/** Waits for it, but no longer than `ms`: it goes on by itself then. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function connect({ url, username, password }: RedisAddress, options: object): Redis {
+  const redis = new Redis(url, {
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    connectTimeout: CONNECT_MS,
+    connectionName: "fuelbridge",
+    retryStrategy: (times) => Math.min(times * 200, RECONNECT_MS_MAX),
+    ...options,
+  });
+  // Whoever uses a connection hears of its faults from the commands; without a listener they would end the process.
+  return redis.on("error", () => {});
+}
+
+/** What Redis says, and what follows from it. Its own words begin with a code. */
+const complaints: readonly (Trouble & { readonly code: RegExp })[] = [
+  {
+    code: /OOM/,
+    message: "has no memory left",
+    next: "Raise its maxmemory, or take out of it what is not fuelbridge's.",
+  },
+  {
+    code: /NOAUTH|WRONGPASS|invalid password|without any password/,
+    message: "refuses our user name or password",
+    next: "Correct queue.username and queue.password.",
+  },
+  {
+    code: /NOPERM/,
+    message: "does not allow our user what fuelbridge needs",
+    next: "Give the user of queue.username all commands and keys of this database.",
+  },
+  {
+    code: /READONLY/,
+    message: "is a replica, which nobody can write to",
+    next: "Let queue.url name the primary.",
+  },
+  {
+    code: /MISCONF/,
+    message: "cannot write to its disk and takes nothing",
+    next: "See its log: its disk is full or broken.",
+  },
+  {
+    code: /LOADING/,
+    message: "is still reading its data",
+    next: "Wait: work goes on by itself.",
+  },
+];
+
+function explain(place: string, error: Error, lastFault: Error | null): Trouble {
+  const known = complaints.find(({ code }) => code.test(`${error.message} ${lastFault?.message}`));
+  const words = (lastFault ?? error).message || (lastFault ?? error).name;
+  const plain = words.startsWith("Stream isn't writeable") ? "the connection was lost" : words;
+  if (known !== undefined)
+    return { message: `Redis at ${place} ${known.message} (${words})`, next: known.next };
+  if (error.name === "ReplyError")
+    return { message: `Redis at ${place} refuses: ${error.message}`, next: "See its log." };
+  return {
+    message: `Redis at ${place} cannot be reached (${plain})`,
+    next: "Start it, or correct queue.url; work goes on by itself.",
+  };
+}

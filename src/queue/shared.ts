@@ -1,0 +1,77 @@
+/** Several daemons and workers that share one API key, put together: over one Redis, with one budget. */
+import type { Budget, Governor } from "../core/budget.ts";
+import type { Clock } from "../core/moment.ts";
+import { bullmqQueue, type Times } from "./bullmq.ts";
+import type { Sinks } from "./embedded.ts";
+import { openSharedGovernor, type SharedGovernor } from "./governor.ts";
+import { keysOf } from "./keys.ts";
+import type { SiteLedger } from "./month.ts";
+import type { Queue } from "./queue.ts";
+import { openHub, type RedisAddress } from "./redis.ts";
+import { openSite } from "./site.ts";
+import { type JobWorker, startWorker } from "./worker.ts";
+
+export interface SharedOptions {
+  readonly redis: RedisAddress;
+  /** Names the API key without telling it: those with the same one act as one. */
+  readonly scope: string;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  /** The window that `budget.perMinute` counts in, in ms. */
+  readonly windowMs?: number;
+  /** How often each tells that it is there, and looks whether all is well. */
+  readonly lookMs?: number;
+}
+
+const LOOK_MS = 2_000;
+
+export interface SharedSite {
+  readonly queue: Queue;
+  readonly governor: SharedGovernor;
+}
+
+/** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
+export function openSharedSite(
+  options: SharedOptions & { readonly ledger: SiteLedger; readonly times?: Partial<Times> },
+): SharedSite {
+  const { redis, scope, ledger, note, lookMs = LOOK_MS, times = {} } = options;
+  const hub = openHub(redis);
+  const keys = keysOf(scope);
+  const governor = openSharedGovernor({ ...options, hub, keys });
+  const also = () => governor.refresh();
+  const site = openSite({ hub, keys, site: ledger.site, note, lookMs, also });
+  const queue = bullmqQueue({ hub, keys, site, times, ledger });
+  return {
+    governor,
+    queue: {
+      ...queue,
+      async close() {
+        await queue.close();
+        await site.close();
+        await hub.close();
+      },
+    },
+  };
+}
+
+/** A worker's side. Its sinks send what the governor admits. */
+export function openSharedWorker(
+  options: SharedOptions,
+  sinksOf: (governor: Governor) => Sinks,
+): JobWorker {
+  const { redis, scope, note, lookMs = LOOK_MS } = options;
+  const hub = openHub(redis);
+  const keys = keysOf(scope);
+  const governor = openSharedGovernor({ ...options, hub, keys, ledger: null });
+  const sinks = sinksOf(governor);
+  const also = () => governor.refresh();
+  const worker = startWorker({ hub, keys, sinks, note, lookMs, also });
+  return {
+    ...worker,
+    async close() {
+      await worker.close();
+      await hub.close();
+    },
+  };
+}

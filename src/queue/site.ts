@@ -1,0 +1,89 @@
+/**
+ * One site among those that share an API key: keeps its name taken, watches Redis and the workers, and knows what is
+ * wrong. Two daemons under one name would count each other's requests as their own.
+ */
+import { randomUUID } from "node:crypto";
+import { watchHealth } from "./health.ts";
+import { type Keys, PRELUDE } from "./keys.ts";
+import { again, type Hub, RedisTrouble, type Trouble } from "./redis.ts";
+import { WORKER_ALIVE_MS } from "./tickets.ts";
+
+export interface SiteOptions {
+  readonly hub: Hub;
+  readonly keys: Keys;
+  readonly site: string;
+  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly lookMs: number;
+  /** Done with every look, while Redis can be reached. */
+  readonly also?: () => Promise<void>;
+}
+
+export interface Site {
+  readonly name: string;
+  /** This start of this process, which the name belongs to. */
+  readonly boot: string;
+  /** Once it has looked for the first time. */
+  readonly looked: Promise<void>;
+  trouble(): Trouble | null;
+  /** What Redis itself is to be put right about; the rest shows with every job. */
+  unfit(): Trouble | null;
+  close(): Promise<void>;
+}
+
+/** A daemon that ended without a word keeps its name this long. */
+const NAME_KEPT_MS = 30_000;
+
+export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOptions): Site {
+  const boot = randomUUID();
+  const health = watchHealth(hub, note);
+  let unfit: Trouble | null = null;
+  let trouble: Trouble | null = null;
+
+  async function look(): Promise<void> {
+    try {
+      unfit = await health.check();
+      const args = [boot, NAME_KEPT_MS, WORKER_ALIVE_MS];
+      const [owner, workers] = (await hub.run(LOOK, [keys.site(name), keys.workers], args)) as [
+        string,
+        number,
+      ];
+      await also?.();
+      trouble = unfit ?? (owner === boot ? null : otherSite(name));
+      if (trouble === null && workers === 0) trouble = NO_WORKER;
+    } catch (error) {
+      if (!(error instanceof RedisTrouble)) throw error;
+      trouble = error;
+    }
+  }
+
+  const { looked, stop } = again(hub, lookMs, look);
+  return {
+    name,
+    boot,
+    looked,
+    trouble: () => trouble,
+    unfit: () => unfit,
+    async close() {
+      await stop();
+      await hub.run(LEAVE, [keys.site(name)], [boot]).catch(() => {});
+    },
+  };
+}
+
+export const NO_WORKER: Trouble = {
+  message: "no worker is connected",
+  next: "Start `fuelbridge worker` with this configuration, on this machine or another one.",
+};
+
+export const otherSite = (name: string): Trouble => ({
+  message: `another daemon is site "${name}" of this API key`,
+  next: `Give each its own queue.site; if there is only one, it goes on within ${NAME_KEPT_MS / 1_000} s.`,
+});
+
+const LOOK = `${PRELUDE}
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX')
+local owner = redis.call('GET', KEYS[1])
+if owner == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return {owner, redis.call('ZCOUNT', KEYS[2], now - ARGV[3], '+inf')}`;
+
+const LEAVE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;

@@ -1,0 +1,156 @@
+/**
+ * Carries out jobs of all sites that share an API key. It keeps nothing: a job is its own from taking the ticket to
+ * leaving the answer, and what it cannot answer is looked for by the site.
+ */
+import { randomUUID } from "node:crypto";
+import { type Job as BullJob, Worker } from "bullmq";
+import { FuelbridgeError } from "../core/errors.ts";
+import type { Answer } from "../core/outcome.ts";
+import type { Payload } from "./bullmq.ts";
+import { type Sinks, unknownSink } from "./embedded.ts";
+import { type Errand, errands } from "./errand.ts";
+import { watchHealth } from "./health.ts";
+import { type Keys, PRELUDE, QUEUE } from "./keys.ts";
+import { again, type Hub, RedisTrouble, type Trouble, within } from "./redis.ts";
+import { openTickets, type Settled, WORKER_ALIVE_MS } from "./tickets.ts";
+
+export interface WorkerOptions {
+  readonly hub: Hub;
+  readonly keys: Keys;
+  /** What jobs may name. */
+  readonly sinks: Sinks;
+  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly lookMs: number;
+  /** Done with every look, while Redis can be reached. */
+  readonly also?: () => Promise<void>;
+}
+
+export interface JobWorker {
+  /** Once Redis was reached, or could not be. */
+  readonly looked: Promise<void>;
+  /** Rejects when nothing may be sent any more, whatever the job: an error of this installation. */
+  readonly broken: Promise<never>;
+  trouble(): Trouble | null;
+  /** Takes no more jobs and finishes those in hand. */
+  close(): Promise<void>;
+}
+
+const AT_ONCE = 4;
+/** Longer than a job may take; it is renewed before, and a job whose lock is lost fails and is not repeated. */
+const LOCK_MS = 120_000;
+/** A site waits no longer for an answer. */
+const SETTLE_MS = 60_000;
+const SETTLE_AGAIN_MS = 500;
+const CLOSE_MS = 5_000;
+
+export function startWorker(options: WorkerOptions): JobWorker {
+  const { hub, keys, sinks, note, lookMs, also } = options;
+  const tickets = openTickets(hub, keys);
+  const id = randomUUID();
+  const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
+  // Whoever does not ask does not want to know.
+  broken.catch(() => {});
+  const health = watchHealth(hub, note);
+  let trouble: Trouble | null = null;
+  const inHand = new Set<Promise<unknown>>();
+
+  /** What BullMQ keeps of it: why it was not carried out, or nothing. */
+  async function work({ id: job = "", data }: BullJob<Payload>): Promise<string> {
+    const { site, sink: name, request } = data;
+    const sink = Object.hasOwn(sinks, name) ? sinks[name] : undefined;
+    if (sink === undefined) return refused(job, name, unknownSink(name, sinks));
+    const taking = await tickets.take(job, randomUUID());
+    if (!taking.taken) return refused(job, name, taking.why);
+    const startByMs = performance.now() + taking.startMs;
+    const errand: Errand = { site, startByMs, used: new Map() };
+    const answer = await errands.run(errand, () =>
+      sink.send(request, never).catch((error: unknown): Answer => {
+        if (error instanceof FuelbridgeError) breakDown(error);
+        note("job failed", { job, sink: name, error });
+        const words = error instanceof Error ? error.message : String(error);
+        return { name: "torn", detail: `the worker failed while it sent: ${words}` };
+      }),
+    );
+    note("job done", { job, sink: name, answer: answer.name, detail: answer.detail });
+    await settle(job, { answer, used: Object.fromEntries(errand.used) });
+    return "";
+  }
+
+  function refused(job: string, sink: string, why: string): string {
+    note("job refused", { job, sink, why });
+    return why;
+  }
+
+  /** Redis may be away just now: the answer is worth waiting for as long as its site does. */
+  async function settle(job: string, settled: Settled): Promise<void> {
+    const endMs = performance.now() + SETTLE_MS;
+    for (;;)
+      try {
+        return await tickets.settle(job, settled);
+      } catch (error) {
+        if (!(error instanceof RedisTrouble)) throw error;
+        if (performance.now() > endMs) return note("answer lost", { job, why: error.message });
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS));
+      }
+  }
+
+  async function look(): Promise<void> {
+    const before = trouble;
+    try {
+      trouble = await health.check();
+      if (trouble === null) await hub.run(PRESENT, [keys.workers], [id, WORKER_ALIVE_MS]);
+      await also?.();
+    } catch (error) {
+      if (!(error instanceof RedisTrouble)) throw error;
+      trouble = error;
+    }
+    if (trouble?.message === before?.message) return;
+    if (trouble === null) note("going on");
+    else note("stopped", { detail: trouble.message, next: trouble.next });
+  }
+
+  const line = hub.waiting();
+  const process = (job: BullJob<Payload>): Promise<string> => {
+    const working = work(job).finally(() => inHand.delete(working));
+    inHand.add(working);
+    return working;
+  };
+  const worker = new Worker<Payload, string>(QUEUE, process, {
+    connection: line,
+    prefix: keys.prefix,
+    skipVersionCheck: true,
+    concurrency: AT_ONCE,
+    lockDuration: LOCK_MS,
+    maxStalledCount: 0,
+    runRetryDelay: 1_000,
+  });
+  worker.on("error", () => {});
+  const { looked, stop } = again(hub, lookMs, look);
+  return {
+    looked,
+    broken,
+    trouble: () => trouble,
+    async close() {
+      await stop();
+      // Sites offer nothing to a worker that is going.
+      await hub.ask(hub.redis.zrem(keys.workers, id)).catch(() => {});
+      await closed(worker, inHand);
+      line.disconnect();
+    },
+  };
+}
+
+/** Waits for the jobs in hand; but not for a Redis that is away. */
+async function closed(worker: Worker, inHand: ReadonlySet<Promise<unknown>>): Promise<void> {
+  const closing = worker.close();
+  await Promise.allSettled(inHand);
+  await within(CLOSE_MS, closing);
+}
+
+/** A send is finished whatever happens: it has a deadline of its own. */
+const never = new AbortController().signal;
+
+/** Those that went without a word are forgotten after a while. */
+const PRESENT = `${PRELUDE}
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 2 * ARGV[2])`;

@@ -1,0 +1,24 @@
+/** How the processes of a test share a Redis: plenty of everything, a minute of 200 ms, and a look ten times a second. */
+import { systemClock } from "../../src/cli/clock.ts";
+import type { Budget } from "../../src/core/budget.ts";
+import type { SharedOptions } from "../../src/queue/shared.ts";
+
+export const plenty: Budget = {
+  perMonth: 50_000,
+  perMinute: 600,
+  reserve: { writes: 0, readBacks: 0 },
+};
+
+export const sharedOptions = (
+  { url }: { readonly url: string },
+  options: Partial<SharedOptions> = {},
+): SharedOptions => ({
+  redis: { url, username: null, password: null },
+  scope: "test",
+  budget: plenty,
+  clock: systemClock(),
+  note: () => {},
+  windowMs: 200,
+  lookMs: 100,
+  ...options,
+});

@@ -1,0 +1,34 @@
+/** Sites and workers over one Redis, with less patience than in earnest. */
+import { onTestFinished } from "vitest";
+import type { Purpose, Spent } from "../../src/core/budget.ts";
+import type { SiteLedger } from "../../src/queue/month.ts";
+import { openSharedSite, type SharedOptions, type SharedSite } from "../../src/queue/shared.ts";
+import type { TestRedis } from "./redis.ts";
+import { sharedOptions } from "./shared-options.ts";
+
+export const quickTimes = { startMs: 1_500, runMs: 1_500, pollMs: 50 };
+
+export interface TestSite extends SharedSite {
+  /** What its store has counted, by purpose. */
+  readonly spent: Map<string, number>;
+}
+
+/** Ends with the test. */
+export function openTestSite(
+  redis: Pick<TestRedis, "url">,
+  options: Partial<SharedOptions> & { site?: string; spent?: Spent } = {},
+): TestSite {
+  const spent = new Map<string, number>(Object.entries(options.spent ?? {}));
+  const count = (purpose: Purpose, requests: number): void =>
+    void spent.set(purpose, (spent.get(purpose) ?? 0) + requests);
+  const ledger: SiteLedger = {
+    site: options.site ?? "main",
+    spent: () => Object.fromEntries(spent),
+    spend: (_, purpose) => count(purpose, 1),
+    carried: count,
+    closedUntil: () => null,
+  };
+  const shared = openSharedSite({ ...sharedOptions(redis, options), ledger, times: quickTimes });
+  onTestFinished(() => shared.queue.close());
+  return { ...shared, spent };
+}
