@@ -18,7 +18,11 @@ type Changes = Partial<Omit<TrytonConfig, "accounts" | "journals">> & {
 function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
   const { url, database, user, password, company } = copy;
   const config = connector.config.parse({
-    ...{ url, database, user, password, company },
+    url,
+    database,
+    user,
+    password,
+    company,
     paymentMethod: "Bank transfer",
     paymentTerm: "Net 10",
     ...changes,

@@ -307,6 +307,16 @@ describe.skipIf(!trytonIsThere)("a Tryton that hangs", () => {
     expect((await faultOf(stopped)).kind).toBe("not-sent");
   });
 
+  test("books restored from a backup are served at once, as they were then", async () => {
+    const copy = server.copy("restored");
+    const tryton = open(copy);
+    const count = await parties(tryton);
+    const backup = copy.keep();
+    await tryton.call("model.party.party.create", [[{ name: "Lost" }]]);
+    copy.restore(backup);
+    expect(await parties(tryton)).toBe(count);
+  });
+
   test("killed and started again it goes on with the same session", async () => {
     const tryton = open(server.copy("killed"));
     await parties(tryton);
