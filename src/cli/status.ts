@@ -21,12 +21,7 @@ function inWords(status: Status): string {
     daemon === null
       ? "The daemon does not run."
       : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
-    `${requests.used} of ${counted(requests.perMonth, "request")} to the platform are used in ${requests.month}.`,
-    ...(requests.stretch > 1
-      ? [
-          `It is polled ${factor(requests.stretch)} times more seldom than configured, so that they suffice.`,
-        ]
-      : []),
+    ...month(requests),
     "",
     flows(status),
     ...status.stops.flatMap(({ breaker, scope, since, message, next }) => [
@@ -41,6 +36,14 @@ function inWords(status: Status): string {
       ? ["", "Deliveries wait for a person: fuelbridge quarantine list"]
       : []),
   ].join("\n");
+}
+
+function month({ month, used, perMonth, stretch }: Status["requests"]): string[] {
+  const all = `${used} of ${counted(perMonth, "request")} to the platform are used in ${month}.`;
+  if (used >= perMonth)
+    return [all, "Nothing is sent before the month turns, or platform.budget.perMonth is raised."];
+  if (stretch <= 1) return [all];
+  return [all, `It is polled ${factor(stretch)} times more seldom than configured, to last.`];
 }
 
 const flows = (status: Status): string =>

@@ -121,6 +121,12 @@ describe("what an answer to a write means (reliability 2.7)", () => {
     expect(read(answer(429, failed("LIMIT", { kind: "burst" }))).name).toBe("slow-down");
   });
 
+  test("what the budget does not allow was not executed, and stops until it does: row 19", () => {
+    const held: Exchange = { kind: "held", detail: "all used", waitMs: 42_000 };
+    expect(read(held)).toEqual({ name: "month-spent", detail: "all used", waitMs: 42_000 });
+    expect(answerRules["month-spent"]).toMatchObject({ executed: "no", breaker: "quota" });
+  });
+
   test("the receiver's ids and its own id of the exchange are kept", () => {
     expect(read(answer(201, created, { "x-request-id": "req-7" }))).toEqual({
       name: "done",
@@ -169,6 +175,22 @@ describe("how long we are told to wait", () => {
     const headers = { "ratelimit-reset": "41" };
     expect(wait(429, {}, headers)).toBe(41_000);
     expect(wait(503, {}, headers)).toBeUndefined();
+  });
+});
+
+describe("how long the month is closed", () => {
+  const monthly = (more: object, headers: Record<string, string> = {}) =>
+    read(answer(429, failed("MONTHLY_CAP_EXCEEDED", more), headers)).waitMs;
+
+  test("RateLimit-Reset speaks of the minute: without a resetAt nobody has told", () => {
+    expect(monthly({}, { "ratelimit-reset": "41", "ratelimit-remaining": "500" })).toBeUndefined();
+  });
+
+  test("until resetAt, and where that is over by our clock, a minute", () => {
+    const until = Date.parse("2026-12-01") - now.getTime();
+    expect(monthly({ resetAt: "2026-12-01T00:00:00Z" }, { "ratelimit-reset": "41" })).toBe(until);
+    expect(monthly({ details: { resetAt: "2026-12-01T00:00:00Z" } })).toBe(until);
+    expect(monthly({ resetAt: "2026-11-21T11:59:00Z" })).toBe(60_000);
   });
 });
 
@@ -238,6 +260,17 @@ describe("what stops reading", () => {
     expect(stopOf({ kind: "not-sent", detail: "x" })).toBeNull();
     expect(stopOf(answer(200))).toBe("nothing");
   });
+  test("what the budget does not allow stops nothing: it is a pause with a name", () => {
+    const held: Exchange = { kind: "held", detail: "all used", waitMs: 42_000 };
+    expect(() => bodyOf(held, "/orders", now)).toThrow(
+      expect.objectContaining({
+        stop: null,
+        waitMs: 42_000,
+        message: "paused: budget: /orders was not read: all used",
+      }),
+    );
+  });
+
   test("it says how long to wait", () => {
     expect(() => bodyOf(answer(503, "", { "retry-after": "30" }), "/orders", now)).toThrow(
       expect.objectContaining({ waitMs: 30_000 }),

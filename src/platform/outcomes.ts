@@ -196,6 +196,8 @@ function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
   // The head speaks of the minute, whatever the refusal is about.
   if (status === 429 && !isMonthly(code, kind)) waits.push(seconds(headers["ratelimit-reset"]));
   const known = waits.filter((wait) => wait !== undefined);
+  // A reset that is over by our clock: theirs differs, and nobody asks every second.
+  if (known.length > 0 && isMonthly(code, kind)) known.push(MONTH_WAIT_MIN_MS);
   return {
     code,
     message: textOf(message).slice(0, 500),
@@ -205,6 +207,7 @@ function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
   };
 }
 
+const MONTH_WAIT_MIN_MS = 60_000;
 /** Longer waits than this are not believed. */
 const WAIT_MAX_MS = 32 * 86_400_000;
 

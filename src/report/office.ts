@@ -39,7 +39,10 @@ export interface Status {
   readonly environment: "live" | "test";
   /** Null when no daemon runs. */
   readonly daemon: { readonly pid: number; readonly startedAt: string } | null;
-  /** True when no flow is stopped (one that waits for budget is not), nothing is quarantined and no request waits for a person. */
+  /**
+   * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
+   * person, and the month has requests left.
+   */
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];

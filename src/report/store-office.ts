@@ -125,6 +125,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
     healthy:
       stops.length === 0 &&
+      used < perMonth &&
       states.every(
         ({ lastError, quarantined }) =>
           (lastError === null || waitsForBudget(lastError.message)) && quarantined === 0,

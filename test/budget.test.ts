@@ -1,0 +1,236 @@
+/** The month and the minute through the whole product: store, engine, governor and a platform that counts as well. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { defineMapping } from "../src/core/contract.ts";
+import { type Budget, usualBudget } from "../src/core/budget.ts";
+import { Daemon } from "../src/engine/daemon.ts";
+import type { Engine, Flow } from "../src/engine/engine.ts";
+import { openGovernor } from "../src/platform/governor.ts";
+import { monthReport } from "../src/report/month.ts";
+import type { Status } from "../src/report/office.ts";
+import { storeOffice } from "../src/report/store-office.ts";
+import { ledger } from "../src/store/ledger.ts";
+import { instant, times } from "./conformance/support.ts";
+import { never, usePlatform } from "./platform/support.ts";
+import { engineOn, pagesOf, receiver } from "./support/engine.ts";
+import { tempFolder } from "./support/folder.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+
+const Passed = z.looseObject({});
+const through = (kind: string) =>
+  defineMapping({
+    name: `test/${kind}`,
+    kind,
+    input: Passed,
+    output: Passed,
+    number: ({ invoiceNumber, id }) => String(invoiceNumber ?? id),
+    map: (record) => record,
+    figures: () => ({ amount: null, gallons: null }),
+  });
+
+/** Each costs two requests: it is looked for before it is sent. */
+const bill = (number: number) => ({
+  id: `B-${number}`,
+  version: null,
+  text: `{"invoiceNumber":"B-${number}","subtotal":1.10,"total":1.10,"lineItems":[{"description":"d","amount":1.10}]}`,
+});
+
+const DAY = 86_400_000;
+
+/** `bills` to the platform and `orders` from it, on one budget and one clock with the platform. */
+async function site(limits: Partial<Budget> = {}, bills = 0) {
+  const budget = { ...usualBudget, ...limits };
+  // Early in a month, whatever day the test is run on.
+  const before = await platform.clock();
+  await before.pause(untilNextMonth(before.now().wallMs) + 4 * DAY);
+  const clock = await platform.clock();
+  const bench = engineOn(tempFolder(), clock);
+  const { store } = bench;
+  const spending = ledger(store);
+  const governor = openGovernor({ clock, budget, ledger: spending });
+  const { sources, sinks } = platform.endpoint({ clock, governor });
+  const out = bench.flow({
+    name: "bills",
+    to: "platform.invoices",
+    mapping: through("invoice"),
+    source: pagesOf([{ changes: times(bills, bill), position: 1 }]),
+    sink: sinks["invoices"] as NonNullable<(typeof sinks)[string]>,
+  });
+  const into = bench.flow({
+    name: "orders",
+    side: "platform",
+    from: "platform.orders",
+    to: "erp.orders",
+    mapping: through("order"),
+    source: sources["orders"] as NonNullable<(typeof sources)[string]>,
+    sink: receiver({ operation: "file.order" }),
+  });
+  const flows: readonly Flow[] = [out, into];
+  const minute = () => governor.minute();
+  const month = monthReport({ store, clock, flows, budget, minute });
+  const engine: Engine = { ...bench.engine, clock, stretch: () => month.stretch() };
+  const started = new Date(0);
+  const office = storeOffice({
+    engine,
+    flows,
+    daemon: null,
+    month,
+    version: "",
+    startedAt: started,
+  });
+  onTestFinished(() => spending.close());
+  return {
+    clock,
+    store,
+    office,
+    month,
+    flows,
+    /** A daemon of its own, as after a restart: every flow once, until nothing more can go. */
+    once: async (...which: readonly Flow[]) =>
+      new Daemon(engine, which.length === 0 ? flows : which).once(never),
+    out,
+    into,
+    states: () => Object.fromEntries(store.deliveries.counts(out.flow)),
+  };
+}
+
+const delivered = async () =>
+  (await control.stored("invoices", "supplier")).map((one) => String(one["invoiceNumber"])).sort();
+const all = (bills: number) => times(bills, (at) => `B-${at}`).sort();
+const asked = async (): Promise<number> => (await control.requests()).length;
+const stateOf = ({ flows }: Status, name: string) =>
+  flows.find((flow) => flow.name === name)?.state;
+const untilNextMonth = (nowMs: number): number => {
+  const at = new Date(nowMs);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1) - nowMs + 60_000;
+};
+
+describe("the month that the platform counts is used up in the middle of the work", () => {
+  const cut = async () => {
+    await control.limits({ key: "supplier", monthlyCap: 9 });
+    const here = await site({}, 10);
+    await here.once(here.out);
+    await here.once();
+    const status = await here.office.status();
+    expect(status).toMatchObject({ healthy: false, stops: [{ breaker: "quota" }] });
+    expect(stateOf(status, "orders")).toBe("stopped");
+    expect((await delivered()).length).toBeGreaterThan(0);
+    expect(here.states()["frozen"]).toBe(10 - (await delivered()).length);
+    const before = await asked();
+    await here.clock.pause(3_600_000);
+    await here.once();
+    expect(await asked(), "while it is used up, nothing is asked").toBe(before);
+    return here;
+  };
+
+  test("writes and polls wait and say so, and go on when the month turns", async () => {
+    const here = await cut();
+    await control.limits({ key: "supplier", monthlyCap: 30 });
+    const { stops } = await here.office.status();
+    expect(stops, "nobody told us that there are more").toHaveLength(1);
+    await here.clock.pause(untilNextMonth(here.clock.now().wallMs));
+    expect(await here.once()).toEqual({ inStep: true });
+    expect(await delivered()).toEqual(all(10));
+    expect(await here.office.status()).toMatchObject({ healthy: true, stops: [] });
+  });
+
+  test("and go on when a person has had the cap raised and releases the stop", async () => {
+    const here = await cut();
+    await control.limits({ key: "supplier", monthlyCap: 1_000 });
+    await here.office.release("quota", "ann");
+    expect(await here.once()).toEqual({ inStep: true });
+    expect(await delivered()).toEqual(all(10));
+  });
+});
+
+describe("the month that we count", () => {
+  const small = { perMonth: 100, reserve: { writes: 20, readBacks: 10 } };
+
+  test("polls stop before they touch what writes are owed: paused for budget, and healthy", async () => {
+    const here = await site(small, 15);
+    for (let looks = 0; looks < 75; looks++) await here.once(here.into);
+    expect(await asked()).toBe(70);
+    const status = await here.office.status();
+    expect(status).toMatchObject({ healthy: true, stops: [], requests: { used: 70, stretch: 8 } });
+    expect(stateOf(status, "orders")).toBe("paused: budget");
+    expect(status.flows.find(({ name }) => name === "orders")?.lastError?.message).toContain(
+      "paused: budget: /orders was not read: 70 of the 100 requests",
+    );
+
+    expect(await here.once(here.out)).toEqual({ inStep: true });
+    expect(await delivered()).toEqual(all(15));
+    expect(await asked()).toBe(100);
+    expect(await here.office.budget()).toMatchObject({
+      used: 100,
+      perMonth: 100,
+      purposes: [
+        { purpose: "poll", used: 70, reserve: 0, left: 0 },
+        { purpose: "detail", used: 0 },
+        { purpose: "write", used: 15, reserve: 20, left: 0 },
+        { purpose: "read-back", used: 15, reserve: 10, left: 0 },
+        { purpose: "check" },
+        { purpose: "audit" },
+        { purpose: "lost", used: 0 },
+      ],
+    });
+    await here.clock.pause(untilNextMonth(here.clock.now().wallMs));
+    await here.once(here.into);
+    expect(stateOf(await here.office.status(), "orders")).toBe("idle");
+  });
+
+  test("a write that it does not allow is not sent, not an attempt, and goes in the next month", async () => {
+    const here = await site({ ...small, perMonth: 7 }, 5);
+    await here.once(here.out);
+    expect(await asked()).toBe(7);
+    const status = await here.office.status();
+    expect(status).toMatchObject({ healthy: false, requests: { used: 7, perMonth: 7 } });
+    const open = here.store.requests.open(here.out.flow);
+    expect(open.map(({ machine: { state, sends, failures } }) => [state, sends, failures])).toEqual(
+      open.map(({ machine: { state } }) => [state, 0, state === "preflight" ? 1 : 0]),
+    );
+    for (let month = 0; month < 3; month++) {
+      await here.clock.pause(untilNextMonth(here.clock.now().wallMs));
+      await here.once(here.out);
+    }
+    expect(await delivered()).toEqual(all(5));
+  });
+});
+
+test("a minute that others have used up: refused writes wait and go, each once", async () => {
+  await control.limits({ key: "supplier", perMinute: 3 });
+  const here = await site({}, 8);
+  expect(await here.once(here.out)).toEqual({ inStep: true });
+  expect(await delivered()).toEqual(all(8));
+  const log = await control.requests();
+  const carriedOut = log.filter(({ method, status }) => method === "POST" && status === 201);
+  expect(carriedOut).toHaveLength(8);
+  expect(here.store.requests.open(here.out.flow)).toEqual([]);
+});
+
+test("a walk that is told to wait in its middle waits, and nothing is lost or read twice", async () => {
+  await control.records(
+    "orders",
+    times(350, (at) => ({ updatedAt: instant(at) })),
+  );
+  await control.limits({ key: "supplier", perMinute: 2 });
+  const here = await site();
+  await here.once(here.into);
+  const counts = here.store.deliveries.counts(here.into.flow);
+  expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(350);
+});
+
+test("polls are stretched when the month's rest does not suffice, and reading the ERP is not", async () => {
+  const here = await site({ perMonth: 20_000 });
+  await here.once();
+  const dueIn = ({ name }: Flow): number => {
+    const row = here.store.flows.find(name);
+    return ((row?.next_due_ms ?? 0) - (row?.last_run_ms ?? 0)) / 1_000;
+  };
+  const stretch = here.month.stretch();
+  expect(stretch).toBeGreaterThan(1);
+  expect(dueIn(here.into)).toBeCloseTo(60 * stretch, 0);
+  expect(dueIn(here.out)).toBe(60);
+  expect((await here.office.status()).requests.stretch).toBe(stretch);
+});
