@@ -1,0 +1,160 @@
+/** Drafts made, compared with the document, posted; and taken back when they may not stand. */
+import { Refused } from "../../src/core/errors.ts";
+import type { Books } from "./books.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import { TrytonFault } from "./fault.ts";
+import { differing, type Guard, HARMLESS, type Prepared } from "./guard.ts";
+import { difference, figuresOf, invoiceValues } from "./invoice-values.ts";
+import { isRefusal } from "./outcome.ts";
+import { idOf, type Standing, standingsOf, type Verdict } from "./standing.ts";
+
+export interface Booking {
+  readonly document: InvoiceDocument;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Books what is not there and goes on with our own drafts: all of them or none. The ids of their invoices in order; null
+ * for a document that was void before it was booked.
+ * @throws Refused, TrytonFault, Waiting
+ */
+export async function book(
+  books: Books,
+  guard: Guard,
+  bookings: readonly Booking[],
+): Promise<(number | null)[]> {
+  const there = await expectOurs(books, guard, bookings);
+  const prepared: Prepared[] = [];
+  for (const { document, verdict } of bookings)
+    if (verdict.found === "none" && document.status !== "void")
+      prepared.push({ document, values: await invoiceValues(books, document) });
+  const made = prepared.length === 0 ? [] : await guard.create(prepared);
+  const fresh = prepared.map(({ document }, at) => ({ document, id: made[at] as number }));
+  const drafts = [...there, ...fresh];
+  try {
+    await expectTotals(books, fresh);
+    if (books.config.posting === "post") await post(books, drafts);
+  } catch (error) {
+    if (isRefusal(error)) await takeBack(books, guard, drafts);
+    throw error;
+  }
+  return bookings.map(({ document, verdict }) =>
+    verdict.found === "one"
+      ? verdict.standing.id
+      : (fresh.find((one) => one.document === document)?.id ?? null),
+  );
+}
+
+interface Draft {
+  readonly document: InvoiceDocument;
+  readonly id: number;
+}
+
+/** What may not be booked is refused; of what is there, the drafts that are still to be posted. */
+async function expectOurs(
+  books: Books,
+  guard: Guard,
+  bookings: readonly Booking[],
+): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (const { document, verdict } of bookings) {
+    if (verdict.found === "none") continue;
+    if (verdict.found === "several") throw twice(verdict.detail);
+    const { standing } = verdict;
+    const unposted = standing !== null && isDraft(standing) && books.config.posting === "post";
+    const draft = unposted ? { document, id: standing.id } : null;
+    if (verdict.found === "different") {
+      // Left by a send that was killed before it had compared.
+      if (draft !== null && standing?.ours) await takeBack(books, guard, [draft]);
+      throw other(verdict.detail);
+    }
+    if (draft === null || document.status === "void") continue;
+    if (!verdict.standing.ours) throw inHand(document, verdict.standing);
+    drafts.push(draft);
+  }
+  return drafts;
+}
+
+export const isDraft = ({ state }: Standing): boolean => state === "draft" || state === "validated";
+
+/** Before anything is posted. @throws Refused with both figures */
+async function expectTotals(books: Books, fresh: readonly Draft[]): Promise<void> {
+  if (fresh.length === 0) return;
+  const standings = await standingsOf(
+    books,
+    fresh.map(({ id }) => id),
+  );
+  fresh.forEach(({ document }, at) => {
+    const differs = difference(standings[at] as Standing, figuresOf(document));
+    if (differs !== null) throw differing(`invoice ${document.number}`, differs);
+  });
+}
+
+/**
+ * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each due date
+ * that has passed, one at a time: the first one stands for all of the batch.
+ */
+async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  const ids = drafts.map(({ id }) => id);
+  const now = books.surroundings.now().toISOString().slice(0, 10);
+  const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) <= now);
+  const accepted = new Set<string>();
+  for (;;) {
+    try {
+      await books.tryton.call("model.account.invoice.post", [ids]);
+      return;
+    } catch (error) {
+      const name = error instanceof TrytonFault ? error.warning : undefined;
+      const kind = HARMLESS.find((kind) => name?.startsWith(`${kind}_`));
+      if (name === undefined || kind === undefined || accepted.has(name)) throw error;
+      const names = new Set([name, ...past.map(({ id }) => `${kind}_${id}`)]);
+      await accept(
+        books,
+        [...names].filter((one) => !accepted.has(one)),
+      );
+      for (const one of names) accepted.add(one);
+    }
+  }
+}
+
+async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
+  const { user } = await tryton.session();
+  await tryton.call("model.res.user.warning.create", [
+    names.map((name) => ({ user, name, always: false })),
+  ]);
+}
+
+/** Tryton deletes no invoice that has a number, and a draft has the platform's. */
+async function takeBack(books: Books, guard: Guard, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  const ids = drafts.map(({ id }) => id);
+  await unnumber(books, ids);
+  await books.tryton.call("model.account.invoice.delete", [ids]);
+  await guard.release(drafts.map(({ document }) => document));
+}
+
+export async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void> {
+  await tryton.call("model.account.invoice.write", [ids, { number: null }]);
+}
+
+const twice = (detail: string): Refused =>
+  new Refused({
+    code: "twice-in-tryton",
+    message: detail,
+    next: "An accountant cancels all but one of them in Tryton, then it is retried.",
+  });
+
+const other = (detail: string): Refused =>
+  new Refused({
+    code: "other-in-tryton",
+    message: detail,
+    next: "An accountant compares both and corrects the wrong one, then it is retried or resolved here.",
+  });
+
+const inHand = ({ number }: InvoiceDocument, standing: Standing): Refused =>
+  new Refused({
+    code: "draft-in-tryton",
+    message: `invoice ${number} is in Tryton as a draft (${idOf(standing)}) that somebody is working on`,
+    next: "Post the draft in Tryton, or delete it, then retry.",
+  });

@@ -1,0 +1,125 @@
+/**
+ * An invoice as Tryton's server takes it. What the client fills in for a person the server leaves empty, so all of it
+ * is sent.
+ *
+ * Tryton computes a line as quantity × unit price, rounded to the cent. Where that is not the amount of the document's
+ * line, the amount stands: the line is booked as 1 × amount, without product and unit, on the account that it would
+ * have had; quantity, unit and price are in its description. The total is right to the cent, no cent hides in another
+ * line, and no figure counts a gallon that was not there.
+ */
+import type { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Books } from "./books.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import type { Product, Unit } from "./lookup.ts";
+import { markOf } from "./marks.ts";
+import { partyFor } from "./parties.ts";
+import { day, float } from "./values.ts";
+
+type Line = InvoiceDocument["lines"][number];
+
+/** The values of one `account.invoice.create`; a party that is not there yet is created. @throws Refused, TrytonFault */
+export async function invoiceValues(books: Books, document: InvoiceDocument): Promise<object> {
+  const { config, lookup } = books;
+  const { type, dueDate, invoiceDate } = document;
+  const ours = type === "out";
+  const { company } = await books.tryton.session();
+  const party = await partyFor(books, document.party);
+  const lines: object[] = [];
+  for (const line of document.lines) lines.push(await lineValues(books, type, line));
+  const taxes: object[] = [];
+  for (const { account, description, base, amount } of document.taxes)
+    taxes.push({ manual: true, account: await lookup.account(account), description, base, amount });
+  const term = dueDate === null ? config.paymentTerm : undefined;
+  return {
+    type,
+    company,
+    party: party.id,
+    invoice_address: party.address,
+    currency: await lookup.currency(config.currency),
+    journal: await lookup.journal(ours ? config.journals.revenue : config.journals.expense),
+    account: await lookup.account(ours ? config.accounts.receivable : config.accounts.payable),
+    reference: document.number,
+    ...(ours && config.numbering === "platform" ? { number: document.number } : {}),
+    description: document.description,
+    comment: markOf(document.id),
+    invoice_date: day(invoiceDate),
+    ...(term === undefined
+      ? { payment_term_date: day(dueDate ?? invoiceDate) }
+      : { payment_term: await lookup.paymentTerm(term) }),
+    lines: [["create", lines]],
+    ...(taxes.length === 0 ? {} : { taxes: [["create", taxes]] }),
+  };
+}
+
+async function lineValues(
+  { config, lookup }: Books,
+  type: InvoiceDocument["type"],
+  line: Line,
+): Promise<object> {
+  const product = line.product === null ? null : await lookup.product(line.product);
+  const unit = line.unit === null ? null : await lookup.unit(line.unit);
+  const fallback = type === "out" ? config.accounts.revenue : config.accounts.expense;
+  const own = product === null ? null : type === "out" ? product.revenue : product.expense;
+  const account =
+    line.account !== null
+      ? await lookup.account(line.account)
+      : (own ?? (await lookup.account(fallback)));
+  return { type: "line", account, ...quantities(line, product, unit) };
+}
+
+/** @throws Refused when the unit takes fewer digits than the quantity has */
+export function quantities(line: Line, product: Product | null, unit: Unit | null): object {
+  const { quantity, unitPrice, amount, description } = line;
+  const counted = quantity.times(unitPrice).round(CENTS).equals(amount);
+  const places = unit?.digits ?? PLACES_WITHOUT_UNIT;
+  const fits = quantity.round(places).equals(quantity);
+  if (!fits && unit !== null && product !== null) throw tooFine(line, unit);
+  if (!fits || !counted || (product !== null && unit === null))
+    return { quantity: 1, unit_price: amount, description: described(line) };
+  return {
+    ...(product === null ? {} : { product: product.id }),
+    ...(unit === null ? {} : { unit: unit.id }),
+    quantity: float(quantity),
+    unit_price: unitPrice,
+    description,
+  };
+}
+
+/** `ULSD (7500.5 gal × 2.413755 = 18104.38)` */
+const described = ({ description, quantity, unit, unitPrice, amount }: Line): string =>
+  `${description} (${quantity.text}${unit === null ? "" : ` ${unit}`} × ${unitPrice.text} = ${amount.text})`;
+
+const tooFine = ({ quantity, unit }: Line, { digits }: Unit): Refused =>
+  new Refused({
+    code: "too-many-digits",
+    message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
+    next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
+    field: "quantity",
+  });
+
+/** Of the company's currency. */
+const CENTS = 2;
+/** What Tryton takes of a quantity without a unit. */
+const PLACES_WITHOUT_UNIT = 2;
+
+/** The three figures that must be the same on both sides before anything is posted. */
+export interface Figures {
+  readonly untaxed: Decimal;
+  readonly tax: Decimal;
+  readonly total: Decimal;
+}
+
+export const figuresOf = ({ subtotal, tax, total }: InvoiceDocument): Figures => ({
+  untaxed: subtotal,
+  tax,
+  total,
+});
+
+/** The first figure that differs, in words: `total 18104.38 instead of 18104.37`; null: none does. */
+export function difference(booked: Figures, expected: Figures): string | null {
+  for (const figure of ["total", "tax", "untaxed"] as const)
+    if (!booked[figure].equals(expected[figure]))
+      return `${figure} ${booked[figure].text} instead of ${expected[figure].text}`;
+  return null;
+}
