@@ -5,6 +5,8 @@ import { TrytonConfig } from "./config.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
+import { billSink, invoiceSink } from "./invoices.ts";
+import { paymentSink } from "./payments.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties } from "./sources/parties.ts";
 import { prices } from "./sources/prices.ts";
@@ -16,7 +18,11 @@ const sources: Readonly<Record<string, (books: Books) => Source>> = {
   paidInvoices,
   prices,
 };
-const sinks: Readonly<Record<string, (books: Books) => Sink>> = {};
+const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
+  invoices: invoiceSink,
+  bills: billSink,
+  payments: paymentSink,
+};
 
 export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",

@@ -1,0 +1,137 @@
+/** What the platform says of an invoice that is booked: paid, void, disputed; and whether Tryton shows it. */
+import type { Fault } from "../../src/core/fault.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { isDraft, unnumber } from "./booking.ts";
+import type { Books } from "./books.ts";
+import { disputedOf, noteDispute } from "./disputes.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import { TrytonFault } from "./fault.ts";
+import { settlementMark } from "./marks.ts";
+import { pay } from "./pay.ts";
+import { idOf, type Standing, standingsOf } from "./standing.ts";
+
+/** A document and its invoice in Tryton. */
+export interface Booked {
+  readonly document: InvoiceDocument;
+  readonly standing: Standing;
+}
+
+/** How far each is: `final`, `open` (there is something to do), or what a person must decide. @throws TrytonFault */
+export async function progressOf(
+  books: Books,
+  booked: readonly Booked[],
+): Promise<("final" | "open" | Fault)[]> {
+  const disputed = await disputedOf(
+    books,
+    booked.map(({ standing }) => standing.id),
+  );
+  return booked.map(({ document, standing }) => {
+    const { status } = document;
+    const { state, id } = standing;
+    if (status === "void") return state === "cancelled" ? "final" : "open";
+    if (state === "cancelled") return cancelledThere(document, standing);
+    if (isDraft(standing) && (books.config.posting === "post" || status === "paid")) return "open";
+    if (disputed.has(id) !== (status === "disputed")) return "open";
+    return status === "paid" && !isSettled(standing) ? "open" : "final";
+  });
+}
+
+/**
+ * Brings each to what its document says. Nothing is written for those that are there already.
+ * @throws Refused, TrytonFault, Waiting
+ */
+export async function bringTo(books: Books, booked: readonly Booked[]): Promise<void> {
+  const progress = await progressOf(books, booked);
+  for (const [at, one] of booked.entries()) {
+    const how = progress[at];
+    if (typeof how === "object") throw new Refused(how);
+    if (how === "open") await bring(books, one);
+  }
+}
+
+async function bring(books: Books, { document, standing }: Booked): Promise<void> {
+  const { status } = document;
+  if (status === "void") return cancel(books, document, standing);
+  if (status === "paid" && !isSettled(standing)) await settle(books, document, standing);
+  const disputed = (await disputedOf(books, [standing.id])).has(standing.id);
+  if (disputed !== (status === "disputed")) await noteDispute(books, standing.id, !disputed);
+}
+
+/** With a queue in Tryton its state follows a little later than the payment. */
+const isSettled = ({ state, toPay }: Standing): boolean =>
+  state === "paid" || (state === "posted" && toPay.sign === 0);
+
+/** Pays what no payment has covered. */
+async function settle(books: Books, document: InvoiceDocument, standing: Standing): Promise<void> {
+  if (isDraft(standing)) throw refused(document, standing, "not-posted");
+  if (document.paidDate === null) throw refused(document, standing, "no-paid-date");
+  await pay(books, {
+    invoice: standing.id,
+    amount: standing.toPay,
+    date: document.paidDate,
+    description: settlementMark(document.id),
+    partial: false,
+  });
+}
+
+/** Cancels; where the company keeps its customer invoices, a credit note takes it back. Both are in the books. */
+async function cancel(books: Books, document: InvoiceDocument, standing: Standing): Promise<void> {
+  const { tryton } = books;
+  const { id, state, toPay, total } = standing;
+  if (state === "paid" || (state === "posted" && !toPay.equals(total)))
+    throw refused(document, standing, "paid-already");
+  if (state === "draft" && standing.number !== null) await unnumber(books, [id]);
+  try {
+    await tryton.call("model.account.invoice.cancel", [[id]]);
+  } catch (error) {
+    if (!(error instanceof TrytonFault && KEPT.test(error.message))) throw error;
+    const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
+    const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
+      tryton.call<T>(`wizard.account.invoice.credit.${step}`, params, { context });
+    const [session] = await call<[number]>("create");
+    try {
+      await call("execute", session, { start: { with_refund: true } }, "credit");
+    } finally {
+      await call("delete", session).catch(() => {});
+    }
+  }
+  // A button says nothing when it does nothing.
+  const [now] = await standingsOf(books, [id]);
+  if (now?.state !== "cancelled") throw refused(document, now ?? standing, "not-cancelled");
+}
+
+const KEPT = /company setup does not allow it/;
+
+const REFUSALS = {
+  "not-posted": {
+    says: "is paid on the platform, and still a draft in Tryton",
+    next: "Post it in Tryton, then retry.",
+  },
+  "no-paid-date": {
+    says: "is paid on the platform, which does not say when",
+    next: "Enter the payment in Tryton by hand, then retry.",
+  },
+  "paid-already": {
+    says: "is void on the platform, and paid or partly paid in Tryton",
+    next: "An accountant takes the payment back or books a credit note in Tryton, then resolves it here.",
+  },
+  "not-cancelled": {
+    says: "is void on the platform, and Tryton did not cancel it",
+    next: "Cancel it in Tryton by hand, then retry.",
+  },
+} as const;
+
+function refused(
+  { number }: InvoiceDocument,
+  standing: Standing,
+  code: keyof typeof REFUSALS,
+): Refused {
+  const { says, next } = REFUSALS[code];
+  return new Refused({ code, message: `invoice ${number} (${idOf(standing)}) ${says}`, next });
+}
+
+const cancelledThere = ({ number, status }: InvoiceDocument, standing: Standing): Fault => ({
+  code: "cancelled-in-tryton",
+  message: `invoice ${number} (${idOf(standing)}) is cancelled in Tryton, and ${status} on the platform`,
+  next: "An accountant decides: void it on the platform, or book it again in Tryton by hand; then resolve it here.",
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { billSink, invoiceSink } from "./invoices.ts";
+import {
+  allInvoices,
+  billDocument,
+  booksOf,
+  d,
+  deskIn,
+  find,
+  invoiceDocument,
+  requestOf,
+  rows,
+  send,
+} from "./sink.fixture.ts";
+
+const never = new AbortController().signal;
+
+describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
+  const server = useTryton();
+
+  test("an invoice is booked under the platform's number, posted, and due when it is due", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    expect(await find(sink, document)).toMatchObject({ found: "none" });
+    expect(await send(sink, document)).toEqual({
+      name: "done",
+      detail: `${document.number} posted`,
+      ids: [document.number],
+    });
+    expect(await find(sink, document)).toMatchObject({ found: "exact", ids: [document.number] });
+    const [invoice] = await rows<object>(
+      desk,
+      "account.invoice",
+      [],
+      ...["number", "reference", "description", "comment", "invoice_date", "state"],
+      ...["untaxed_amount", "tax_amount", "total_amount", "lines_to_pay.maturity_date"],
+      ...["party.code", "party.name"],
+    );
+    expect(invoice).toMatchObject({
+      number: document.number,
+      reference: document.number,
+      description: "PO 4711",
+      comment: `platform:${document.id}`,
+      invoice_date: "2026-11-21",
+      state: "posted",
+      untaxed_amount: d("18253.96"),
+      tax_amount: d("1875.37"),
+      total_amount: d("20129.33"),
+      "lines_to_pay.": [{ maturity_date: "2026-12-08" }],
+      "party.": { code: "CUST-1", name: "Ranch Supply" },
+    });
+  });
+
+  test("lines have product, gallons, price and account; taxes are the platform's, to the cent", async () => {
+    const desk = deskIn(server);
+    await send(invoiceSink(desk.books), invoiceDocument());
+    const lines = await rows<object>(
+      desk,
+      "account.invoice.line",
+      [],
+      ...["product.code", "quantity", "unit.symbol", "unit_price", "amount", "account.code"],
+      "description",
+    );
+    expect(lines).toMatchObject([
+      {
+        "product.": { code: "ULSD-CLR" },
+        quantity: d("7500.5"),
+        "unit.": { symbol: "gal" },
+        unit_price: d("2.4137"),
+        amount: d("18103.96"),
+        "account.": { code: "4000" },
+        description: "ULSD; BOL 123456",
+      },
+      { amount: d("150.00"), "account.": { code: "4100" }, description: "Freight" },
+    ]);
+    const taxes = await rows<object>(
+      desk,
+      "account.invoice.tax",
+      [],
+      ...["description", "account.code", "base", "amount", "manual"],
+    );
+    expect(taxes).toMatchObject([
+      { description: "Federal excise", "account.": { code: "2300" }, amount: d("1830.12") },
+      { description: "Sales tax", "account.": { code: "2320" }, base: d("18253.96") },
+    ]);
+  });
+
+  test("a bill gets Tryton's number and keeps its supplier's", async () => {
+    const desk = deskIn(server);
+    const document = billDocument();
+    expect(await send(billSink(desk.books), document)).toMatchObject({ ids: ["BILL-2026-00001"] });
+    expect(await rows(desk, "account.invoice", [], "reference", "type", "state")).toMatchObject([
+      { reference: document.number, type: "in", state: "posted" },
+    ]);
+  });
+
+  test("the same request again creates nothing, after a restart neither", async () => {
+    const desk = deskIn(server);
+    const documents = [invoiceDocument(), invoiceDocument()];
+    const first = await send(invoiceSink(desk.books), ...documents);
+    expect(await send(invoiceSink(desk.books), ...documents)).toEqual(first);
+    expect(await send(invoiceSink(booksOf(desk.database)), ...documents)).toEqual(first);
+    expect(await allInvoices(desk)).toHaveLength(2);
+    expect(await rows(desk, "party.party", [["code", "=", "CUST-1"]])).toHaveLength(1);
+  });
+
+  test("one bad total among twenty: both figures are told, and nothing is left behind", async () => {
+    const desk = deskIn(server, { numbering: "tryton" });
+    const sink = invoiceSink(desk.books);
+    const documents = Array.from({ length: 20 }, () => invoiceDocument());
+    const bad = { ...invoiceDocument(), total: d("20129.34") };
+    documents[13] = bad;
+    expect(await send(sink, ...documents)).toMatchObject({
+      name: "invalid",
+      fault: {
+        code: "total-differs",
+        message: `Tryton would book invoice ${bad.number} with total 20129.33 instead of 20129.34`,
+      },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+    expect(await send(sink, bad)).toMatchObject({ name: "invalid" });
+    documents.splice(13, 1);
+    expect(await send(sink, ...documents)).toMatchObject({ name: "done" });
+    const numbers = (await allInvoices(desk)).map(({ number }) => number);
+    expect(numbers).toHaveLength(19);
+    expect(numbers).toContain("INV-2026-00001");
+    expect(numbers).toContain("INV-2026-00019");
+  });
+
+  test("under the platform's numbers nothing is left behind either", async () => {
+    const desk = deskIn(server);
+    const documents = [invoiceDocument(), { ...invoiceDocument(), tax: d("1875.38") }];
+    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({
+      fault: { message: expect.stringContaining("tax 1875.37 instead of 1875.38") as string },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+  });
+
+  test("an amount that is not quantity × price is booked as it is, and says what it comes from", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument();
+    const [fuel, freight] = document.lines;
+    const lines = [{ ...fuel!, amount: d("18103.97") }, freight!];
+    const more = { lines, subtotal: d("18253.97"), total: d("20129.34") };
+    expect(await send(invoiceSink(desk.books), { ...document, ...more })).toMatchObject({
+      name: "done",
+    });
+    const fields = ["product", "quantity", "unit", "amount", "account.code", "description"];
+    expect((await rows(desk, "account.invoice.line", [], ...fields))[0]).toMatchObject({
+      product: null,
+      unit: null,
+      amount: d("18103.97"),
+      "account.": { code: "4000" },
+      description: "ULSD; BOL 123456 (7500.5 gal × 2.4137 = 18103.97)",
+    });
+  });
+
+  test("more digits than the unit takes are refused with both", async () => {
+    const desk = deskIn(server);
+    const [fuel] = invoiceDocument().lines;
+    const lines = [{ ...fuel!, quantity: d("7500.50001") }];
+    expect(await send(invoiceSink(desk.books), invoiceDocument({ lines }))).toMatchObject({
+      name: "invalid",
+      fault: { code: "too-many-digits", message: expect.stringContaining("7500.50001") as string },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+  });
+
+  test("without a due date it is due at once, or after the payment term that is configured", async () => {
+    const due = async (more: object): Promise<unknown> => {
+      const desk = deskIn(server, more);
+      await send(invoiceSink(desk.books), invoiceDocument({ dueDate: null }));
+      return rows(desk, "account.invoice", [], "lines_to_pay.maturity_date");
+    };
+    expect(await due({})).toMatchObject([{ "lines_to_pay.": [{ maturity_date: "2026-11-21" }] }]);
+    expect(await due({ paymentTerm: "Net 10" })).toMatchObject([
+      { "lines_to_pay.": [{ maturity_date: "2026-12-01" }] },
+    ]);
+  });
+
+  test("a code that Tryton does not have is named, and nothing is booked", async () => {
+    const desk = deskIn(server);
+    const lines = [{ ...invoiceDocument().lines[0]!, product: "AVGAS" }];
+    expect(await send(invoiceSink(desk.books), invoiceDocument({ lines }))).toMatchObject({
+      name: "invalid",
+      fault: { code: "not-in-tryton", message: "Tryton has no product AVGAS" },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+  });
+
+  test("posting: draft leaves a draft, known by its id until it has a number", async () => {
+    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    const [id] = (await send(sink, document)).ids ?? [];
+    expect(id).toMatch(/^#\d+$/);
+    expect(await find(sink, document)).toMatchObject({ found: "exact", ids: [id] });
+    await desk.clerk.call("model.account.invoice.post", [[Number(id?.slice(1))]]);
+    const later = requestOf(sink, [document], [id ?? null]);
+    expect(await sink.send(later, never)).toMatchObject({ name: "done", ids: ["INV-2026-00001"] });
+  });
+
+  test("of what was delivered, what is no longer there is told", async () => {
+    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
+    const sink = invoiceSink(desk.books);
+    const kept = desk.database.keep();
+    const before = await send(sink, invoiceDocument());
+    expect(await sink.missing?.([...(before.ids as string[]), "FL-4711"], never)).toEqual([
+      "FL-4711",
+    ]);
+    desk.database.restore(kept);
+    expect(await sink.missing?.(before.ids as string[], never)).toEqual(before.ids);
+  });
+});

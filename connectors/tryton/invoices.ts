@@ -1,0 +1,162 @@
+/**
+ * Invoices and bills into Tryton, each once. A send looks for every document first and goes on from what it finds, so
+ * it may be repeated after anything: a crash, a lost answer, a draft that was left behind.
+ */
+import { z } from "zod";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import type { Answer, Finding, Policy } from "../../src/core/outcome.ts";
+import { book } from "./booking.ts";
+import type { Books } from "./books.ts";
+import { InvoiceDocument } from "./documents.ts";
+import { type Guard, openGuard, SETTLE_MS } from "./guard.ts";
+import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
+import { answering, finding } from "./outcome.ts";
+import { unavailable } from "./sources/unavailable.ts";
+import { idOf, linkedAs, look, type Standing, standingsOf, type Wanted } from "./standing.ts";
+
+/** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
+export const POLICY: Policy = {
+  settleMs: SETTLE_MS,
+  reads: 1,
+  readGapMs: 0,
+  preflight: false,
+  afterTimeout: "again",
+  afterNone: "again",
+  resendsMax: null,
+  resend: "same",
+  keyLifeMs: null,
+  probeMs: 0,
+};
+
+/** Customer invoices. */
+export const invoiceSink = (books: Books): Sink => openSink(books, "invoice.book", "out");
+
+/** Supplier invoices. */
+export const billSink = (books: Books): Sink => openSink(books, "bill.book", "in");
+
+function openSink(books: Books, operation: string, type: InvoiceDocument["type"]): Sink {
+  const guard = openGuard(books);
+  return {
+    operation,
+    writes: "upsert",
+    itemsMax: books.config.batch,
+    // Two that post at once only lock each other out of the number sequence.
+    atOnce: 1,
+    policy: POLICY,
+    freeze: (items) => ({
+      target: `account.invoice ${type}`,
+      body: stringifyExact(items.map(frozen)),
+    }),
+    send: (request) => answering(() => send(books, guard, wantedIn(request))),
+    find: (request) => finding(() => find(books, guard, wantedIn(request))),
+    missing: (ids) => missing(books, type, ids),
+  };
+}
+
+const Body = z.array(z.object({ document: InvoiceDocument, counterpart: z.string().nullable() }));
+
+const frozen = ({ document, counterpart }: Item): Wanted => ({
+  document: InvoiceDocument.parse(document),
+  counterpart,
+});
+
+const wantedIn = ({ body }: Outgoing): Wanted[] => Body.parse(parseExact(body));
+
+async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Answer> {
+  const verdicts = await look(books, guard, wanted);
+  const bookings = wanted.map(({ document }, at) => ({
+    document,
+    verdict: verdicts[at] as (typeof verdicts)[number],
+  }));
+  const booked = await book(books, guard, bookings);
+  await bringTo(books, await standing(books, wanted, booked));
+  const after = await standing(books, wanted, booked);
+  // A button says nothing when it does nothing.
+  if ((await progressOf(books, after)).some((progress) => progress !== "final"))
+    return { name: "failed", detail: `not all of it is done: ${told(wanted, after)}` };
+  return { name: "done", detail: told(wanted, after), ids: idsOf(wanted, after) };
+}
+
+async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
+  const verdicts = await look(books, guard, wanted);
+  const bad =
+    verdicts.find(({ found }) => found === "several") ??
+    verdicts.find(({ found }) => found === "different");
+  if (bad?.found === "several" || bad?.found === "different")
+    return { found: bad.found, detail: bad.detail };
+  const booked = verdicts.flatMap((verdict, at) =>
+    verdict.found === "one"
+      ? [{ document: (wanted[at] as Wanted).document, standing: verdict.standing }]
+      : [],
+  );
+  const progress = await progressOf(books, booked);
+  const fault = progress.find((one) => typeof one === "object");
+  if (fault !== undefined) return { found: "different", detail: fault.message };
+  const absent = wanted.filter(
+    ({ document }) =>
+      document.status !== "void" && !booked.some((one) => one.document === document),
+  );
+  const detail = told(wanted, booked);
+  return absent.length > 0 || progress.includes("open")
+    ? { found: "none", detail: `not all of it is done: ${detail}` }
+    : { found: "exact", ids: idsOf(wanted, booked), detail };
+}
+
+/** As they stand now. */
+async function standing(
+  books: Books,
+  wanted: readonly Wanted[],
+  booked: readonly (number | null)[],
+): Promise<Booked[]> {
+  const now = await standingsOf(
+    books,
+    booked.filter((id) => id !== null),
+  );
+  return wanted.flatMap(({ document }, at) => {
+    const found = now.find(({ id }) => id === booked[at]);
+    return found === undefined ? [] : [{ document, standing: found }];
+  });
+}
+
+const standingIn = (booked: readonly Booked[], { document }: Wanted): Standing | undefined =>
+  booked.find((one) => one.document === document)?.standing;
+
+/** Null for a document that was void before it was booked: nothing of it is in Tryton. */
+const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | null)[] =>
+  wanted.map((one) => {
+    const found = standingIn(booked, one);
+    return found === undefined ? null : idOf(found);
+  });
+
+/** `INV-1 posted, INV-2 paid; FL-3 was void before it was booked: nothing is in Tryton` */
+const told = (wanted: readonly Wanted[], booked: readonly Booked[]): string =>
+  wanted
+    .map((one) => {
+      const found = standingIn(booked, one);
+      if (found !== undefined) return `${idOf(found)} ${found.state}`;
+      const { number, status } = one.document;
+      return status === "void"
+        ? `${number} was void before it was booked: nothing is in Tryton`
+        : `${number} is not there`;
+    })
+    .join(", ");
+
+/** Ids that one search asks for. */
+const LOT = 200;
+
+async function missing(
+  books: Books,
+  type: InvoiceDocument["type"],
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const there = new Set<string>();
+  try {
+    for (let at = 0; at < ids.length; at += LOT)
+      for (const { id, number } of await linkedAs(books, type, ids.slice(at, at + LOT)))
+        there.add(`#${id}`).add(number ?? "");
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return ids.filter((id) => !there.has(id));
+}

@@ -1,0 +1,213 @@
+/** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
+import { onTestFinished } from "vitest";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { sha256 } from "../../src/core/keys.ts";
+import type { Answer, Finding } from "../../src/core/outcome.ts";
+import type { TrytonServer } from "../../test/support/tryton.ts";
+import type { Books } from "./books.ts";
+import { TrytonConfig } from "./config.ts";
+import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
+import { openLookup } from "./lookup.ts";
+import { openTryton, type Tryton } from "./wire.ts";
+
+type Database = ReturnType<TrytonServer["copy"]>;
+
+export const d = Decimal.of;
+export const TODAY = "2026-11-21";
+
+export interface Desk {
+  readonly database: Database;
+  readonly books: Books;
+  /** Somebody of the office. */
+  readonly clerk: Tryton;
+  readonly admin: Tryton;
+}
+
+let copies = 0;
+
+/** Books of a test's own. */
+export function deskIn(server: TrytonServer, more: object = {}): Desk {
+  const database = server.copy(`sink${process.pid}_${++copies}`);
+  const books = booksOf(database, more);
+  return {
+    database,
+    books,
+    clerk: sessionOf(books.config, database.clerk),
+    admin: sessionOf(books.config, database.admin),
+  };
+}
+
+/** One more program at the same books. */
+export function booksOf(database: Database, more: object = {}): Books {
+  const { url, database: name, user, password, company } = database;
+  const config = TrytonConfig.parse({
+    ...{ url, database: name, user, password, company },
+    accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
+    paymentMethod: "Bank transfer",
+    ...more,
+  });
+  const surroundings = {
+    folder: ".",
+    now: () => new Date(`${TODAY}T12:00:00Z`),
+    pause: () => Promise.resolve(),
+    note: () => {},
+  };
+  const tryton = sessionOf(config);
+  return { config, tryton, lookup: openLookup(tryton, surroundings), surroundings };
+}
+
+function sessionOf(config: TrytonConfig, more: object = {}): Tryton {
+  const now = (): Date => new Date();
+  const tryton = openTryton({ ...config, ...more }, { note: () => {}, now });
+  onTestFinished(() => tryton.close());
+  return tryton;
+}
+
+let numbers = 0;
+const uuid = (): string =>
+  `5f0c1a2e-0000-4000-8000-${String(process.pid * 10_000 + ++numbers).padStart(12, "0")}`;
+
+/** Two lines and two taxes: 18103.96 + 150.00, taxes 1830.12 + 45.25, together 20129.33. */
+export function invoiceDocument(more: Partial<InvoiceDocument> = {}): InvoiceDocument {
+  const id = uuid();
+  const number = `FL-${id.slice(-8)}`;
+  return {
+    id,
+    number,
+    party: { code: "CUST-1", name: "Ranch Supply", companyId: COMPANY_ID },
+    type: "out",
+    status: "open",
+    invoiceDate: TODAY,
+    dueDate: "2026-12-08",
+    paidDate: null,
+    description: "PO 4711",
+    lines: [
+      {
+        product: "ULSD-CLR",
+        account: null,
+        quantity: d("7500.5"),
+        unit: "gal",
+        unitPrice: d("2.4137"),
+        amount: d("18103.96"),
+        description: "ULSD; BOL 123456",
+      },
+      {
+        product: null,
+        account: "4100",
+        quantity: d("1"),
+        unit: null,
+        unitPrice: d("150"),
+        amount: d("150.00"),
+        description: "Freight",
+      },
+    ],
+    taxes: [
+      {
+        account: "2300",
+        description: "Federal excise",
+        base: d("18103.96"),
+        amount: d("1830.12"),
+      },
+      { account: "2320", description: "Sales tax", base: d("18253.96"), amount: d("45.25") },
+    ],
+    subtotal: d("18253.96"),
+    tax: d("1875.37"),
+    total: d("20129.33"),
+    ...more,
+  };
+}
+
+export const COMPANY_ID = "0a000000-0000-4000-8000-00000000c001";
+
+/** The same as what we must pay. */
+export function billDocument(more: Partial<InvoiceDocument> = {}): InvoiceDocument {
+  const { lines, ...rest } = invoiceDocument();
+  return {
+    ...rest,
+    type: "in",
+    party: { code: "SUP-1", name: "Gulf Rack", companyId: "0a000000-0000-4000-8000-00000000c002" },
+    lines: lines.map((line) => (line.account === null ? line : { ...line, account: "5100" })),
+    ...more,
+  };
+}
+
+export const paymentDocument = (more: Partial<PaymentDocument>): PaymentDocument => ({
+  id: uuid(),
+  number: "ACH 4711",
+  type: "out",
+  invoice: "",
+  amount: d("20129.33"),
+  date: TODAY,
+  description: "ACH 4711",
+  ...more,
+});
+
+interface Sendable {
+  readonly id: string;
+  readonly number: string;
+}
+
+/** Frozen as the engine does it. */
+export function requestOf(
+  sink: Sink,
+  documents: readonly Sendable[],
+  counterparts: readonly (string | null)[] = [],
+): Outgoing {
+  const items = documents.map((document, at): Item => ({
+    number: document.number,
+    id: document.id,
+    revision: sha256(JSON.stringify(document)).slice(0, 22),
+    document,
+    counterpart: counterparts[at] ?? null,
+  }));
+  return { ...sink.freeze(items), key: "fb1_test", items, firstSentAt: null };
+}
+
+const never = new AbortController().signal;
+
+export const send = (sink: Sink, ...documents: readonly Sendable[]): Promise<Answer> =>
+  sink.send(requestOf(sink, documents), never);
+
+export const find = (sink: Sink, ...documents: readonly Sendable[]): Promise<Finding> =>
+  sink.find(requestOf(sink, documents), never);
+
+/** Rows of a model as the office sees them, oldest first. */
+export const rows = <Row>(
+  { clerk }: Desk,
+  model: string,
+  domain: readonly unknown[],
+  ...fields: string[]
+): Promise<Row[]> =>
+  clerk.call<Row[]>(`model.${model}.search_read`, [domain, 0, null, [["id", "ASC"]], fields]);
+
+export interface InvoiceRow {
+  readonly id: number;
+  readonly number: string | null;
+  readonly state: string;
+  readonly total_amount: Decimal;
+}
+
+/** Every invoice there is, of both types. */
+export const allInvoices = (desk: Desk): Promise<InvoiceRow[]> =>
+  rows(desk, "account.invoice", [], "number", "state", "total_amount");
+
+/** Who stands between us and Tryton: may hold a call back, or lose its answer. */
+export interface Between {
+  before?(method: string, count: number): Promise<void>;
+  /** The call was carried out. */
+  after?(method: string, count: number): Promise<void>;
+}
+
+/** Calls are counted from 1. */
+export function between(books: Books, { before, after }: Between): Books {
+  let count = 0;
+  const call: Tryton["call"] = async (method, ...rest) => {
+    const at = ++count;
+    await before?.(method, at);
+    const result = await books.tryton.call(method, ...rest);
+    await after?.(method, at);
+    return result as never;
+  };
+  return { ...books, tryton: { ...books.tryton, call } };
+}
