@@ -1,4 +1,5 @@
 /** From the platform's records to an ERP's import folder: the demo's month arrives whole, to the cent. */
+import { calendarOf } from "../src/core/calendar.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,7 @@ const feeds = {
 const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
   currency: "USD",
+  dayOf: calendarOf("America/Chicago"),
   find: () => null,
   counterpart(kind, id) {
     throw new WaitsFor(kind, id);

@@ -3,6 +3,7 @@
  * `<format>/<mapping>` gives `expected.json` (a document, or a skip) or the fault of `expected-error.json`.
  * `refs.json` has the cross-reference `tables`, and the `counterparts` by `<kind> <id>`.
  */
+import { calendarOf } from "../src/core/calendar.ts";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -22,6 +23,7 @@ function referencesOf({ tables = {}, counterparts = {} }: Refs): References {
   const find = (kind: string, id: string) => counterparts[`${kind} ${id}`] ?? null;
   return {
     currency: "USD",
+    dayOf: calendarOf("America/Chicago"),
     find,
     counterpart(kind, id) {
       const found = find(kind, id);

@@ -1,4 +1,5 @@
 /** All of a Tryton export through the mappings: what goes to the platform, what is refused and why, to the cent. */
+import { calendarOf } from "../src/core/calendar.ts";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropFolder, picks, type DropFolder } from "../connectors/files/source.fixture.ts";
@@ -25,6 +26,7 @@ afterEach(() => folder.remove());
 const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
   currency: "USD",
+  dayOf: calendarOf("America/Chicago"),
   find: () => null,
   counterpart: () => PAYER,
   row(table, key) {

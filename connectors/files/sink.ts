@@ -8,12 +8,13 @@ import { constants, mkdirSync, writeFileSync } from "node:fs";
 import { access, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
+import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
 import type { Finding, Policy } from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { answerTo, troubleOf, unavailable } from "./trouble.ts";
-import { calendarOf, writeCsv, type Writing } from "./write.ts";
+import { writeCsv, type Writing } from "./write.ts";
 
 export const SinkConfig = z
   .strictObject({

@@ -12,7 +12,7 @@ import { day, type DocumentName, documents } from "./documents.ts";
 export interface Writing {
   /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
   readonly spreadsheetSafe: boolean;
-  /** The calendar day of an instant, see {@link calendarOf}. */
+  /** The calendar day of an instant, see `calendarOf`. */
   dayOf(instant: string): string;
 }
 
@@ -111,22 +111,3 @@ const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 /** Control characters but tab and line breaks. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/;
-
-/**
- * Which calendar day an instant is where the company is: an invoice made late on the 31st in Chicago is the old
- * month's, although it was the 1st in Greenwich. A date without a time arrives as midnight and stays what it says.
- */
-export function calendarOf(timeZone: string): (instant: string) => string {
-  const format = new Intl.DateTimeFormat("en", {
-    timeZone,
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-  });
-  return (instant) => {
-    if (/^.{10}[Tt ]00:00:00(?:\.0+)?\D/.test(instant)) return instant.slice(0, 10);
-    const parts = format.formatToParts(new Date(instant));
-    const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
-    return `${part("year")}-${part("month")}-${part("day")}`;
-  };
-}

@@ -1,4 +1,5 @@
 /** All invoices of a Tryton export against its payments: what counts as paid, and that the payments would not tell. */
+import { calendarOf } from "../../src/core/calendar.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   dropFolder,
@@ -22,6 +23,7 @@ const ID = "00000000-0000-4000-8000-000000000001";
 /** Every invoice is on the platform. */
 const references: References = {
   currency: "USD",
+  dayOf: calendarOf("America/Chicago"),
   find: () => null,
   counterpart: () => ID,
   row: () => ({}),

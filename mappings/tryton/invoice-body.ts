@@ -7,7 +7,7 @@ import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoi
 import { codeOf } from "../canonical/codes.ts";
 import { expectToAddUp } from "../canonical/invoice-body.ts";
 import { joined, labelled, ledgerAccount, symbolOf } from "./codes.ts";
-import { dayOf, dayOrNone } from "./company.ts";
+import { dayOrNone } from "./company.ts";
 import { inCents } from "./money.ts";
 import { standingOf } from "./standing.ts";
 
@@ -43,7 +43,7 @@ export function booked(
     type,
     status,
     // The platform has no invoice date: the day it was made is taken.
-    invoiceDate: dayOf(references, invoice.createdAt),
+    invoiceDate: references.dayOf(invoice.createdAt),
     dueDate: dayOrNone(references, invoice.dueDate),
     paidDate: dayOrNone(references, invoice.paidAt),
     description:

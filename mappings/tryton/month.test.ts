@@ -1,4 +1,5 @@
 /** The demo's month through the mappings for Tryton: all of it maps, to the cent and the gallon. */
+import { calendarOf } from "../../src/core/calendar.ts";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTables } from "../../src/config/crossref.ts";
@@ -17,6 +18,7 @@ const tables = openTables(join(import.meta.dirname, "../../config/crossref"));
 /** Nothing is delivered yet, except what others wait for. */
 const references: References = {
   currency: "USD",
+  dayOf: calendarOf("America/Chicago"),
   find: () => null,
   counterpart: (kind, id) => `${kind} ${id}`,
   row(table, key) {

@@ -7,7 +7,7 @@ import { Order, orderStatuses, type OrderLine } from "../../src/platform/contrac
 import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
-import { dayOf, ourCompany } from "./company.ts";
+import { ourCompany } from "./company.ts";
 import { standingOf } from "./standing.ts";
 
 type Type = OrderDocument["type"];
@@ -45,7 +45,7 @@ export const orders = defineMapping({
           : partyOf(references, "supplier", sellerOf(order)),
       type,
       status,
-      date: dayOf(references, order.createdAt),
+      date: references.dayOf(order.createdAt),
       description: order.notes?.trim() || null,
       lines: order.lines.map((line) => lineOf(line, references, type)),
     };

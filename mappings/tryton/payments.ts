@@ -5,7 +5,6 @@ import { Refused } from "../../src/core/errors.ts";
 import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
 import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
-import { dayOf } from "./company.ts";
 import { inCents } from "./money.ts";
 import { standingOf } from "./standing.ts";
 
@@ -64,7 +63,7 @@ function paymentOf(
     type,
     invoice: references.counterpart(type === "out" ? "invoice" : "bill", payment.invoiceId),
     amount,
-    date: dayOf(references, payment.paidAt),
+    date: references.dayOf(payment.paidAt),
     description: joined(
       payment.method.trim() || "payment",
       payment.reference,

@@ -1,5 +1,6 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
 import type { Governor } from "../core/budget.ts";
+import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
@@ -96,6 +97,7 @@ function open(config: Config, note: Engine["note"]) {
       company: config.company,
       environment: config.platform.environment,
       currency: config.currency,
+      dayOf: calendarOf(config.timeZone),
       rest: () => {
         store.rest();
         returnMemory();

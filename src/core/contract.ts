@@ -165,6 +165,8 @@ export interface Figures {
 export interface References {
   /** The company's currency, ISO 4217. */
   readonly currency: string;
+  /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
+  readonly dayOf: (instant: string) => string;
   /** The row of a cross-reference table (`products.csv`), by its first column. @throws NotMapped */
   row(table: string, key: string): Readonly<Record<string, string>>;
   /** The other side's id of `kind` `id`. @throws WaitsFor when there is none yet. */

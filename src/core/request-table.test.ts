@@ -22,14 +22,14 @@ const policyWith = (preflight: boolean): Policy => ({
 interface Cell {
   readonly state: State;
   /** What is done next, 10 s after the answer: the answer that waits says so. */
-  readonly then: "send" | "read" | "wait" | "renew" | "nothing";
+  readonly action: "send" | "read" | "wait" | "renew" | "nothing";
   /** Sends that may have been executed. */
   readonly sends: number;
   readonly raise?: string;
 }
-const cell = (state: State, then: Cell["then"], sends: number, raise?: string): Cell => ({
+const cell = (state: State, action: Cell["action"], sends: number, raise?: string): Cell => ({
   state,
-  then,
+  action,
   sends,
   ...(raise === undefined ? {} : { raise }),
 });
@@ -129,12 +129,12 @@ describe.each([false, true])("preflight %s", (preflight) => {
         const raised = raise.map((one) => ("alarm" in one ? one.alarm : one.breaker));
         expect({
           state: next.state,
-          then: nextAction(next, policy, later(at, 10_000)).do,
+          action: nextAction(next, policy, later(at, 10_000)).do,
           sends: next.sends,
           raised,
         }).toEqual({
           state: wanted.state,
-          then: wanted.then,
+          action: wanted.action,
           sends: wanted.sends,
           raised: wanted.raise === undefined ? [] : [wanted.raise],
         });

@@ -12,6 +12,8 @@ export interface Engine {
   readonly environment: "live" | "test";
   /** ISO 4217. */
   readonly currency: string;
+  /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
+  readonly dayOf: (instant: string) => string;
   readonly tables: Tables;
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;

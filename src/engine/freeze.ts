@@ -269,13 +269,14 @@ interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 }
 
-function referencesOf({ store, tables, currency }: Engine, { side }: Flow): References {
+function referencesOf({ store, tables, currency, dayOf }: Engine, { side }: Flow): References {
   const find = (kind: string, id: string): string | null => {
     const link = store.links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
   return {
     currency,
+    dayOf,
     find,
     counterpart(kind, id) {
       const other = find(kind, id);

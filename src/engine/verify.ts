@@ -22,8 +22,7 @@ export async function verify(
 ): Promise<number | null> {
   const { store } = engine;
   const { sink, mapping, side } = flow;
-  const { missing } = sink;
-  if (missing === undefined) return 0;
+  if (sink.missing === undefined) return 0;
   let gone = 0;
   let offset = 0;
   try {
@@ -31,7 +30,7 @@ export async function verify(
       const links = store.links.newest(mapping.kind, side, LOT, offset);
       if (links.length === 0) break;
       const ids = links.map((link) => otherId(link, side));
-      const absent = new Set(await missing.call(sink, ids, signal));
+      const absent = new Set(await sink.missing(ids, signal));
       const dropped = store.transaction(
         () =>
           links.filter((link) => absent.has(otherId(link, side)) && lost(engine, flow, link))

@@ -57,7 +57,7 @@ describe("an end of a flow asks for what the page says, and for nothing else", (
   test.each(platformSources)("source %s", async (name) => {
     await control.readings({ listsCarryLines: false });
     // All invoices of the scenario are the supplier's, for the customer to pay.
-    const key = name === "invoicesPayable" ? "customer" : "supplier";
+    const key = /^(?:invoicesPayable|paymentsMade)$/.test(name) ? "customer" : "supplier";
     const { sources } = platform.endpoint({}, key);
     const read = async (): Promise<void> => {
       for await (const page of sources[name]?.read(null, reading()) ?? [])

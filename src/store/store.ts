@@ -20,6 +20,8 @@ export interface Store extends ReturnType<typeof rooms> {
    * nothing by itself. Resolves when it is durable. @throws StorageError
    */
   together<T>(work: () => T): Promise<T>;
+  /** Gives back the pages that SQLite keeps in memory; the next work reads again what it needs. */
+  rest(): void;
   /** What an error of any statement means: a StorageError where the storage itself is at fault. */
   told(error: unknown): unknown;
   /**
@@ -57,6 +59,7 @@ export function openStore(folder: string): Store {
     together: grouped(transaction, (work) => guarded(path, () => database.transaction(work)())),
     restored: sent.restored,
     acknowledge: sent.acknowledge,
+    rest: () => void database.pragma("shrink_memory"),
     told: (error) => told(path, error),
     assertSpace: () => assertSpace(path),
     close: () => {

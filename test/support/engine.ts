@@ -1,4 +1,5 @@
 /** A real store under an engine whose endpoints do what the test says. */
+import { calendarOf } from "../../src/core/calendar.ts";
 import { z } from "zod";
 import type { Change, Outgoing, Page, Sink, Source } from "../../src/core/contract.ts";
 import { defineMapping } from "../../src/core/contract.ts";
@@ -135,6 +136,7 @@ export function engineOn(folder: string, clock = testClock()): Bench {
     company: "bluebonnet",
     environment: "test",
     currency: "USD",
+    dayOf: calendarOf("America/Chicago"),
     tables: { row: (table, key) => tables.get(`${table} ${key}`) ?? null },
     note: (event) => notes.push(event),
   };

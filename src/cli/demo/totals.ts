@@ -2,6 +2,7 @@
  * Control totals: what each side holds of what was delivered, counted on each side by itself. The platform's figures
  * come from its raw records, the ERP's from its files; the store is asked only which documents were delivered.
  */
+import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
 import { readDelivered } from "../../../connectors/files/delivered.ts";
 import type { DocumentName } from "../../../connectors/files/documents.ts";
@@ -163,6 +164,7 @@ function priceTotals(
 function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
   const references: References = {
     currency: "USD",
+    dayOf: calendarOf("America/Chicago"),
     row: (table, key) => tables.row(table, key) ?? {},
     find: () => null,
     counterpart: () => "",
