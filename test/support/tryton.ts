@@ -115,6 +115,7 @@ export async function startTryton(settings: TrytonSettings = {}): Promise<Tryton
   };
 }
 
+const TRYTOND = "/usr/bin/trytond";
 const START_MS = 180_000;
 const ADMIN = { user: "admin", password: "admin-pass-4711" };
 
@@ -189,7 +190,7 @@ class Daemon {
   admin(database: string, modules: readonly string[]): void {
     const config = join(this.#folder, "trytond.conf");
     const args = ["-c", config, "-d", database, "--email", "office@example.test"];
-    execFileSync("trytond-admin", [...args, "--activate-dependencies", "-u", ...modules], {
+    execFileSync(`${TRYTOND}-admin`, [...args, "--activate-dependencies", "-u", ...modules], {
       env: this.#env,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -197,7 +198,7 @@ class Daemon {
 
   async start(): Promise<void> {
     const log = openSync(join(this.#folder, "trytond.log"), "a");
-    const child = spawn("trytond", ["-c", join(this.#folder, "trytond.conf")], {
+    const child = spawn(TRYTOND, ["-c", join(this.#folder, "trytond.conf")], {
       env: this.#env,
       stdio: ["ignore", log, log],
     });
@@ -295,7 +296,7 @@ const MODULES = [
 /** Other packages, or another set-up: other books. */
 function cacheKey(): string {
   const hash = createHash("sha256");
-  hash.update(execFileSync("dpkg-query", ["-W", "tryton-server", "tryton-modules-*"]));
+  hash.update(execFileSync("/usr/bin/dpkg-query", ["-W", "tryton-server", "tryton-modules-*"]));
   for (const file of ["tryton-setup.ts", "../../config/crossref/items.csv"])
     hash.update(readFileSync(new URL(file, import.meta.url)));
   hash.update(JSON.stringify([MODULES, ADMIN]));
