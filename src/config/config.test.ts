@@ -11,6 +11,7 @@ import { secret } from "./secret.ts";
 
 const KEY = "svc_live_Canary7d1f0a93";
 const PASSWORD = "canary-hunter22";
+const REDIS_PASSWORD = "correct battery";
 
 const GOOD = `version: 1
 company: bluebonnet
@@ -42,6 +43,11 @@ flows:
     cron: "0 6 * * 1-5"
     paused: true
 console: { port: 8100 }
+queue:
+  type: bullmq
+  url: redis://redis.example.com:6379
+  password: \${REDIS_PASSWORD}
+  site: north
 `;
 
 const drop: Connector = {
@@ -69,7 +75,7 @@ function setup() {
   const load = (text: string, env: Record<string, string> = {}) => {
     writeFileSync(file, text);
     return loadConfig(file, {
-      env: { KEY, PASSWORD, ...env },
+      env: { KEY, PASSWORD, REDIS_PASSWORD, ...env },
       connectors: [drop],
       mappings: [{ name: "drop/orders" }, { name: "drop/customers" }],
       platform: { sources: ["orders", "invoices"], sinks: ["customers"] },
@@ -138,7 +144,14 @@ test("a good configuration comes out complete", () => {
       },
     ],
     console: { port: 8100 },
-    secrets: [KEY, PASSWORD],
+    queue: {
+      type: "bullmq",
+      url: "redis://redis.example.com:6379",
+      username: null,
+      password: REDIS_PASSWORD,
+      site: "north",
+    },
+    secrets: [KEY, PASSWORD, REDIS_PASSWORD],
   });
 });
 
@@ -209,6 +222,19 @@ test("a secret's file must be its owner's alone", { skip: process.platform === "
     chmodSync(file, mode);
     expect(load(text).platform.apiKey).toBe(KEY);
   }
+});
+
+test("without a queue of its own, requests are sent from this process", () => {
+  const { load } = setup();
+  const own = GOOD.slice(0, GOOD.indexOf("queue:"));
+  expect(load(own).queue).toEqual({ type: "embedded" });
+  expect(load(`${own}queue: { type: bullmq, url: "rediss://h/2" }\n`).queue).toEqual({
+    type: "bullmq",
+    url: "rediss://h/2",
+    username: null,
+    password: null,
+    site: "main",
+  });
 });
 
 test("http is for the loopback address only, however it is written", () => {

@@ -11,6 +11,7 @@ import { Check, type EndpointConfig, type Known } from "./check.ts";
 import { readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
+import { type QueueConfig, queueOf } from "./queue.ts";
 import type { Settings } from "./schema.ts";
 
 export type { FlowConfig };
@@ -32,6 +33,7 @@ export interface Config {
   readonly crossReferences: string;
   readonly flows: readonly FlowConfig[];
   readonly console: { readonly port: number };
+  readonly queue: QueueConfig;
   /** The values that no log, page or error may show. */
   readonly secrets: readonly string[];
 }
@@ -74,6 +76,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     state: resolve(folder, settings.state),
     platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),
+    queue: queueOf(settings.queue),
     flows: Object.entries(settings.flows).map(([name, flow]) => flowOf(name, flow)),
   };
 }

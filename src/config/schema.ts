@@ -5,6 +5,7 @@ import type { Connector } from "../core/contract.ts";
 import { duration } from "./duration.ts";
 import { flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
+import { queueSchema } from "./queue.ts";
 import { secret } from "./secret.ts";
 
 /** Names enter the store and file names; they are checked where the configuration is read. */
@@ -120,6 +121,9 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       .optional()
       .describe("The folder of the cross-reference tables (CSV), by default crossref."),
     flows: named("What is kept in step", flowSchema(mappings)),
+    queue: queueSchema(NAME)
+      .prefault({ type: "embedded" })
+      .describe("Who carries requests to the platform: type embedded or bullmq."),
     console: z
       .strictObject({
         port: z
