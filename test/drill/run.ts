@@ -105,32 +105,35 @@ async function storm(course: Course, every: number): Promise<void> {
   for (let kill = 0; kill < kills; kill++) {
     if (kill % every === 0 && !books.isExported) books.exportNext();
     else if (random.chance(0.1)) books.exportPrices();
-    await beforeStart(site.platform, random, late);
+    const isSlow = await beforeStart(site.platform, random, late);
     if (options.forget) forgetSends(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY / 2) backUp(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY - 1 && putBack(site, books)) {
       course.restores++;
       await recover(site, random);
     }
-    await live(course);
+    await live(course, isSlow);
     if (kill % 20 === 19) progress?.(`${kill + 1} kills, ${await site.platform.writes()} writes`);
   }
 }
 
 /** One life of a daemon, from its start to the kill. */
-async function live({ site, person, random, seconds, options }: Course): Promise<void> {
+async function live(
+  { site, person, random, seconds, options }: Course,
+  isSlow: boolean,
+): Promise<void> {
   let daemon = site.start("run");
   const draw = random.next();
   const writes = random.int(1, Math.ceil((options.documents * 4) / options.kills));
   const moment = random.int(0, 400);
-  if (draw < 0.1) await pause(moment * 3);
+  if (draw < 0.1 && !isSlow) await pause(moment * 3);
   else {
     await daemon.said('"fuelbridge runs"');
     await person.hurry();
     if (random.chance(0.3)) await person.look();
     if (options.twoDaemons && random.chance(0.3))
       daemon = await second(site, daemon, random, seconds);
-    if (draw < 0.2) await long(site, person, random);
+    if (isSlow || draw < 0.2) await long(site, person, random);
     else if (draw < 0.6) await untilHeld(site, random);
     else await untilWrites(site, writes, draw < 0.8 ? 0 : moment);
   }
@@ -140,7 +143,7 @@ async function live({ site, person, random, seconds, options }: Course): Promise
 
 /** Long enough for what is uncertain to be looked for, and for the person to look in. */
 async function long(site: Site, person: Person, random: Random): Promise<void> {
-  const until = performance.now() + random.int(2_000, 7_000);
+  const until = performance.now() + random.int(2_500, 7_000);
   while (performance.now() < until) {
     await person.look();
     await whileRunning(site.platform, random);

@@ -31,29 +31,34 @@ const PLENTY = { key: "supplier", perMinute: 1_000_000, monthlyCap: 100_000_000 
 
 type Fault = Readonly<Record<string, unknown>>;
 
-/** Before a daemon starts: the time of day, how the platform commits and reads, what it still allows. */
+/**
+ * Before a daemon starts: the time of day, how the platform commits and reads, what it still allows. True when it is so
+ * slow that a long life is needed to see it.
+ */
 export async function beforeStart(
   { ask }: Platform,
   random: Random,
   lateSeconds: number,
-): Promise<void> {
+): Promise<boolean> {
   const weather = random.next();
   if (weather < 0.12) await ask("POST", "/clock", { advanceSeconds: MINUTE_S });
   else if (weather < 0.15) await ask("POST", "/clock", { advanceSeconds: DAY_S });
-  const isSlow = random.chance(0.08);
+  const isSlow = random.chance(0.05);
   await ask("POST", "/readings", {
     failingWritesCommitLateSeconds: isSlow ? SLOW_S : random.chance(0.5) ? lateSeconds : 0,
     readLagSeconds: random.chance(0.3) ? LAG_S : 0,
     cursorLifeSeconds: random.chance(0.1) ? 0 : 3_600,
   });
   await ask("DELETE", "/faults");
+  await ask("POST", "/limits", PLENTY);
   if (isSlow) {
-    const path = random.pick(["/invoices", "/customers"]);
-    await arm({ ask }, { method: "POST", path, kind: "status", status: 504, when: "after" });
-    return;
+    for (const path of ["/invoices", "/customers"])
+      await arm({ ask }, { method: "POST", path, kind: "status", status: 504, when: "after" });
+    return true;
   }
   await limit({ ask }, random);
   for (let count = random.int(0, ARMED_MAX); count > 0; count--) await arm({ ask }, drawn(random));
+  return false;
 }
 
 /** While it runs, now and then; never beside a 504 that commits slowly. */
@@ -109,7 +114,6 @@ export const nextDay = ({ ask }: Platform): Promise<unknown> =>
 
 /** Now and then the minute or the month has few requests left; the next start finds plenty again. */
 async function limit({ ask }: Pick<Platform, "ask">, random: Random): Promise<void> {
-  await ask("POST", "/limits", PLENTY);
   const draw = random.next();
   const few = random.int(3, 40);
   if (draw < 0.06) await ask("POST", "/limits", { key: "supplier", perMinute: few });
