@@ -111,6 +111,11 @@ export interface Sink {
   /** Read-back: did this request arrive? Nothing is written. */
   find(request: Outgoing, signal: AbortSignal): Promise<Finding>;
   /**
+   * A read-back for nothing: the receiver's ids of the items when this record, which came by in a poll, is exactly what
+   * the request wrote; else null. Pure.
+   */
+  recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
+  /**
    * Of documents that were delivered, by the receiver's ids: those that are no longer there (books restored from a
    * backup). Left out where nothing can vanish. @throws SourceUnavailable when it cannot be read now
    */

@@ -12,8 +12,8 @@ import type { Carried } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { keyOf } from "./freeze.ts";
 import { accepted, refused } from "./halving.ts";
+import { keyOf } from "./key.ts";
 import { inRecovery, lookFirst } from "./recovery.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
@@ -156,10 +156,30 @@ async function read(
   const finding = await flow.sink.find(outgoing(looking, carried), never);
   const event: Event = { type: "finding", at: clock.now(), finding };
   return store.together(() => {
+    // It may have come by in a poll meanwhile.
+    const current = store.requests.get(looking.request);
+    if (current !== null && isFinal(current.machine.state)) return current;
     const after = moved(engine, flow, looking, event, `${finding.found}: ${finding.detail}`);
     apply(engine, flow, after, carried, finding);
     return after;
   });
+}
+
+/**
+ * A read-back for nothing: is this record, which came by in a poll, what a request of unknown outcome wrote? Then it is
+ * settled. Inside a transaction (reliability 3.4).
+ */
+export function recognised(engine: Engine, request: StoredRequest, record: unknown): boolean {
+  const flow = engine.flows.find((one) => one.flow === request.flow);
+  if (request.machine.state !== "unknown" || flow?.sink.recognise === undefined) return false;
+  const carried = engine.store.requests.carried(request.request);
+  const ids = flow.sink.recognise(outgoing(request, carried), record);
+  if (ids === null) return false;
+  const finding = { found: "exact", ids, detail: "it came by in a poll" } as const;
+  const event: Event = { type: "finding", at: engine.clock.now(), finding };
+  const after = moved(engine, flow, request, event, `exact: ${finding.detail}`);
+  apply(engine, flow, after, carried, finding);
+  return true;
 }
 
 /** A new key for the same bytes. Call it only when the machine says so: the old key is proven unused. */

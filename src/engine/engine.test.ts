@@ -7,9 +7,10 @@ import {
   quickPolicy,
   receiver,
   type Bench,
+  type Receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { defineMapping } from "../core/contract.ts";
+import { type Change, defineMapping } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, AnswerName } from "../core/outcome.ts";
 import type { Flow } from "./engine.ts";
@@ -218,6 +219,57 @@ test("what we wrote is never delivered back, not even before its answer was reco
   expect(counts(bench, home)).toEqual({ pending: 1 });
   await new Daemon(bench.engine, [out, home]).once(signal);
   expect(counts(bench, home)).toEqual({ echo: 1 });
+  expect(back.sent).toEqual([]);
+});
+
+/** An invoice that we wrote with unknown outcome comes home in a poll. */
+async function home(bench: Bench, sink: Receiver, echo: Change) {
+  const back = receiver({ operation: "file.bill" });
+  const out = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  const flow = bench.flow({
+    name: "home",
+    side: "platform",
+    from: "platform.bills",
+    to: "erp.bills",
+    sink: back,
+    source: pagesOf([{ changes: [echo], position: 1 }]),
+  });
+  await runFlow(bench.engine, out, signal);
+  await runFlow(bench.engine, flow, signal);
+  return { out, flow, back };
+}
+
+test("our own document that comes by in a poll is its read-back, at no cost", async () => {
+  const bench = engineOn(tempFolder());
+  let reads = 0;
+  const sink = receiver({
+    recognise: (_, record) => [(record as { id: string }).id],
+    find: async () => {
+      reads++;
+      return { found: "unreadable", detail: "" };
+    },
+  });
+  sink.script.push(() => ({ answer: answer("failed"), execute: true }));
+  const echo = { ...bill("INV-1", "1", { id: "P-7" }), id: "P-7", version: "2026" };
+  const { out, flow, back } = await home(bench, sink, echo);
+  expect(counts(bench, out)).toEqual({ delivered: 1 });
+  expect(counts(bench, flow)).toEqual({ echo: 1 });
+  expect(bench.store.links.find("invoice", "erp", "INV-1")).toMatchObject({ platformId: "P-7" });
+  expect([reads, sink.sent.length, back.sent.length]).toEqual([0, 1, 0]);
+});
+
+test("a second document under a number that we wrote once is for a person, never a new one in the books", async () => {
+  const bench = engineOn(tempFolder());
+  const other = { ...bill("INV-1", "1"), id: "P-8", version: "2026" };
+  const { out, flow, back } = await home(bench, receiver(), other);
+  expect(counts(bench, out)).toEqual({ delivered: 1 });
+  expect(counts(bench, flow)).toEqual({ quarantined: 1 });
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    { code: "doubled", cause: "INV-1 is there twice: we wrote it as id-of-INV-1, and this is P-8" },
+  ]);
   expect(back.sent).toEqual([]);
 });
 

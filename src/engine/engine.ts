@@ -15,6 +15,8 @@ export interface Engine {
   /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
   readonly dayOf: (instant: string) => string;
   readonly tables: Tables;
+  /** All that are configured. */
+  readonly flows: readonly Flow[];
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
   /** Told after every page, frozen lot and answer; the demo draws its progress from it. */

@@ -3,11 +3,13 @@ import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/cont
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import { idempotencyKey, sha256 } from "../core/keys.ts";
+import { sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
+import { keyOf } from "./key.ts";
+import { recognised } from "./deliver.ts";
 
 /** Deliveries mapped in one transaction. */
 const LOT = 200;
@@ -83,13 +85,18 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   if (waitsForFirst(store.deliveries, delivery.lot)) return { verdict: "held" };
   let number: string | null = null;
   try {
-    const record = parsed(mapping.input, parseExact(delivery.text), "does-not-fit");
+    const told = parseExact(delivery.text);
+    const record = parsed(mapping.input, told, "does-not-fit");
     number = mapping.number(record);
     const link = store.links.find(mapping.kind, side, delivery.recordId);
     if (link !== null && link.born !== side)
       return { verdict: "echo", note: `written by us as ${number}`, number };
-    // Our own document may come by in a poll before its answer was recorded.
-    if (store.requests.isKindLive(mapping.kind, number)) return { verdict: "held" };
+    // Our own document may come by in a poll before its outcome is known.
+    const live = store.requests.live(mapping.kind, number);
+    if (live !== null && recognised(engine, live, told))
+      return { verdict: "echo", note: `written by us as ${number}`, number };
+    if (live !== null) return { verdict: "held" };
+    if (link === null) expectNoDouble(engine, flow, delivery, number);
 
     const references = referencesOf(engine, flow);
     const out = mapping.map(record, references) as Skip | object;
@@ -114,6 +121,23 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   } catch (error) {
     return { verdict: "quarantined", fault: faultOf(error), number };
   }
+}
+
+/** @throws Refused when we have written a document of this number to the side that this one comes from */
+function expectNoDouble(
+  { store }: Engine,
+  { mapping, side }: Flow,
+  { recordId }: PendingDelivery,
+  number: string,
+): void {
+  const ours = store.links.numbered(mapping.kind, number);
+  if (ours === null || ours.born === side) return;
+  const known = side === "platform" ? ours.platformId : ours.erpId;
+  throw new Refused({
+    code: "doubled",
+    message: `${number} is there twice: we wrote it as ${known}, and this is ${recordId}`,
+    next: "Have the one that is too many removed where it is; then resolve this.",
+  });
 }
 
 /** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is no record's fault */
@@ -230,14 +254,6 @@ function* groups(ready: readonly Ready[], sink: Sink): Generator<Ready[]> {
     }
     if (group.length > 0) yield group;
   }
-}
-
-export function keyOf(
-  engine: Engine,
-  identity: { operation: string; number: string; revision: string; generation: number },
-): string {
-  const { company, environment } = engine;
-  return idempotencyKey({ company, environment, ...identity });
 }
 
 /** @throws Refused with the schema's first complaints */

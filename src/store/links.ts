@@ -38,6 +38,9 @@ export function links(database: Database.Database) {
     `select ${columns} from link where kind = ? and born = ?
      order by linked_ms desc, platform_id limit ? offset ?`,
   );
+  const byNumber = database.prepare<[string, string], Link>(
+    `select ${columns} from link where number = ? and kind = ?`,
+  );
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
   const anySide = database.prepare<[string, string, string], Link & { linkedMs: number }>(
@@ -55,6 +58,9 @@ export function links(database: Database.Database) {
     /** The last ones that were linked, of things that were born on this side. */
     newest(kind: string, born: Side, limit: number, offset: number): Link[] {
       return newest.all(kind, born, limit, offset);
+    },
+    numbered(kind: string, number: string): Link | null {
+      return byNumber.get(number, kind) ?? null;
     },
     drop(kind: string, side: Side, id: string): void {
       (side === "platform" ? dropPlatform : dropErp).run(kind, id);

@@ -154,6 +154,8 @@ export const migrations: readonly string[] = [
   alter table delivery rename column lot_max to lot;
   create index delivery_lot on delivery (lot) where lot is not null;
 
+  create index link_number on link (number);
+
   -- Which store this is; made when it is first opened.
   create table identity (store text not null) strict;
 

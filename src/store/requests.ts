@@ -57,12 +57,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       `select 1 from request where lane = ? and state not in ('done', 'rejected', 'cancelled')`,
     )
     .pluck();
-  const liveKind = database
-    .prepare<[string, string], number>(
-      `select 1 from request where number = ? and kind = ?
-         and state not in ('done', 'rejected', 'cancelled')`,
-    )
-    .pluck();
+  const liveKind = database.prepare<[string, string], Row>(
+    `select * from request where number = ? and kind = ?
+       and state not in ('done', 'rejected', 'cancelled')`,
+  );
   const generations = database
     .prepare<[string, string, string], number>(
       `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
@@ -106,9 +104,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return liveLane.get(lane) !== undefined;
     },
 
-    /** Is anything of this kind and number on its way, to whichever side? */
-    isKindLive(kind: string, number: string): boolean {
-      return liveKind.get(number, kind) !== undefined;
+    /** What of this kind and number is on its way, to whichever side. */
+    live(kind: string, number: string): StoredRequest | null {
+      const row = liveKind.get(number, kind);
+      return row === undefined ? null : read(row);
     },
 
     /** 0 for a content never frozen before; else one more than the last key used for it. */

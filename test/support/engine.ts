@@ -130,6 +130,7 @@ export function engineOn(folder: string, clock = testClock()): Bench {
   const store = openStore(folder);
   const notes: string[] = [];
   const tables = new Map<string, Record<string, string>>();
+  const flows: Flow[] = [];
   const engine: Engine = {
     store,
     clock,
@@ -137,6 +138,7 @@ export function engineOn(folder: string, clock = testClock()): Bench {
     environment: "test",
     currency: "USD",
     dayOf: calendarOf("America/Chicago"),
+    flows,
     tables: { row: (table, key) => tables.get(`${table} ${key}`) ?? null },
     note: (event) => notes.push(event),
   };
@@ -145,16 +147,20 @@ export function engineOn(folder: string, clock = testClock()): Bench {
     store,
     clock,
     notes,
-    flow: ({ name = "bills", mapping = billMapping, ...rest }) => ({
-      flow: store.flows.open(name).flow,
-      name,
-      from: "erp.bills",
-      to: "platform.bills",
-      side: "erp",
-      mapping,
-      schedule: { everyMs: 60_000 },
-      paused: false,
-      ...rest,
-    }),
+    flow({ name = "bills", mapping = billMapping, ...rest }) {
+      const flow: Flow = {
+        flow: store.flows.open(name).flow,
+        name,
+        from: "erp.bills",
+        to: "platform.bills",
+        side: "erp",
+        mapping,
+        schedule: { everyMs: 60_000 },
+        paused: false,
+        ...rest,
+      };
+      flows.push(flow);
+      return flow;
+    },
   };
 }

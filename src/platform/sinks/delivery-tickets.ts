@@ -28,6 +28,7 @@ export function deliveryTickets(surroundings: Surroundings): Sink {
           ? findChanged(surroundings, request)
           : findNew(surroundings, request),
       ),
+    recognise,
   });
 }
 
@@ -47,6 +48,14 @@ export function ticketSignatures(surroundings: Surroundings): Sink {
 
 /** Before the first send, in which tickets that our clock is ahead of may have changed. */
 const BEFORE_MS = 10 * 60_000;
+
+function recognise({ target, body }: Outgoing, record: unknown): readonly string[] | null {
+  if (target.startsWith("PUT ")) return null;
+  const { ticketNumber, orderId = null } = NewTicket.parse(parseExact(body));
+  const { success, data: ticket } = DeliveryTicket.safeParse(record);
+  const isOurs = success && ticket.ticketNumber === ticketNumber && ticket.orderId === orderId;
+  return isOurs ? [ticket.id] : null;
+}
 
 /** By our number, among what changed since the first send. Numbers are not said to be unique: the order must agree. */
 async function findNew(surroundings: Surroundings, request: Outgoing): Promise<Finding> {

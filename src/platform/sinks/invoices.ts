@@ -20,7 +20,15 @@ export function invoices(surroundings: Surroundings): Sink {
       body: accepted(CreateInvoice, item?.document),
     }),
     find: (request) => reading(() => find(surroundings, request)),
+    recognise,
   });
+}
+
+function recognise({ body }: Outgoing, record: unknown): readonly string[] | null {
+  const ours = CreateInvoice.parse(parseExact(body));
+  const { success, data: invoice } = ListedInvoice.safeParse(record);
+  const isOurs = success && invoice.invoiceNumber === ours.invoiceNumber && !differs(ours, invoice);
+  return isOurs ? [invoice.id] : null;
 }
 
 /**

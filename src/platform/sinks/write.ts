@@ -29,6 +29,7 @@ export interface WriteOptions {
   /** The ids in an answer's data, one per item; null when they are not there. By default the record's own. */
   readonly ids?: (data: unknown) => readonly (string | null)[] | null;
   readonly find: (request: Outgoing) => Promise<Finding>;
+  readonly recognise?: NonNullable<Sink["recognise"]>;
 }
 
 export function writeSink({ client, clock }: Surroundings, options: WriteOptions): Sink {
@@ -40,6 +41,7 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
     ...(names === undefined ? {} : { names }),
     policy,
     find: (request) => options.find(request),
+    ...(options.recognise === undefined ? {} : { recognise: options.recognise }),
     freeze(items) {
       const { target, body } = options.write(items);
       return { target, body: body === undefined ? "" : stringifyExact(body) };
