@@ -90,7 +90,9 @@ async function cancel(books: Books, document: InvoiceDocument, standing: Standin
       tryton.call<T>(`wizard.account.invoice.credit.${step}`, params, { context });
     const [session] = await call<[number]>("create");
     try {
-      await call("execute", session, { start: { with_refund: true } }, "credit");
+      // Without a date Tryton takes its own today: the platform does not say when it became void.
+      const start = { with_refund: true, invoice_date: null };
+      await call("execute", session, { start }, "credit");
     } finally {
       await call("delete", session).catch(() => {});
     }

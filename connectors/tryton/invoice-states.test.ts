@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { billSink, invoiceSink } from "./invoices.ts";
+import { pay } from "./pay.ts";
+import {
+  allInvoices,
+  billDocument,
+  d,
+  type Desk,
+  deskIn,
+  find,
+  invoiceDocument,
+  type InvoiceRow,
+  rows,
+  send,
+} from "./sink.fixture.ts";
+
+const PAID = { status: "paid", paidDate: "2026-11-20" } as const;
+const VOID = { status: "void" } as const;
+
+/** Move lines that the pay wizard made, with what they say. */
+const payments = (desk: Desk): Promise<object[]> =>
+  rows(
+    desk,
+    "account.move.line",
+    [
+      ["move.description", "!=", null],
+      ["account.code", "in", ["1200", "2100"]],
+    ],
+    ...["debit", "credit", "date", "move.description"],
+  );
+
+describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
+  const server = useTryton();
+
+  test("one that is paid is paid in Tryton on that day, once", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    const paid = { ...document, ...PAID };
+    expect(await find(sink, paid)).toMatchObject({ found: "none" });
+    const answer = await send(sink, paid);
+    expect(answer).toMatchObject({ name: "done", detail: `${document.number} paid` });
+    expect(await send(sink, paid)).toEqual(answer);
+    expect(await find(sink, paid)).toMatchObject({ found: "exact", ids: [document.number] });
+    expect(await payments(desk)).toMatchObject([
+      {
+        credit: d("20129.33"),
+        date: "2026-11-20",
+        "move.": { description: `platform:${document.id}` },
+      },
+    ]);
+  });
+
+  test("one that comes as paid is booked and paid", async () => {
+    const desk = deskIn(server);
+    const document = billDocument(PAID);
+    expect(await send(billSink(desk.books), document)).toMatchObject({
+      name: "done",
+      detail: "BILL-2026-00001 paid",
+    });
+  });
+
+  test("only what no payment has covered is paid", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
+    const part = { invoice, date: "2026-11-19", description: "check 12", partial: true };
+    await pay(desk.books, { ...part, amount: d("129.33") });
+    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
+    expect(await payments(desk)).toMatchObject([
+      { credit: d("129.33") },
+      { credit: d("20000.00") },
+    ]);
+  });
+
+  test("one that a clerk has paid already is left alone", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
+    const all = { invoice, date: "2026-11-19", description: "check 13", partial: false };
+    await pay(desk.books, { ...all, amount: d("20129.33") });
+    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
+    expect(await payments(desk)).toHaveLength(1);
+  });
+
+  test("paid without a day is work for a person: no day is made up", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument({ status: "paid" });
+    expect(await send(invoiceSink(desk.books), document)).toMatchObject({
+      name: "invalid",
+      fault: { code: "no-paid-date" },
+    });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
+  });
+
+  test("a void bill is cancelled, and its number stays", async () => {
+    const desk = deskIn(server);
+    const sink = billSink(desk.books);
+    const document = billDocument();
+    await send(sink, document);
+    const empty = { ...document, ...VOID };
+    expect(await find(sink, empty)).toMatchObject({ found: "none" });
+    const answer = await send(sink, empty);
+    expect(answer).toMatchObject({ name: "done", ids: ["BILL-2026-00001"] });
+    expect(await send(sink, empty)).toEqual(answer);
+    expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: ["BILL-2026-00001"] });
+    expect(await allInvoices(desk)).toMatchObject([
+      { number: "BILL-2026-00001", state: "cancelled" },
+    ]);
+  });
+
+  test("a void customer invoice is cancelled where the company allows it", async () => {
+    const desk = deskIn(server);
+    const { company } = await desk.admin.session();
+    await desk.admin.call("model.company.company.write", [[company], { cancel_invoice_out: true }]);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ name: "done" });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
+  });
+
+  test("where it does not, one credit note takes it back, and the link stays with the original", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    const empty = { ...document, ...VOID };
+    const answer = await send(sink, empty);
+    expect(answer).toMatchObject({ name: "done", ids: [document.number] });
+    expect(await send(sink, empty)).toEqual(answer);
+    expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: [document.number] });
+    expect(await allInvoices(desk)).toMatchObject([
+      { number: document.number, state: "cancelled" },
+      { number: "CRN-2026-00001", state: "paid", total_amount: d("-20129.33") },
+    ]);
+  });
+
+  test("one that was void before it was booked is not booked", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const [empty, open] = [invoiceDocument(VOID), invoiceDocument()];
+    expect(await send(sink, empty, open)).toEqual({
+      name: "done",
+      detail: `${empty.number} was void before it was booked: nothing is in Tryton, ${open.number} posted`,
+      ids: [null, open.number],
+    });
+    expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: [null] });
+    expect(await allInvoices(desk)).toHaveLength(1);
+  });
+
+  test("a draft that becomes void is cancelled, though it has the platform's number", async () => {
+    const desk = deskIn(server, { posting: "draft" });
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ name: "done" });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
+  });
+
+  test("void and paid in Tryton is an accountant's: nothing is written", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument(PAID);
+    await send(sink, document);
+    const answer = await send(sink, { ...document, ...VOID });
+    expect(answer).toMatchObject({ name: "invalid", fault: { code: "paid-already" } });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
+  });
+
+  test("cancelled in Tryton and open on the platform is an accountant's", async () => {
+    const desk = deskIn(server);
+    const sink = billSink(desk.books);
+    const document = billDocument();
+    await send(sink, document);
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.cancel", [[id]]);
+    expect(await send(sink, document)).toMatchObject({ fault: { code: "cancelled-in-tryton" } });
+    expect(await find(sink, document)).toMatchObject({ found: "different" });
+  });
+
+  test("a dispute is a note, its end another one; the same words do not come twice", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument({ status: "disputed" });
+    const open = { ...document, status: "open" } as const;
+    const notes = async (): Promise<string[]> =>
+      (await rows<{ message: string }>(desk, "ir.note", [], "message")).map((row) => row.message);
+    await send(sink, document);
+    await send(sink, document);
+    expect(await find(sink, document)).toMatchObject({ found: "exact" });
+    expect(await notes()).toEqual(["Disputed on the platform."]);
+    expect(await find(sink, open)).toMatchObject({ found: "none" });
+    await send(sink, open);
+    await send(sink, open);
+    expect(await notes()).toEqual([
+      "Disputed on the platform.",
+      "No longer disputed on the platform.",
+    ]);
+    await send(sink, document);
+    expect(await notes()).toHaveLength(3);
+  });
+});
