@@ -14,7 +14,7 @@ export async function checkTryton({ tryton, config }: Books, signal: AbortSignal
     await tryton.call("model.res.user.get_preferences", [true], { signal });
   } catch (error) {
     const told = unavailable(error);
-    if (!told.message.includes("has no company")) throw told;
+    if (!/has (?:no|more than one) company/.test(told.message)) throw told;
     const next = `Correct company in the configuration, or add it to the companies of the user ${config.user} in Tryton.`;
     throw new SourceUnavailable(told.message, { next, cause: error });
   }

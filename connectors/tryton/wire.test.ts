@@ -1,83 +1,12 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import Database from "better-sqlite3";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { fileOf } from "../../test/support/tryton-file.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { openLookup } from "./lookup.ts";
-import { day, exact, float, stamp } from "./values.ts";
-import { openTryton, type Tryton, TrytonFault, type TrytonOptions } from "./wire.ts";
-
-const now = (): Date => new Date();
-
-/** A session of the test's own, and what it noted. */
-function open(options: TrytonOptions): Tryton & { readonly notes: string[] } {
-  const notes: string[] = [];
-  const tryton = openTryton(options, { note: (message) => notes.push(message), now });
-  onTestFinished(() => tryton.close());
-  return { ...tryton, notes };
-}
-
-const faultOf = async (work: Promise<unknown>): Promise<TrytonFault> => {
-  const outcome = await work.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(TrytonFault);
-  return outcome as TrytonFault;
-};
-
-/** The copy's file, as another program would use it. */
-function fileOf({ path }: Books): Database.Database {
-  const file = new Database(path);
-  onTestFinished(() => void file.close());
-  return file;
-}
-
-const parties = (tryton: Tryton, ...context: [object?]): Promise<number> =>
-  tryton.call("model.party.party.search_count", [[], ...context]);
-
-async function invoice(tryton: Tryton, dueDate: string): Promise<number> {
-  const lookup = openLookup(tryton, { now });
-  const [party] = await tryton.call<[number]>("model.party.party.create", [
-    [{ name: "A customer", addresses: [["create", [{}]]] }],
-  ]);
-  const [{ addresses }] = await tryton.call<[{ addresses: [number] }]>("model.party.party.read", [
-    [party],
-    ["addresses"],
-  ]);
-  const { id: product, revenue } = await lookup.product("ULSD-CLR");
-  const line = {
-    type: "line",
-    product,
-    quantity: float(Decimal.of("7500.1234")),
-    unit: (await lookup.unit("gal")).id,
-    unit_price: Decimal.of("2.413755"),
-    account: revenue,
-  };
-  const [id] = await tryton.call<[number]>("model.account.invoice.create", [
-    [
-      {
-        type: "out",
-        company: (await tryton.session()).company,
-        party,
-        invoice_address: addresses[0],
-        currency: await lookup.currency("USD"),
-        journal: await lookup.journal("REV"),
-        account: await lookup.account("1200"),
-        invoice_date: day("2026-11-21"),
-        payment_term_date: day(dueDate),
-        lines: [["create", [line]]],
-      },
-    ],
-  ]);
-  return id;
-}
-
-const stateOf = async (tryton: Tryton, id: number): Promise<string> => {
-  const read = tryton.call<[{ state: string }]>("model.account.invoice.read", [[id], ["state"]]);
-  return (await read)[0].state;
-};
+import { exact, stamp } from "./values.ts";
+import { faultOf, invoice, open, parties, stateOf } from "./wire.fixture.ts";
+import type { Tryton } from "./wire.ts";
 
 describe.skipIf(!trytonIsThere)("a real Tryton", () => {
   const server = useTryton({ retry: 0 });
@@ -142,75 +71,6 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     });
   });
 
-  describe("sessions", () => {
-    test("calls that come together log in once, and close leaves no session behind", async () => {
-      const copy = server.copy("together");
-      const sessions = () => fileOf(copy).prepare("SELECT * FROM ir_session").all().length;
-      const tryton = open(copy);
-      const before = sessions();
-      await Promise.all([parties(tryton), parties(tryton), parties(tryton)]);
-      expect(sessions()).toBe(before + 1);
-      await tryton.close();
-      expect(sessions()).toBe(before);
-    });
-
-    test("a session that Tryton has ended is opened again, and the call made once more", async () => {
-      const copy = server.copy("ended");
-      const tryton = open(copy);
-      const count = await parties(tryton);
-      fileOf(copy).exec("DELETE FROM ir_session");
-      await tryton.call("model.party.party.create", [[{ name: "Once" }]]);
-      expect(await parties(tryton)).toBe(count + 1);
-      expect(tryton.notes).toEqual(["Tryton ended our session"]);
-    });
-
-    test("posting after a rest, when reading still works, meets the same and is done", async () => {
-      const copy = server.copy("rested");
-      const tryton = open(copy);
-      const id = await invoice(tryton, "2027-01-31");
-      fileOf(copy).exec(
-        "UPDATE ir_session SET create_date = '2026-01-01 00:00:00.000000', write_date = NULL",
-      );
-      await tryton.call("model.account.invoice.post", [[id]]);
-      expect(await stateOf(tryton, id)).toBe("posted");
-      expect(tryton.notes).toHaveLength(1);
-    });
-
-    test("a wrong password is unauthorised, and in no message", async () => {
-      const tryton = open({ ...server.copy("wrong"), password: "not-the-one-71" });
-      const fault = await faultOf(parties(tryton));
-      expect(fault.kind).toBe("unauthorised");
-      expect(JSON.stringify([fault, fault.message, fault.stack])).not.toContain("not-the-one-71");
-    });
-
-    test("too many failed logins: no login is tried before the window is over", async () => {
-      const copy = server.copy("throttled");
-      const file = fileOf(copy);
-      const attempts = () => file.prepare("SELECT id FROM res_user_login_attempt").all().length;
-      const insert = file.prepare(
-        "INSERT INTO res_user_login_attempt (login, ip_address, ip_network, create_date) VALUES (?, '', '', datetime('now'))",
-      );
-      for (let failed = 0; failed < 6; failed++) insert.run(copy.user);
-      const tryton = open(copy);
-      const first = await faultOf(parties(tryton));
-      expect(first).toMatchObject({ kind: "throttled", waitMs: 330_000 });
-      const counted = attempts();
-      expect((await faultOf(parties(tryton))).kind).toBe("throttled");
-      expect(attempts()).toBe(counted);
-    });
-
-    test("an unknown database and an unknown company are said by name; nothing was sent", async () => {
-      const database = await faultOf(
-        parties(open({ ...server.copy("known"), database: "nowhere" })),
-      );
-      expect(database.kind).toBe("not-sent");
-      expect(database.message).toContain("nowhere");
-      const company = await faultOf(parties(open({ ...server.copy("firm"), company: "No Firm" })));
-      expect(company.kind).toBe("not-sent");
-      expect(company.message).toContain('no company "No Firm"');
-    });
-  });
-
   describe("faults", () => {
     test("a rule of the books is refused with its sentence, cut", async () => {
       const tryton = open(shared);
@@ -272,59 +132,6 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       const create = tryton.call("model.party.party.create", [[{ name: "One", code: 0.1 }]]);
       await expect(create).rejects.toThrow(RangeError);
     });
-  });
-});
-
-describe.skipIf(!trytonIsThere)("a Tryton that hangs", () => {
-  const server = useTryton();
-
-  test("a call may have been carried out; the next one works when it answers again", async () => {
-    const tryton = open(server.copy("hangs"));
-    await parties(tryton);
-    server.pause();
-    const hung = tryton.call("model.party.party.create", [[{ name: "Perhaps" }]], {
-      signal: AbortSignal.timeout(300),
-    });
-    const fault = await faultOf(hung).finally(() => server.resume());
-    expect(fault.kind).toBe("torn");
-    expect(await parties(tryton)).toBeGreaterThan(0);
-  });
-
-  test("a login that hangs leaves the call unsent", async () => {
-    const copy = server.copy("login");
-    server.pause();
-    const fault = await faultOf(parties(open({ ...copy, deadlineMs: 300 }))).finally(() =>
-      server.resume(),
-    );
-    expect(fault.kind).toBe("not-sent");
-  });
-
-  test("a call that is stopped before its turn has not been sent", async () => {
-    const tryton = open(server.copy("stopped"));
-    const stopped = tryton.call("model.party.party.search_count", [[]], {
-      signal: AbortSignal.abort(),
-    });
-    expect((await faultOf(stopped)).kind).toBe("not-sent");
-  });
-
-  test("books restored from a backup are served at once, as they were then", async () => {
-    const copy = server.copy("restored");
-    const tryton = open(copy);
-    const count = await parties(tryton);
-    const backup = copy.keep();
-    await tryton.call("model.party.party.create", [[{ name: "Lost" }]]);
-    copy.restore(backup);
-    expect(await parties(tryton)).toBe(count);
-  });
-
-  test("killed and started again it goes on with the same session", async () => {
-    const tryton = open(server.copy("killed"));
-    await parties(tryton);
-    await server.kill();
-    expect((await faultOf(parties(tryton))).kind).toBe("not-sent");
-    await server.restart();
-    expect(await parties(tryton)).toBeGreaterThan(0);
-    expect(tryton.notes).toEqual([]);
   });
 });
 

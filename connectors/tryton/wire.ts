@@ -134,20 +134,38 @@ async function logIn(ask: Ask, options: TrytonOptions): Promise<Session> {
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
     const preferences = await ask("model.res.user.get_preferences", [true, {}], { authorization });
     const context = contextOf(preferences as Context);
-    if (company === undefined) return { user: id, authorization, context };
-    const domain = [["party.name", "=", company]];
-    const method = "model.company.company.search";
-    const [found] = (await ask(method, [domain, 0, 1, null, context], {
-      authorization,
-    })) as number[];
-    if (found === undefined)
-      throw new TrytonFault("not-sent", `Tryton has no company "${company}" for the user ${user}`);
-    return { user: id, authorization, context: { ...context, company: found } };
+    const session = { user: id, authorization, context };
+    if (company === undefined) return session;
+    const its = await companyOf(ask, session, company, user);
+    return { ...session, context: { ...context, company: its } };
   } catch (error) {
     if (error instanceof TrytonFault && (error.kind === "torn" || error.kind === "server"))
       throw new TrytonFault("not-sent", error.message);
     throw error;
   }
+}
+
+/** Only a company that the user is in: Tryton would take any, and then refuse every record. */
+async function companyOf(
+  ask: Ask,
+  { user, authorization, context }: Session,
+  name: string,
+  login: string,
+): Promise<number> {
+  const read = [[user], ["companies"], context];
+  const [{ companies }] = (await ask("model.res.user.read", read, { authorization })) as [
+    { companies: number[] },
+  ];
+  const domain = [
+    ["id", "in", companies],
+    ["party.name", "=", name],
+  ];
+  const search = [domain, 0, 2, null, context];
+  const found = await ask("model.company.company.search", search, { authorization });
+  const [id, another] = found as number[];
+  if (id !== undefined && another === undefined) return id;
+  const many = id === undefined ? "no" : "more than one";
+  throw new TrytonFault("not-sent", `Tryton has ${many} company "${name}" for the user ${login}`);
 }
 
 /** Its sentences are compared and shown: they stay in one language. */
