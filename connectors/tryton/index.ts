@@ -6,7 +6,9 @@ import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
+import { orderSink } from "./orders.ts";
 import { paymentSink } from "./payments.ts";
+import { shipmentSink } from "./shipments.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties } from "./sources/parties.ts";
 import { prices } from "./sources/prices.ts";
@@ -22,6 +24,8 @@ const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
   invoices: invoiceSink,
   bills: billSink,
   payments: paymentSink,
+  orders: orderSink,
+  shipments: shipmentSink,
 };
 
 export const tryton = defineConnector<TrytonConfig>({

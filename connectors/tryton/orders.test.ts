@@ -3,13 +3,13 @@ import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "./documents.ts";
-import { orders } from "./orders.ts";
+import { orderSink } from "./orders.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
 
-describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
+describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () => {
   const server = useTryton();
 
   async function productCode(desk: Desk): Promise<string> {
@@ -52,7 +52,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       document,
       counterpart,
     };
-    const sink = orders(desk.books);
+    const sink = orderSink(desk.books);
     const outgoing: Outgoing = {
       ...sink.freeze([item]),
       key: "k",
@@ -179,6 +179,22 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     expect(await other.find()).toMatchObject({ found: "different" });
     expect(await other.send()).toMatchObject({ fault: { code: "another-order" } });
     expect((await rowsOf(desk, "sale.sale")).length).toBe(1);
+  });
+
+  test("a draft that a person entered is not invoiced by Tryton once it is ours; one that is, stays theirs", async () => {
+    const desk = deskIn(server);
+    const document = await order(desk, { status: "draft" });
+    await request(desk, document).send();
+    const entered = { comment: "by Ann", invoice_method: "order", shipment_method: "order" };
+    await desk.write("sale.sale", 1, entered);
+    const confirmed = request(desk, { ...document, status: "confirmed" });
+    expect(await confirmed.send()).toMatchObject({ name: "done", ids: ["sale 1"] });
+    expect(await rowsOf(desk, "account.invoice")).toEqual([]);
+    await desk.write("sale.sale", 1, entered);
+    expect(await confirmed.find()).toMatchObject({
+      found: "different",
+      detail: expect.stringContaining("invoiced by Tryton"),
+    });
   });
 
   test("twice in Tryton is told, and nothing is written", async () => {

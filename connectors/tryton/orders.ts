@@ -20,7 +20,7 @@ import { answering, finding } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
 import { day, exact, float } from "./values.ts";
 
-export const orders = (books: Books): Sink => ({
+export const orderSink = (books: Books): Sink => ({
   operation: "order.book",
   writes: "upsert",
   itemsMax: 1,
@@ -51,6 +51,7 @@ interface Standing {
   readonly id: number;
   readonly number: string | null;
   readonly state: "draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled";
+  readonly invoice_method: string;
   readonly party: number;
   readonly comment: string | null;
   readonly reference: string | null;
@@ -66,6 +67,7 @@ interface Standing {
 const FIELDS = [
   "number",
   "state",
+  "invoice_method",
   "party",
   "comment",
   "reference",
@@ -149,6 +151,9 @@ async function look(
   const party = found.length === 0 ? null : await findParty(books, document.party);
   const ours = found.filter((row) => row.party === party?.id);
   if (found === entered) {
+    const invoiced = ours.find((row) => !OPEN.includes(row.state) && row.invoice_method !== MANUAL);
+    if (invoiced !== undefined)
+      return { found: [], detail: `${idOf(document, invoiced)} is invoiced by Tryton itself` };
     const other = ours.find((row) => row.state !== "cancelled" && !hasSame(document, row));
     return other === undefined
       ? { found: ours.filter((row) => row.state !== "cancelled"), detail: null }
@@ -170,8 +175,8 @@ async function create(books: Books, document: OrderDocument): Promise<number> {
     invoice_address: party.address,
     currency: await lookup.currency(config.currency),
     warehouse: await lookup.location(config.warehouse),
-    invoice_method: "manual",
-    ...(type === "sale" ? { shipment_method: "manual", shipment_address: party.address } : {}),
+    ...methodsOf(document),
+    ...(type === "sale" ? { shipment_address: party.address } : {}),
     ...(date === null ? {} : { [`${type}_date`]: day(date) }),
     reference: number,
     description: description?.replaceAll(/\s+/g, " ") ?? null,
@@ -181,6 +186,13 @@ async function create(books: Books, document: OrderDocument): Promise<number> {
   const [id] = await tryton.call<[number]>(`model.${modelOf[type]}.create`, [[values]]);
   return id;
 }
+
+const MANUAL = "manual";
+
+const methodsOf = ({ type }: OrderDocument): object => ({
+  invoice_method: MANUAL,
+  ...(type === "sale" ? { shipment_method: MANUAL } : {}),
+});
 
 async function lineValues({ lookup }: Books, { lines }: OrderDocument): Promise<object[]> {
   const values: object[] = [];
@@ -278,6 +290,8 @@ async function bringTo(books: Books, document: OrderDocument, standing: Standing
   }
   if (document.status === "draft") return;
   if (OPEN.includes(standing.state)) {
+    if (standing.invoice_method !== MANUAL)
+      await books.tryton.call(`${model}.write`, [[standing.id], methodsOf(document)]);
     await press("quote");
     await press("confirm");
   }

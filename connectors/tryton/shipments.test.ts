@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import { orderSink } from "./orders.ts";
+import { shipmentSink } from "./shipments.ts";
+import { deskIn, type Desk } from "./sources/source.fixture.ts";
+
+const d = (text: string) => Decimal.of(text);
+const signal = new AbortController().signal;
+const party = { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" };
+
+describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_000 }, () => {
+  const server = useTryton();
+
+  const rowsOf = (desk: Desk, model: string, ...fields: string[]) =>
+    desk.clerk.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
+      [],
+      0,
+      null,
+      [["id", "ASC"]],
+      fields,
+    ]);
+  async function productCode(desk: Desk): Promise<string> {
+    const rows = await rowsOf(desk, "product.product", "code", "type");
+    return rows.find(({ type }) => type === "goods")?.["code"] as string;
+  }
+  const lineOf = (product: string, quantity: string): ShipmentDocument["lines"][number] => ({
+    product,
+    quantity: d(quantity),
+    unit: "gal",
+    grossGallons: null,
+    netGallons: d(quantity),
+    temperature: null,
+    apiGravity: null,
+  });
+  const ticket = async (
+    desk: Desk,
+    more: Partial<ShipmentDocument> = {},
+  ): Promise<ShipmentDocument> => ({
+    id: "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+    number: "DT-1001",
+    party,
+    type: "out",
+    status: "done",
+    order: null,
+    date: "2026-11-20",
+    reference: "BOL-4711",
+    note: "driver Ann\nULSD, gross 7990.1 gal, API gravity 36.2",
+    lines: [lineOf(await productCode(desk), "7987.4")],
+    ...more,
+  });
+  const over = (sink: Sink, document: ShipmentDocument | OrderDocument) => {
+    const { id, number } = document;
+    const item: Item = { number, id, revision: "r", document, counterpart: null };
+    const outgoing = (): Outgoing => ({
+      ...sink.freeze([item]),
+      key: "k",
+      items: [item],
+      firstSentAt: null,
+    });
+    return {
+      send: () => sink.send(outgoing(), signal),
+      find: () => sink.find(outgoing(), signal),
+    };
+  };
+  const request = (desk: Desk, document: ShipmentDocument) =>
+    over(shipmentSink(desk.books), document);
+
+  /** Books an order of 8000 gallons; its id. */
+  async function order(desk: Desk, type: OrderDocument["type"]): Promise<string> {
+    const line = {
+      product: await productCode(desk),
+      quantity: d("8000"),
+      unit: "gal",
+      unitPrice: d("2.413755"),
+      description: "ULSD",
+    };
+    const head = { id: "order", number: "LD-1", party, type, date: null, description: null };
+    const document: OrderDocument = { ...head, status: "confirmed", lines: [line] };
+    const { ids } = await over(orderSink(desk.books), document).send();
+    return ids?.[0] as string;
+  }
+
+  test.for(["out", "in"] as const)(
+    "a signed ticket (%s) is done once, with its net gallons, date, BOL and note",
+    async (type) => {
+      const desk = deskIn(server);
+      const { send, find } = request(desk, await ticket(desk, { type }));
+      expect(await find()).toMatchObject({ found: "none" });
+      expect(await send()).toMatchObject({ name: "done", ids: ["DT-1001"] });
+      expect(await send()).toMatchObject({ name: "done", ids: ["DT-1001"] });
+      expect(await find()).toMatchObject({ found: "exact", ids: ["DT-1001"] });
+      const fields = ["number", "state", "reference", "effective_date"];
+      expect(await rowsOf(desk, `stock.shipment.${type}`, ...fields)).toEqual([
+        {
+          id: 1,
+          number: "DT-1001",
+          state: "done",
+          reference: "BOL-4711",
+          effective_date: "2026-11-20",
+        },
+      ]);
+      const moves = await rowsOf(desk, "stock.move", "state", "quantity");
+      expect(moves).toHaveLength(2);
+      for (const move of moves)
+        expect(move).toMatchObject({ state: "done", quantity: d("7987.4") });
+      expect(await rowsOf(desk, "ir.note", "message")).toMatchObject([
+        { message: expect.stringContaining("gross 7990.1 gal") },
+      ]);
+    },
+  );
+
+  test.for([
+    { type: "out", kind: "sale", model: "sale.sale", state: "sent" },
+    { type: "in", kind: "purchase", model: "purchase.purchase", state: "received" },
+  ] as const)(
+    "delivered is never ordered: a $kind stays done, and nothing is planned for the rest",
+    async ({ type, kind, model, state }) => {
+      const desk = deskIn(server);
+      const booked = await order(desk, kind);
+      const product = await productCode(desk);
+      const loads = ["4000.3", "3987.2", "120.5"];
+      for (const [at, gallons] of loads.entries()) {
+        const document = await ticket(desk, {
+          id: `ticket-${at}`,
+          number: `DT-${at}`,
+          type,
+          order: booked,
+          lines: [lineOf(product, gallons)],
+        });
+        expect(await request(desk, document).send()).toMatchObject({ name: "done" });
+        expect(await rowsOf(desk, model, "state", "shipment_state")).toMatchObject([
+          { state: "done", shipment_state: state },
+        ]);
+      }
+      const shipments = await rowsOf(desk, `stock.shipment.${type}`, "state");
+      expect(shipments.map((row) => row["state"])).toEqual(["done", "done", "done"]);
+      const [line] = await rowsOf(desk, `${kind}.line`, "quantity", "actual_quantity");
+      expect(line).toMatchObject({ quantity: d("8000.0"), actual_quantity: d("8108.0") });
+      expect(await rowsOf(desk, "account.invoice")).toEqual([]);
+    },
+  );
+
+  test("an issued ticket waits, may change, and goes on when it is signed", async () => {
+    const desk = deskIn(server);
+    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    expect(await request(desk, issued).send()).toMatchObject({ name: "done" });
+    expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "waiting" }]);
+    const changed = { ...issued, lines: [lineOf(await productCode(desk), "8012")] };
+    expect(await request(desk, changed).find()).toMatchObject({ found: "none" });
+    expect(await request(desk, changed).send()).toMatchObject({ name: "done" });
+    const signed = request(desk, { ...changed, status: "done" });
+    expect(await signed.find()).toMatchObject({ found: "none" });
+    expect(await signed.send()).toMatchObject({ name: "done" });
+    const moves = await rowsOf(desk, "stock.move", "state", "quantity");
+    expect(moves.filter(({ state }) => state === "done").map((row) => row["quantity"])).toEqual([
+      d("8012.0"),
+      d("8012.0"),
+    ]);
+    const late = request(desk, { ...issued, status: "done" });
+    expect(await late.send()).toMatchObject({ fault: { code: "changed-after-delivery" } });
+    expect(await late.find()).toMatchObject({ found: "different" });
+  });
+
+  test("a void ticket cancels its shipment and leaves its order done; after delivery, a person decides", async () => {
+    const desk = deskIn(server);
+    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    await request(desk, issued).send();
+    const voided = request(desk, { ...issued, status: "cancelled" });
+    expect(await voided.find()).toMatchObject({ found: "none" });
+    expect(await voided.send()).toMatchObject({ name: "done" });
+    expect(await voided.find()).toMatchObject({ found: "exact" });
+    expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([
+      { state: "cancelled" },
+    ]);
+    expect(await rowsOf(desk, "sale.sale", "state", "shipment_state")).toMatchObject([
+      { state: "done", shipment_state: "sent" },
+    ]);
+    expect(await request(desk, issued).send()).toMatchObject({
+      fault: { code: "cancelled-in-tryton" },
+    });
+
+    const done = await ticket(desk, { id: "done", number: "DT-2" });
+    await request(desk, done).send();
+    expect(await request(desk, { ...done, status: "cancelled" }).send()).toMatchObject({
+      name: "invalid",
+      fault: { code: "void-after-delivery" },
+    });
+    const never = await ticket(desk, { id: "never", number: "DT-3", status: "cancelled" });
+    expect(await request(desk, never).send()).toMatchObject({ name: "done", ids: [null] });
+  });
+
+  test("what a kill left at any button is taken up there", async () => {
+    const desk = deskIn(server);
+    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    await request(desk, issued).send();
+    const { send, find } = request(desk, { ...issued, status: "done" });
+    for (const button of ["pick", "pack"]) {
+      await desk.clerk.call(`model.stock.shipment.out.${button}`, [[1]]);
+      expect(await find()).toMatchObject({ found: "none" });
+    }
+    expect(await send()).toMatchObject({ name: "done" });
+    expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "done" }]);
+  });
+
+  test("another's shipment under its number is left alone, and so is another ticket's", async () => {
+    const desk = deskIn(server);
+    const first = await ticket(desk);
+    await request(desk, first).send();
+    const other = request(desk, { ...first, id: "another ticket" });
+    expect(await other.find()).toMatchObject({ found: "different" });
+    expect(await other.send()).toMatchObject({ fault: { code: "another-shipment" } });
+    const stranger = request(desk, { ...first, party: { ...party, code: "C2", companyId: "c2" } });
+    expect(await stranger.send()).toMatchObject({ fault: { code: "another-shipment" } });
+    expect((await rowsOf(desk, "stock.shipment.out")).length).toBe(1);
+  });
+
+  test("a line without gallons, and an order that is gone, are refused by name", async () => {
+    const desk = deskIn(server);
+    const product = await productCode(desk);
+    const empty = await ticket(desk, { lines: [lineOf(product, "10"), lineOf(product, "0.0")] });
+    expect(() => request(desk, empty).send()).toThrow(Refused);
+    expect(await request(desk, await ticket(desk, { order: "sale 77" })).send()).toMatchObject({
+      name: "invalid",
+      fault: { code: "not-in-tryton", message: expect.stringContaining("sale 77") },
+    });
+    expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+  });
+});

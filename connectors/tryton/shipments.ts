@@ -1,0 +1,359 @@
+/**
+ * Delivery tickets into Tryton: customer shipments and supplier shipments, each once, under the ticket's own number.
+ * A send looks for its shipment first and goes on from what it finds, so it may be repeated after anything.
+ *
+ * A ticket's moves belong to the lines of its order where it has one. They may be less than was ordered, or more, or
+ * one of several loads: nothing is planned for the difference, and the order stays done, for what Tryton expected of it
+ * was closed when the order was booked (orders-expected.ts).
+ */
+import { z } from "zod";
+import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import type { Answer, Finding } from "../../src/core/outcome.ts";
+import type { Books } from "./books.ts";
+import { ShipmentDocument } from "./documents.ts";
+import { TrytonFault } from "./fault.ts";
+import { POLICY } from "./invoices.ts";
+import { markOf, platformIdIn } from "./marks.ts";
+import { answering, finding } from "./outcome.ts";
+import { findParty } from "./parties.ts";
+import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
+import { exact } from "./values.ts";
+
+export const shipmentSink = (books: Books): Sink => ({
+  operation: "shipment.book",
+  writes: "upsert",
+  itemsMax: 1,
+  atOnce: 1,
+  policy: POLICY,
+  freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
+  send: (request) => answering(() => send(books, documentIn(request))),
+  find: (request) => finding(() => find(books, documentIn(request))),
+});
+
+const Body = z.tuple([ShipmentDocument]);
+
+/** @throws Refused for a line that moves nothing: Tryton would drop it silently */
+function frozen({ document }: Item): ShipmentDocument {
+  const shipment = ShipmentDocument.parse(document);
+  const empty = shipment.lines.find(({ quantity }) => quantity.sign <= 0);
+  if (empty !== undefined)
+    throw new Refused({
+      code: "no-gallons",
+      message: `the line of ${empty.product} moves ${empty.quantity.text} ${empty.unit}`,
+      next: "Correct the net gallons on the platform's ticket, or void it; the corrected version is delivered by itself.",
+      field: "quantity",
+    });
+  return shipment;
+}
+
+const documentIn = ({ body }: Outgoing): ShipmentDocument => Body.parse(parseExact(body))[0];
+
+type State =
+  "draft" | "waiting" | "assigned" | "picked" | "packed" | "received" | "done" | "cancelled";
+
+/** A shipment as it stands in Tryton. */
+interface Standing {
+  readonly id: number;
+  readonly state: State;
+  readonly party: number;
+  readonly reference: string | null;
+  readonly date: string | null;
+  /** Those that cross our border; the others are between our own places. */
+  readonly moves: readonly {
+    readonly id: number;
+    readonly state: string;
+    readonly quantity: Decimal | number;
+    /** `sale.line,12` */
+    readonly origin: string | null;
+    readonly "product.": { readonly code: string | null };
+    readonly "uom.": { readonly symbol: string };
+  }[];
+}
+
+async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
+  const { found, detail } = await look(books, document);
+  if (detail !== null || found.length > 1) throw conflict(document, detail ?? several(found));
+  const [standing] = found;
+  if (standing === undefined && document.status === "cancelled")
+    return { name: "done", detail: "it was void before it was booked", ids: [null] };
+  const id = standing?.id ?? (await create(books, document));
+  const [current] = standing === undefined ? await read(books, document, [id]) : [standing];
+  const after = await bringTo(books, document, current as Standing);
+  const detailOf = `${document.number} ${after.state}`;
+  // A button says nothing when it does nothing.
+  return isFinal(document, after)
+    ? { name: "done", detail: detailOf, ids: [document.number] }
+    : { name: "failed", detail: `not all of it is done: ${detailOf}` };
+}
+
+async function find(books: Books, document: ShipmentDocument): Promise<Finding> {
+  const { found, detail } = await look(books, document);
+  const [standing, another] = found;
+  if (detail !== null) return { found: "different", detail };
+  if (another !== undefined) return { found: "several", detail: several(found) };
+  if (standing === undefined)
+    return document.status === "cancelled"
+      ? { found: "exact", ids: [null], detail: "void before it was booked" }
+      : { found: "none", detail: `there is no shipment ${document.number}` };
+  const fault = faultOf(document, standing);
+  if (fault !== null) return { found: "different", detail: fault.message };
+  const told = `${document.number} ${standing.state}`;
+  return isFinal(document, standing) && (await isNoted(books, document, standing))
+    ? { found: "exact", ids: [document.number], detail: told }
+    : { found: "none", detail: `not all of it is done: ${told}` };
+}
+
+const several = (found: readonly Standing[]): string =>
+  `Tryton has it ${found.length} times (${found.map(({ id }) => `#${id}`).join(", ")})`;
+
+/** `detail`: why the one that is there cannot be taken for it. @throws TrytonFault, Refused */
+async function look(
+  books: Books,
+  document: ShipmentDocument,
+): Promise<{ found: readonly Standing[]; detail: string | null }> {
+  const { tryton } = books;
+  const { model } = KINDS[document.type];
+  const domain = [
+    ["company", "=", (await tryton.session()).company],
+    ["number", "=", document.number],
+  ];
+  const ids = await tryton.call<number[]>(`model.${model}.search`, [domain, 0, null, null]);
+  if (ids.length === 0) return { found: [], detail: null };
+  const standings = await read(books, document, ids);
+  const party = await findParty(books, document.party);
+  const found: Standing[] = [];
+  for (const standing of standings) {
+    const tickets = (await notesOf(books, document, standing)).flatMap(
+      (note) => platformIdIn(note) ?? [],
+    );
+    const own = tickets.includes(document.id);
+    const taken = tickets.length > 0 && !own;
+    const detail = `${model} ${document.number} (#${standing.id})`;
+    if (taken) return { found: [], detail: `${detail} is of another ticket of the platform` };
+    if (standing.party !== party?.id)
+      return { found: [], detail: `${detail} is of another party than ${document.party.code}` };
+    // Made by us and cut off before its note, or by a person: it is ours when it says the same.
+    if (!own && !hasSame(document, standing))
+      return { found: [], detail: `${detail} has other quantities, date or reference` };
+    found.push(standing);
+  }
+  return { found, detail: null };
+}
+
+async function create(books: Books, document: ShipmentDocument): Promise<number> {
+  const values = await shipmentValues(books, document);
+  const method = `model.${KINDS[document.type].model}.create`;
+  const [id] = await books.tryton.call<[number]>(method, [[values]]);
+  return id;
+}
+
+async function read(
+  { tryton }: Books,
+  { type }: ShipmentDocument,
+  ids: readonly number[],
+): Promise<Standing[]> {
+  const { model, moves, party } = KINDS[type];
+  const parts = ["state", "quantity", "origin", "product.code", "uom.symbol"];
+  const fields = ["state", party, "reference", "effective_date"];
+  const rows = await tryton.call<Record<string, unknown>[]>(`model.${model}.read`, [
+    ids,
+    [...fields, ...parts.map((part) => `${moves}.${part}`)],
+  ]);
+  return rows.map((row) => ({
+    id: row["id"] as number,
+    state: row["state"] as State,
+    party: row[party] as number,
+    reference: row["reference"] as string | null,
+    date: row["effective_date"] as string | null,
+    moves: (row[`${moves}.`] as Standing["moves"]).toSorted((a, b) => a.id - b.id),
+  }));
+}
+
+function hasSame(document: ShipmentDocument, { reference, date, moves }: Standing): boolean {
+  return (
+    reference === document.reference &&
+    (document.date === null || date === document.date) &&
+    moves.length === document.lines.length &&
+    document.lines.every((line, at) => {
+      const move = moves[at];
+      return (
+        move?.["product."].code === line.product &&
+        move["uom."].symbol === line.unit &&
+        exact(move.quantity).equals(line.quantity)
+      );
+    })
+  );
+}
+
+/** From these a person can still go back, and so can we. */
+const OPEN: readonly State[] = ["draft", "waiting", "assigned"];
+
+/** What only a person can decide. */
+function faultOf(document: ShipmentDocument, standing: Standing): Refused | null {
+  const { number, status } = document;
+  if (status === "cancelled" && standing.state === "done")
+    return refused(
+      "void-after-delivery",
+      `ticket ${number} is void on the platform, and its shipment in Tryton is done`,
+      "Book the return in Tryton by hand, then resolve it here.",
+    );
+  if (status !== "cancelled" && standing.state === "cancelled")
+    return refused(
+      "cancelled-in-tryton",
+      `shipment ${number} was cancelled in Tryton, and the ticket is not void`,
+      "Void the ticket on the platform too, or give the cancelled shipment another number; then retry.",
+    );
+  if (status !== "cancelled" && !OPEN.includes(standing.state) && !hasSame(document, standing))
+    return refused(
+      "changed-after-delivery",
+      `ticket ${number} says other quantities, date or reference than its shipment in Tryton, which is ${standing.state}`,
+      "Correct the stock in Tryton by hand, then resolve it here.",
+    );
+  return null;
+}
+
+function isFinal(document: ShipmentDocument, standing: Standing): boolean {
+  if (document.status === "cancelled") return standing.state === "cancelled";
+  if (!hasSame(document, standing)) return false;
+  if (document.status === "done") return standing.state === "done";
+  return document.type === "in" || standing.state !== "draft";
+}
+
+/** Each button leads from one state to the next. */
+const BUTTONS: Readonly<Record<ShipmentDocument["type"], Partial<Record<State, string>>>> = {
+  out: { draft: "wait", waiting: "pick", assigned: "pick", picked: "pack", packed: "done" },
+  in: { draft: "receive", received: "done" },
+};
+
+/** @throws Refused, TrytonFault */
+async function bringTo(
+  books: Books,
+  document: ShipmentDocument,
+  before: Standing,
+): Promise<Standing> {
+  const fault = faultOf(document, before);
+  if (fault !== null) throw fault;
+  const press = async (button: string, { id }: Standing): Promise<Standing> => {
+    await pressed(books, document, button, id);
+    const [after] = await read(books, document, [id]);
+    return after as Standing;
+  };
+  if (document.status === "cancelled") {
+    if (before.state === "cancelled") return before;
+    await ignoreMoves(books, before);
+    return press("cancel", before);
+  }
+  let standing = before;
+  if (!hasSame(document, standing)) {
+    if (standing.state === "assigned") standing = await press("wait", standing);
+    if (standing.state === "waiting") standing = await press("draft", standing);
+    await rewrite(books, document, standing);
+    const [rewritten] = await read(books, document, [standing.id]);
+    standing = rewritten as Standing;
+  }
+  if (!(await isNoted(books, document, standing))) await note(books, document, standing);
+  while (!isFinal(document, standing)) {
+    const button = BUTTONS[document.type][standing.state];
+    const after = button === undefined ? standing : await press(button, standing);
+    if (after.state === standing.state) break;
+    standing = after;
+  }
+  return standing;
+}
+
+/** @throws TrytonFault */
+async function pressed(
+  { tryton }: Books,
+  { type }: ShipmentDocument,
+  button: string,
+  id: number,
+): Promise<void> {
+  const method = `model.${KINDS[type].model}.${button}`;
+  try {
+    await tryton.call(method, [[id]]);
+  } catch (error) {
+    if (!(error instanceof TrytonFault) || !NO_ORIGIN.test(error.message)) throw error;
+    const { user } = await tryton.session();
+    const values = { user, name: error.warning, always: false };
+    await tryton.call("model.res.user.warning.create", [[values]]);
+    await tryton.call(method, [[id]]);
+  }
+}
+
+/** Tryton's question about a move without an order: a ticket may have none, or a product that nobody ordered. */
+const NO_ORIGIN = /have no origin/;
+
+async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: Standing) {
+  const { model, moves: field } = KINDS[document.type];
+  const { reference, effective_date } = await shipmentValues(books, document);
+  const values = {
+    reference,
+    effective_date,
+    [field]: [
+      ["delete", moves.map((move) => move.id)],
+      ["create", await moveValues(books, document)],
+    ],
+  };
+  await books.tryton.call(`model.${model}.write`, [[id], values]);
+}
+
+/** A cancelled move that its order does not ignore puts the order in an exception. */
+async function ignoreMoves({ tryton }: Books, { moves }: Standing): Promise<void> {
+  for (const { id, origin } of moves) {
+    const [model, line] = origin?.split(",") ?? [];
+    if (model === "sale.line" || model === "purchase.line")
+      await tryton.call(`model.${model}.write`, [
+        [Number(line)],
+        { moves_ignored: [["add", [id]]] },
+      ]);
+  }
+}
+
+/** What Tryton has no field for, and whose it is: the platform's id is in its last line. */
+const noteText = ({ id, note }: ShipmentDocument): string =>
+  [...(note === null ? [] : [note]), markOf(id)].join("\n");
+
+const resourceOf = ({ type }: ShipmentDocument, { id }: Standing): string =>
+  `${KINDS[type].model},${id}`;
+
+async function notesOf(
+  { tryton }: Books,
+  document: ShipmentDocument,
+  standing: Standing,
+): Promise<string[]> {
+  const rows = await tryton.call<{ message: string | null }[]>("model.ir.note.search_read", [
+    [["resource", "=", resourceOf(document, standing)]],
+    0,
+    null,
+    null,
+    ["message"],
+  ]);
+  return rows.flatMap(({ message }) => message ?? []);
+}
+
+async function isNoted(
+  books: Books,
+  document: ShipmentDocument,
+  standing: Standing,
+): Promise<boolean> {
+  if (document.status === "cancelled") return true;
+  return (await notesOf(books, document, standing)).includes(noteText(document));
+}
+
+async function note(books: Books, document: ShipmentDocument, standing: Standing): Promise<void> {
+  const values = { resource: resourceOf(document, standing), message: noteText(document) };
+  await books.tryton.call("model.ir.note.create", [[values]]);
+}
+
+const conflict = ({ number }: ShipmentDocument, detail: string): Refused =>
+  refused(
+    "another-shipment",
+    `ticket ${number} cannot be told from another shipment in Tryton: ${detail}`,
+    "Give the other shipment another number in Tryton, or enter the ticket by hand and resolve it here.",
+  );
+
+const refused = (code: string, message: string, next: string): Refused =>
+  new Refused({ code, message, next });
