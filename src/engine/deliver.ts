@@ -250,10 +250,10 @@ function apply(
   switch (request.machine.state) {
     case "done":
       linkAll(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
-      accepted(flow.sink, deliveries, request.request);
+      accepted(flow.sink, engine.store.lots, request.request);
       break;
     case "rejected":
-      refused(flow.sink, deliveries, request.request, carried);
+      refused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
         for (const one of carried) deliveries.quarantine(one.delivery, null, faultOf(cause), at);
       break;
@@ -285,7 +285,7 @@ export function linkAll(
   ids: readonly (string | null)[],
   at: number,
 ): void {
-  const { deliveries, links } = engine.store;
+  const { causes, deliveries, links } = engine.store;
   const { kind } = flow.mapping;
   carried.forEach((one, index) => {
     const other = ids[index] ?? null;
@@ -295,7 +295,7 @@ export function linkAll(
       flow.side === "platform" ? [one.recordId, other] : [other, one.recordId];
     const { number, content, amount } = one;
     links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-    for (const waiting of deliveries.waitingFor(`waits for ${kind} ${one.recordId}`))
+    for (const waiting of causes.waitingFor(`waits for ${kind} ${one.recordId}`))
       deliveries.reopen(waiting);
   });
 }

@@ -82,7 +82,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
     return { verdict: "quarantined", fault: delivery.fault, number: delivery.recordId };
-  if (waitsForFirst(store.deliveries, delivery.lot)) return { verdict: "held" };
+  if (waitsForFirst(store.lots, delivery.lot)) return { verdict: "held" };
   let number: string | null = null;
   try {
     const told = parseExact(delivery.text);

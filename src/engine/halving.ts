@@ -7,20 +7,20 @@
  * many are bad, batches grow smaller by themselves. The two parts of a refused request r are lots 2r and 2r + 1.
  */
 import type { Sink } from "../core/contract.ts";
-import type { Deliveries } from "../store/deliveries.ts";
+import type { Lots } from "../store/lots.ts";
+import type { Store } from "../store/store.ts";
 
 /** A request with these deliveries was refused. Inside the transaction of its answer. */
 export function refused(
   sink: Sink,
-  deliveries: Deliveries,
+  { deliveries, lots }: Pick<Store, "deliveries" | "lots">,
   request: number,
   carried: readonly { readonly delivery: number }[],
 ): void {
-  const lot = deliveries.lotOf(request);
+  const lot = lots.of(request);
   if (lot === null) learn(sink, 0.7);
   // Of the other half nothing is known now.
-  else if (isFirst(lot))
-    for (const delivery of deliveries.pendingInLot(lot + 1)) deliveries.putInLot(delivery, null);
+  else if (isFirst(lot)) for (const delivery of lots.pending(lot + 1)) lots.put(delivery, null);
   if (carried.length === 1) return;
   const middle = Math.ceil(carried.length / 2);
   carried.forEach(({ delivery }, index) => {
@@ -29,21 +29,21 @@ export function refused(
 }
 
 /** A request was accepted: where it was a first half, what is bad is in the other. Inside the same transaction. */
-export function accepted(sink: Sink, deliveries: Deliveries, request: number): void {
-  const lot = deliveries.lotOf(request);
+export function accepted(sink: Sink, lots: Lots, request: number): void {
+  const lot = lots.of(request);
   if (lot === null) learn(sink, 1.5);
   else if (isFirst(lot)) {
-    const suspects = deliveries.pendingInLot(lot + 1);
+    const suspects = lots.pending(lot + 1);
     const middle = Math.ceil(suspects.length / 2);
     suspects.forEach((delivery, index) => {
-      deliveries.putInLot(delivery, part(request, index < middle));
+      lots.put(delivery, part(request, index < middle));
     });
   }
 }
 
 /** A second half waits for what the first one shows. */
-export const waitsForFirst = (deliveries: Deliveries, lot: number | null): boolean =>
-  lot !== null && !isFirst(lot) && deliveries.isLotOpen(lot - 1);
+export const waitsForFirst = (lots: Lots, lot: number | null): boolean =>
+  lot !== null && !isFirst(lot) && lots.isOpen(lot - 1);
 
 /** How many documents of no lot go together now; at least 1. */
 export const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);

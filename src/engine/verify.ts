@@ -56,14 +56,15 @@ function lost(engine: Engine, flow: Flow, { platformId, erpId, number }: Link): 
   const at = clock.now().wallMs;
   const endpoint = endpointOf(flow.to);
   const recordId = flow.side === "platform" ? platformId : erpId;
-  const delivery = store.deliveries.lastDelivered(flow.flow, recordId);
+  const delivery = store.losses.lastDelivered(flow.flow, recordId);
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);
-  store.deliveries.lose(delivery, number, at, {
+  const fault = {
     code: "gone",
     message: `it was delivered, but "${endpoint}" no longer has it`,
     next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed on purpose, resolve it.`,
-  });
+  };
+  store.losses.lose(delivery, number, fault, at);
   store.journal.audit(at, { flow: flow.flow, delivery, event: "gone", detail: number });
   return true;
 }

@@ -1,7 +1,8 @@
 /** Deliveries: which wait to be mapped, and what became of each. */
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
-import { shownId, storedId } from "./ids.ts";
+import { causes } from "./causes.ts";
+import { shownId } from "./ids.ts";
 
 export interface PendingDelivery {
   readonly delivery: number;
@@ -50,6 +51,7 @@ const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = del
 export type Deliveries = ReturnType<typeof deliveries>;
 
 export function deliveries(database: Database.Database) {
+  const why = causes(database);
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
             record.fault, record.text, delivery.lot
@@ -69,12 +71,6 @@ export function deliveries(database: Database.Database) {
     `update delivery set state = 'quarantined', number = coalesce(?, number)
      where delivery = ? and state in ('pending', 'frozen') and ${NOTHING_NEWER}`,
   );
-  const addCause = database.prepare(
-    `insert into quarantine (delivery, code, cause, next, field, since_ms) values (?, ?, ?, ?, ?, ?)
-     on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
-       field = excluded.field, since_ms = excluded.since_ms`,
-  );
-  const dropCause = database.prepare("delete from quarantine where delivery = ?");
   const reopen = database.prepare(
     `update delivery set state = 'pending', request = null, lot = ?
      where delivery = ? and state in ('frozen', 'quarantined') and ${NOTHING_NEWER}`,
@@ -82,39 +78,6 @@ export function deliveries(database: Database.Database) {
   const outdate = database.prepare(
     "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
   );
-  const waiting = database
-    .prepare<[string], number>(
-      `select delivery from quarantine join delivery using (delivery)
-       where cause = ? and code = 'waits-for' and state = 'quarantined'`,
-    )
-    .pluck();
-  const lastDelivered = database
-    .prepare<[number, Buffer | string], number>(
-      `select delivery from delivery join record using (record)
-       where record.flow = ? and record.id = ? and state in ('delivered', 'skipped')
-         and not exists (select 1 from delivery d where d.record = record.record
-           and d.state in ('pending', 'frozen', 'quarantined'))
-       order by delivery desc limit 1`,
-    )
-    .pluck();
-  const lose = database.prepare(
-    `update delivery set state = 'quarantined', request = null, number = coalesce(number, ?)
-     where delivery = ? and state in ('delivered', 'skipped')`,
-  );
-  const lotOf = database
-    .prepare<[number], number | null>("select lot from delivery where request = ? limit 1")
-    .pluck();
-  const lotOpen = database
-    .prepare<[number], number>(
-      "select 1 from delivery where lot = ? and state in ('pending', 'frozen') limit 1",
-    )
-    .pluck();
-  const inLot = database
-    .prepare<[number], number>(
-      "select delivery from delivery where lot = ? and state = 'pending' order by delivery",
-    )
-    .pluck();
-  const putInLot = database.prepare("update delivery set lot = ? where delivery = ?");
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
@@ -147,7 +110,7 @@ export function deliveries(database: Database.Database) {
 
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
       changed(end.run({ delivery, state, note, number }), delivery);
-      dropCause.run(delivery);
+      why.drop(delivery);
     },
 
     /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
@@ -156,7 +119,7 @@ export function deliveries(database: Database.Database) {
         changed(outdate.run(delivery), delivery);
         return;
       }
-      addCause.run(delivery, fault.code, fault.message, fault.next, fault.field ?? null, atMs);
+      why.add(delivery, fault, atMs);
     },
 
     /**
@@ -165,43 +128,7 @@ export function deliveries(database: Database.Database) {
      */
     reopen(delivery: number, lot: number | null = null): void {
       if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
-      dropCause.run(delivery);
-    },
-
-    /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
-    lastDelivered(flow: number, recordId: string): number | null {
-      return lastDelivered.get(flow, storedId(recordId)) ?? null;
-    },
-
-    /** What was delivered is gone at its receiver: a person decides. */
-    lose(delivery: number, number: string, atMs: number, fault: Fault): void {
-      changed(lose.run(number, delivery), delivery);
-      addCause.run(delivery, fault.code, fault.message, fault.next, fault.field ?? null, atMs);
-    },
-
-    /** The lot of a request's deliveries; null when they are of none. */
-    lotOf(request: number): number | null {
-      return lotOf.get(request) ?? null;
-    },
-
-    /** Is any delivery of this lot still to be tried? */
-    isLotOpen(lot: number): boolean {
-      return lotOpen.get(lot) !== undefined;
-    },
-
-    /** Oldest first. */
-    pendingInLot(lot: number): number[] {
-      return inLot.all(lot);
-    },
-
-    /** Null: free to share a request with any. */
-    putInLot(delivery: number, lot: number | null): void {
-      putInLot.run(lot, delivery);
-    },
-
-    /** Deliveries quarantined with "waits for <kind> <id>". */
-    waitingFor(cause: string): number[] {
-      return waiting.all(cause);
+      why.drop(delivery);
     },
 
     counts(flow: number): Map<string, number> {

@@ -33,17 +33,17 @@ export function grouped(
 
   return (work) =>
     new Promise((resolve, reject) => {
-      let settle = (): void => {};
+      let settle: (() => void) | null = null;
       const run = (): void => {
         try {
           const result = apart(work);
           settle = () => resolve(result);
         } catch (error) {
           if (error instanceof StorageError) throw error;
-          settle = () => reject(error as Error);
+          settle = () => reject(error);
         }
       };
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ run, settle: () => settle(), reject });
+      waiting.push({ run, settle: () => settle?.(), reject });
     });
 }

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { assertSpace, guarded, openDatabase, told } from "./database.ts";
+import { causes } from "./causes.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
@@ -9,6 +10,8 @@ import { highWater } from "./high-water.ts";
 import { intake } from "./intake.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
+import { losses } from "./losses.ts";
+import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
 
@@ -41,7 +44,7 @@ export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
   const sent = guarded(path, () => highWater(database, `${folder}.high-water`));
-  const all = rooms(database, sent.leaving);
+  const all = rooms(database, (atMs) => sent.leaving(atMs));
   const transaction = <T>(work: () => T): T =>
     guarded(path, () => {
       const result = database
@@ -57,8 +60,8 @@ export function openStore(folder: string): Store {
     ...all,
     transaction,
     together: grouped(transaction, (work) => guarded(path, () => database.transaction(work)())),
-    restored: sent.restored,
-    acknowledge: sent.acknowledge,
+    restored: () => sent.restored(),
+    acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => void database.pragma("shrink_memory"),
     told: (error) => told(path, error),
     assertSpace: () => assertSpace(path),
@@ -74,6 +77,9 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     flows: flows(database),
     intake: intake(database),
     deliveries: deliveries(database),
+    causes: causes(database),
+    lots: lots(database),
+    losses: losses(database),
     requests: requests(database, leaving),
     links: links(database),
     journal: journal(database),

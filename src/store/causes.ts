@@ -1,0 +1,31 @@
+/** Why deliveries are in quarantine; equal causes are one group. */
+import type Database from "better-sqlite3";
+import type { Fault } from "../core/fault.ts";
+
+export function causes(database: Database.Database) {
+  const add = database.prepare(
+    `insert into quarantine (delivery, code, cause, next, field, since_ms) values (?, ?, ?, ?, ?, ?)
+     on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
+       field = excluded.field, since_ms = excluded.since_ms`,
+  );
+  const drop = database.prepare("delete from quarantine where delivery = ?");
+  const waiting = database
+    .prepare<[string], number>(
+      `select delivery from quarantine join delivery using (delivery)
+       where cause = ? and code = 'waits-for' and state = 'quarantined'`,
+    )
+    .pluck();
+
+  return {
+    add(delivery: number, { code, message, next, field }: Fault, atMs: number): void {
+      add.run(delivery, code, message, next, field ?? null, atMs);
+    },
+    drop(delivery: number): void {
+      drop.run(delivery);
+    },
+    /** Deliveries quarantined with "waits for <kind> <id>". */
+    waitingFor(cause: string): number[] {
+      return waiting.all(cause);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** Lots: deliveries of a refused batch that go together next (src/engine/halving.ts). */
+import type Database from "better-sqlite3";
+
+export type Lots = ReturnType<typeof lots>;
+
+export function lots(database: Database.Database) {
+  const of = database
+    .prepare<[number], number | null>("select lot from delivery where request = ? limit 1")
+    .pluck();
+  const open = database
+    .prepare<[number], number>(
+      "select 1 from delivery where lot = ? and state in ('pending', 'frozen') limit 1",
+    )
+    .pluck();
+  const pending = database
+    .prepare<[number], number>(
+      "select delivery from delivery where lot = ? and state = 'pending' order by delivery",
+    )
+    .pluck();
+  const put = database.prepare("update delivery set lot = ? where delivery = ?");
+
+  return {
+    /** The lot of a request's deliveries; null when they are of none. */
+    of(request: number): number | null {
+      return of.get(request) ?? null;
+    },
+    /** Is any delivery of this lot still to be tried? */
+    isOpen(lot: number): boolean {
+      return open.get(lot) !== undefined;
+    },
+    /** Oldest first. */
+    pending(lot: number): number[] {
+      return pending.all(lot);
+    },
+    /** Null: free to share a request with any. */
+    put(delivery: number, lot: number | null): void {
+      put.run(lot, delivery);
+    },
+  };
+}
