@@ -151,7 +151,9 @@ function answered(
     raise.push({ alarm: "split-brain", detail: answer.detail });
 
   const verdict = only ? rule.only : rule.also;
-  const told = later(at, Math.max(answer.waitMs ?? WAIT_UNTOLD_MS, 0) + Math.round(chance * 1_000));
+  // Where a breaker waits, for a month perhaps, the request need not: a person may release it.
+  const wait = rule.breaker === undefined ? (answer.waitMs ?? WAIT_UNTOLD_MS) : WAIT_UNTOLD_MS;
+  const told = later(at, Math.max(wait, 0) + Math.round(chance * 1_000));
   switch (verdict) {
     case "done":
       return {

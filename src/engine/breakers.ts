@@ -27,7 +27,7 @@ const habits: Readonly<Record<string, Habit>> = {
   },
   quota: {
     retryMs: 6 * 60 * MINUTE,
-    next: "The month's requests are used up; work goes on by itself when the platform allows it.",
+    next: "The month's requests are used up; work goes on by itself when the platform allows it. Once the cap was raised: `fuelbridge release quota`.",
   },
   configuration: {
     retryMs: 15 * MINUTE,
