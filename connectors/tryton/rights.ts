@@ -17,6 +17,8 @@ type Right = "read" | "write" | "create" | "delete";
 
 const READ: readonly Right[] = ["read"];
 const WRITE: readonly Right[] = ["read", "write", "create"];
+/** Drafts that come to nothing, and lines that change, are taken back. */
+const ALL: readonly Right[] = [...WRITE, "delete"];
 
 const areas: readonly Area[] = [
   {
@@ -45,9 +47,10 @@ const areas: readonly Area[] = [
     what: "invoices and payments",
     groups: "Account",
     models: {
-      "account.invoice": WRITE,
-      "account.invoice.line": WRITE,
-      "account.invoice.tax": WRITE,
+      "account.invoice": ALL,
+      "account.invoice.line": ALL,
+      "account.invoice.tax": ALL,
+      "account.move": READ,
       "account.move.line": READ,
       "res.user.warning": WRITE,
       "ir.note": WRITE,
@@ -59,22 +62,23 @@ const areas: readonly Area[] = [
     groups: "Sales, Purchase",
     models: {
       "sale.sale": WRITE,
-      "sale.line": WRITE,
+      "sale.line": ALL,
       "purchase.purchase": WRITE,
-      "purchase.line": WRITE,
+      "purchase.line": ALL,
     },
     buttons: {
-      "sale.sale": ["quote", "confirm", "cancel"],
-      "purchase.purchase": ["quote", "confirm", "cancel"],
+      "sale.sale": ["draft", "quote", "confirm", "cancel"],
+      "purchase.purchase": ["draft", "quote", "confirm", "cancel"],
     },
   },
   {
     what: "deliveries",
     groups: "Stock",
-    models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": WRITE },
+    models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": ALL },
     buttons: {
-      "stock.shipment.out": ["wait", "pick", "pack", "done", "cancel"],
-      "stock.shipment.in": ["receive", "done", "cancel"],
+      "stock.shipment.out": ["draft", "wait", "pick", "pack", "done", "cancel"],
+      "stock.shipment.in": ["draft", "receive", "done", "cancel"],
+      "stock.move": ["cancel"],
     },
   },
 ];
@@ -82,7 +86,7 @@ const areas: readonly Area[] = [
 const claims: Area = {
   what: "claims (guard: claim)",
   groups: "one with create, write and delete on ir.model.data",
-  models: { "ir.model.data": ["read", "write", "create", "delete"] },
+  models: { "ir.model.data": ALL },
 };
 
 export function rightsLooks({ tryton, config }: Books): Look[] {
