@@ -20,6 +20,7 @@ import { schema } from "./cli/schema.ts";
 import { status } from "./cli/status.ts";
 import { trace } from "./cli/trace.ts";
 import { version } from "./cli/version.ts";
+import { worker } from "./cli/worker.ts";
 import { exitCodes } from "./core/errors.ts";
 
 const program = new Command("fuelbridge")
@@ -30,6 +31,7 @@ const program = new Command("fuelbridge")
 
 for (const add of [
   run,
+  worker,
   once,
   now,
   check,

@@ -8,7 +8,6 @@ import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { openPlatform } from "../platform/endpoint.ts";
-import { openGovernor } from "../platform/governor.ts";
 import type { Logger } from "../log.ts";
 import { mappings } from "../../mappings/index.ts";
 import { monthReport } from "../report/month.ts";
@@ -16,6 +15,7 @@ import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openStore, type Store } from "../store/store.ts";
+import { carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
 import { memoryReturner } from "./memory.ts";
 import { version } from "./version.ts";
@@ -42,7 +42,7 @@ export async function composeDaemon(
   log: Logger,
   progress?: (flow: string) => void,
 ): Promise<Composed> {
-  const { store, engine, flows, month, close } = open(config, (event, details) => {
+  const { engine, flows, month, close } = await open(config, (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   });
   const withProgress = progress === undefined ? engine : { ...engine, progress };
@@ -58,7 +58,7 @@ export async function composeDaemon(
       close,
     };
   } catch (error) {
-    store.close();
+    await close();
     throw error;
   }
 }
@@ -67,7 +67,7 @@ export async function composeDaemon(
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const { engine, flows, month, close } = open(config, () => {});
+  const { engine, flows, month, close } = await open(config, () => {}, carriersWithin);
   const office = storeOffice({
     engine,
     flows,
@@ -79,13 +79,14 @@ export async function openOffice(
   return { office, close };
 }
 
-function open(config: Config, note: Engine["note"]) {
+async function open(config: Config, note: Engine["note"], carriersOf = openCarriers) {
   const clock = systemClock();
   const store = openStore(config.state);
+  const spending = ledger(store);
+  const carriers = await carriersOf({ config, ledger: spending, clock, note });
+  const { governor } = carriers;
   try {
     const { budget } = config.platform;
-    const spending = ledger(store);
-    const governor = openGovernor({ clock, budget, ledger: spending });
     const endpoints = openEndpoints(config, governor, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
@@ -98,6 +99,7 @@ function open(config: Config, note: Engine["note"]) {
       environment: config.platform.environment,
       currency: config.currency,
       dayOf: calendarOf(config.timeZone),
+      flows,
       rest: () => {
         store.rest();
         returnMemory();
@@ -107,6 +109,7 @@ function open(config: Config, note: Engine["note"]) {
       note,
     };
     const close = async (): Promise<void> => {
+      await carriers.close();
       for (const endpoint of endpoints.values()) await endpoint.close();
       try {
         spending.close();
@@ -114,8 +117,9 @@ function open(config: Config, note: Engine["note"]) {
         store.close();
       }
     };
-    return { store, engine, flows, month, close };
+    return { engine, flows, month, close };
   } catch (error) {
+    await carriers.close();
     store.close();
     throw error;
   }

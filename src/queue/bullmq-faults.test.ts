@@ -1,15 +1,13 @@
 /** What Redis and workers can do to a job: it is never carried out twice, and what is told of it is true. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { type Hands, hands } from "../../test/support/queue-hands.ts";
 import { startRedis } from "../../test/support/redis.ts";
-import { sharedOptions } from "../../test/support/shared-options.ts";
-import { openTestSite } from "../../test/support/shared-queue.ts";
+import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Answer } from "../core/outcome.ts";
 import { keysOf } from "./keys.ts";
 import { done, job } from "./queue.suite.ts";
-import { openSharedWorker } from "./shared.ts";
 
 const { prefix } = keysOf("test");
 
@@ -234,7 +232,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
 
   it("a sink that throws in a worker leaves the job uncertain, and the worker goes on", async () => {
     const redis = await startRedis();
-    const worker = openSharedWorker(sharedOptions(redis), () => ({
+    await startTestWorker(redis, () => ({
       things: {
         send: ({ body }) =>
           body === "bad"
@@ -242,8 +240,6 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
             : Promise.resolve(done("1")),
       },
     }));
-    onTestFinished(() => worker.close());
-    await worker.looked;
     const { queue } = openTestSite(redis);
     expect(await queue.carry(job("bad"))).toEqual({
       name: "torn",

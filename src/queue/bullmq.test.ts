@@ -1,20 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { hands } from "../../test/support/queue-hands.ts";
 import { startRedis } from "../../test/support/redis.ts";
-import { sharedOptions } from "../../test/support/shared-options.ts";
-import { openTestSite } from "../../test/support/shared-queue.ts";
+import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import type { AnswerName } from "../core/outcome.ts";
 import { itCarries, job } from "./queue.suite.ts";
-import { openSharedWorker } from "./shared.ts";
 
 describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
   itCarries(async (sinks) => {
     const redis = await startRedis();
-    const worker = openSharedWorker(sharedOptions(redis), () => sinks);
-    onTestFinished(() => worker.close());
-    await worker.looked;
+    await startTestWorker(redis, () => sinks);
     return openTestSite(redis).queue;
   });
 

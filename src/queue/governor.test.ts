@@ -1,12 +1,13 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
-import { plenty, sharedOptions } from "../../test/support/shared-options.ts";
-import { openTestSite, type TestSite } from "../../test/support/shared-queue.ts";
+import { plenty } from "../../test/support/shared-options.ts";
+import { openTestSite, startTestWorker, type TestSite } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
+import type { Sinks } from "./embedded.ts";
 import { done, job } from "./queue.suite.ts";
-import { openSharedWorker, type SharedOptions } from "./shared.ts";
+import type { SharedOptions } from "./shared.ts";
 
 const month = new Date().toISOString().slice(0, 7);
 
@@ -33,7 +34,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     const shared: Partial<SharedOptions> = { windowMs, budget: { ...plenty, perMinute } };
     const moments: number[] = [];
     for (const _ of [1, 2]) {
-      const worker = openSharedWorker(sharedOptions(redis, shared), (governor) => ({
+      const sinks = (governor: Governor): Sinks => ({
         things: {
           async send() {
             const { admitted } = await governor.admit("write");
@@ -41,9 +42,8 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
             return done("1");
           },
         },
-      }));
-      onTestFinished(() => worker.close());
-      await worker.looked;
+      });
+      await startTestWorker(redis, sinks, shared);
     }
     const { queue, governor } = openTestSite(redis, shared);
     const polling = admitAll(governor, "poll", 20).then(() => moments.push(performance.now()));
@@ -155,7 +155,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
       windowMs: 5_000,
       budget: { ...plenty, perMinute: 1 },
     };
-    const worker = openSharedWorker(sharedOptions(redis, shared), (governor) => ({
+    const sinks = (governor: Governor): Sinks => ({
       things: {
         async send() {
           const admission = await governor.admit("write");
@@ -164,9 +164,8 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
             : { name: "not-sent", detail: admission.detail, waitMs: admission.waitMs };
         },
       },
-    }));
-    onTestFinished(() => worker.close());
-    await worker.looked;
+    });
+    await startTestWorker(redis, sinks, shared);
     const { queue } = openTestSite(redis, shared);
     const answer = await queue.carry(job("one"));
     expect(answer).toMatchObject({ name: "not-sent" });

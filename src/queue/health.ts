@@ -9,9 +9,9 @@ export interface Health {
 const CHECK_MS = 60_000;
 
 /** `advise`: told what does no harm and should be put right, once. */
-export function watchHealth(hub: Hub, advise: (advice: string) => void): Health {
+export function watchHealth(hub: Hub, advise: (advice: Trouble) => void): Health {
   let trouble: Trouble | null = null;
-  let advice: string | null = null;
+  let advice: Trouble | null = null;
   let checkedAt = -Infinity;
   // It may come back as another one.
   hub.redis.on("close", () => (checkedAt = -Infinity));
@@ -22,7 +22,7 @@ export function watchHealth(hub: Hub, advise: (advice: string) => void): Health 
       trouble = unfit(hub, await setting(hub, "maxmemory-policy", "memory", "maxmemory_policy"));
       advice = risky(hub, await setting(hub, "appendonly", "persistence", "aof_enabled"));
       checkedAt = performance.now();
-      if (advice !== null && advice !== before) advise(advice);
+      if (advice !== null && advice.message !== before?.message) advise(advice);
       return trouble;
     },
   };
@@ -36,11 +36,13 @@ const unfit = ({ place }: Hub, policy: string): Trouble | null =>
         next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
       };
 
-const risky = ({ place }: Hub, aof: string): string | null =>
+const risky = ({ place }: Hub, aof: string): Trouble | null =>
   aof === "yes" || aof === "1"
     ? null
-    : `Redis at ${place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain and is ` +
-      'looked for. Set "appendonly yes" in its configuration.';
+    : {
+        message: `Redis at ${place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
+        next: 'Set "appendonly yes" in its configuration.',
+      };
 
 /** From the configuration of Redis; where a provider forbids that, from what it tells of itself. */
 async function setting(hub: Hub, name: string, section: string, field: string): Promise<string> {

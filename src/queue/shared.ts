@@ -1,5 +1,6 @@
 /** Several daemons and workers that share one API key, put together: over one Redis, with one budget. */
 import type { Budget, Governor } from "../core/budget.ts";
+import type { Endpoint } from "../core/contract.ts";
 import type { Clock } from "../core/moment.ts";
 import { bullmqQueue, type Times } from "./bullmq.ts";
 import type { Sinks } from "./embedded.ts";
@@ -17,7 +18,7 @@ export interface SharedOptions {
   readonly scope: string;
   readonly budget: Budget;
   readonly clock: Clock;
-  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
   /** The window that `budget.perMinute` counts in, in ms. */
   readonly windowMs?: number;
   /** How often each tells that it is there, and looks whether all is well. */
@@ -55,22 +56,23 @@ export function openSharedSite(
   };
 }
 
-/** A worker's side. Its sinks send what the governor admits. */
+/** A worker's side. Its endpoint sends what the governor admits, and ends with it. */
 export function openSharedWorker(
   options: SharedOptions,
-  sinksOf: (governor: Governor) => Sinks,
+  open: (governor: Governor) => Pick<Endpoint, "close"> & { readonly sinks: Sinks },
 ): JobWorker {
   const { redis, scope, note, lookMs = LOOK_MS } = options;
   const hub = openHub(redis);
   const keys = keysOf(scope);
   const governor = openSharedGovernor({ ...options, hub, keys, ledger: null });
-  const sinks = sinksOf(governor);
+  const endpoint = open(governor);
   const also = () => governor.refresh();
-  const worker = startWorker({ hub, keys, sinks, note, lookMs, also });
+  const worker = startWorker({ hub, keys, sinks: endpoint.sinks, note, lookMs, also });
   return {
     ...worker,
     async close() {
       await worker.close();
+      await endpoint.close();
       await hub.close();
     },
   };

@@ -12,7 +12,7 @@ export interface SiteOptions {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly site: string;
-  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
   readonly lookMs: number;
   /** Done with every look, while Redis can be reached. */
   readonly also?: () => Promise<void>;
@@ -35,7 +35,9 @@ const NAME_KEPT_MS = 30_000;
 
 export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOptions): Site {
   const boot = randomUUID();
-  const health = watchHealth(hub, note);
+  const health = watchHealth(hub, ({ message, next }) =>
+    note("redis can lose jobs", { detail: message, next }),
+  );
   let unfit: Trouble | null = null;
   let trouble: Trouble | null = null;
 

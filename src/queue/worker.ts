@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly keys: Keys;
   /** What jobs may name. */
   readonly sinks: Sinks;
-  readonly note: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
   readonly lookMs: number;
   /** Done with every look, while Redis can be reached. */
   readonly also?: () => Promise<void>;
@@ -50,7 +50,9 @@ export function startWorker(options: WorkerOptions): JobWorker {
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
   // Whoever does not ask does not want to know.
   broken.catch(() => {});
-  const health = watchHealth(hub, note);
+  const health = watchHealth(hub, ({ message, next }) =>
+    note("redis can lose jobs", { detail: message, next }),
+  );
   let trouble: Trouble | null = null;
   const inHand = new Set<Promise<unknown>>();
 
@@ -105,7 +107,7 @@ export function startWorker(options: WorkerOptions): JobWorker {
       trouble = error;
     }
     if (trouble?.message === before?.message) return;
-    if (trouble === null) note("going on");
+    if (trouble === null) note("going on", {});
     else note("stopped", { detail: trouble.message, next: trouble.next });
   }
 

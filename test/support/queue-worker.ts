@@ -5,20 +5,22 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { openSharedWorker } from "../../src/queue/shared.ts";
-import { sharedOptions } from "./shared-options.ts";
+import { endpointOf, sharedOptions } from "./shared-options.ts";
 
 const [url = "", file = ""] = process.argv.slice(2);
-const worker = openSharedWorker(sharedOptions({ url }), (governor) => ({
-  things: {
-    async send({ body, key }) {
-      const admission = await governor.admit("write");
-      if (!admission.admitted) return { name: "not-sent", detail: admission.detail };
-      appendFileSync(file, `${key} ${process.pid}\n`);
-      await pause(Number(body));
-      return { name: "done", detail: "200", ids: [key] };
+const worker = openSharedWorker(sharedOptions({ url }), (governor) =>
+  endpointOf({
+    things: {
+      async send({ body, key }) {
+        const admission = await governor.admit("write");
+        if (!admission.admitted) return { name: "not-sent", detail: admission.detail };
+        appendFileSync(file, `${key} ${process.pid}\n`);
+        await pause(Number(body));
+        return { name: "done", detail: "200", ids: [key] };
+      },
     },
-  },
-}));
+  }),
+);
 await worker.looked;
 process.stdout.write("ready\n");
 process.on("SIGTERM", () => void worker.close().then(() => process.exit(0)));

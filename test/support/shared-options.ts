@@ -1,6 +1,7 @@
 /** How the processes of a test share a Redis: plenty of everything, a minute of 200 ms, and a look ten times a second. */
 import { systemClock } from "../../src/cli/clock.ts";
 import type { Budget } from "../../src/core/budget.ts";
+import type { Sinks } from "../../src/queue/embedded.ts";
 import type { SharedOptions } from "../../src/queue/shared.ts";
 
 export const plenty: Budget = {
@@ -22,3 +23,6 @@ export const sharedOptions = (
   lookMs: 100,
   ...options,
 });
+
+/** What a worker is opened with: sinks of the test's own. */
+export const endpointOf = (sinks: Sinks) => ({ sinks, close: async (): Promise<void> => {} });

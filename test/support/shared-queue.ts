@@ -1,10 +1,16 @@
 /** Sites and workers over one Redis, with less patience than in earnest. */
 import { onTestFinished } from "vitest";
-import type { Purpose, Spent } from "../../src/core/budget.ts";
+import type { Governor, Purpose, Spent } from "../../src/core/budget.ts";
+import type { Sinks } from "../../src/queue/embedded.ts";
 import type { SiteLedger } from "../../src/queue/month.ts";
-import { openSharedSite, type SharedOptions, type SharedSite } from "../../src/queue/shared.ts";
+import {
+  openSharedSite,
+  openSharedWorker,
+  type SharedOptions,
+  type SharedSite,
+} from "../../src/queue/shared.ts";
 import type { TestRedis } from "./redis.ts";
-import { sharedOptions } from "./shared-options.ts";
+import { endpointOf, sharedOptions } from "./shared-options.ts";
 
 export const quickTimes = { startMs: 1_500, runMs: 1_500, pollMs: 50 };
 
@@ -31,4 +37,16 @@ export function openTestSite(
   const shared = openSharedSite({ ...sharedOptions(redis, options), ledger, times: quickTimes });
   onTestFinished(() => shared.queue.close());
   return { ...shared, spent };
+}
+
+/** In this process; takes jobs when it returns, and ends with the test. */
+export async function startTestWorker(
+  redis: Pick<TestRedis, "url">,
+  sinks: (governor: Governor) => Sinks,
+  options: Partial<SharedOptions> = {},
+): Promise<void> {
+  const open = (governor: Governor) => endpointOf(sinks(governor));
+  const worker = openSharedWorker(sharedOptions(redis, options), open);
+  onTestFinished(() => worker.close());
+  await worker.looked;
 }

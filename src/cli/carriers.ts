@@ -1,0 +1,75 @@
+/** Who carries requests to the platform and who admits them, as the configuration says. */
+import type { Config } from "../config/config.ts";
+import { ConfigurationError } from "../core/errors.ts";
+import { monthAt } from "../core/budget.ts";
+import { sha256 } from "../core/keys.ts";
+import type { Clock } from "../core/moment.ts";
+import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
+import { embeddedQueue, type Sinks } from "../queue/embedded.ts";
+import type { SiteLedger } from "../queue/month.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { SharedOptions } from "../queue/shared.ts";
+import type { StoreLedger } from "../store/ledger.ts";
+
+export interface Carriers {
+  readonly governor: ProcessGovernor;
+  /** `sinks`: the platform's. */
+  readonly queueOver: (sinks: Sinks) => Queue;
+  /** Finishes what is under way, and ends what was opened. */
+  readonly close: () => Promise<void>;
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly ledger: StoreLedger;
+  readonly clock: Clock;
+  readonly note: SharedOptions["note"];
+}
+
+/** For a daemon. */
+export async function openCarriers(parts: Parts): Promise<Carriers> {
+  const { config, ledger, clock, note } = parts;
+  if (config.queue.type === "embedded") return carriersWithin(parts);
+  const { openSharedSite } = await import("../queue/shared.ts");
+  const { governor, queue } = openSharedSite({
+    ...sharedOptions(config, clock, note),
+    ledger: siteLedger(config.queue.site, ledger, clock),
+  });
+  return { governor, queueOver: () => queue, close: () => queue.close() };
+}
+
+/** For a process that asks and answers people: it joins no others. */
+export async function carriersWithin({ config, ledger, clock }: Parts): Promise<Carriers> {
+  const { budget } = config.platform;
+  const governor = openGovernor({ clock, budget, ledger });
+  return { governor, queueOver: embeddedQueue, close: async () => {} };
+}
+
+/** @throws ConfigurationError when the configuration has no queue that is shared */
+export function sharedOptions(
+  { queue, platform }: Config,
+  clock: Clock,
+  note: SharedOptions["note"],
+): SharedOptions {
+  if (queue.type === "embedded")
+    throw new ConfigurationError(
+      "This configuration has no queue for workers: the daemon sends its requests itself.",
+      "Start `fuelbridge run`; or set queue: { type: bullmq, url: redis://... } for both.",
+    );
+  const { url, username, password } = queue;
+  const scope = sha256(`${platform.environment} ${platform.apiKey}`).slice(0, 16);
+  return { redis: { url, username, password }, scope, budget: platform.budget, clock, note };
+}
+
+function siteLedger(site: string, ledger: StoreLedger, clock: Clock): SiteLedger {
+  return {
+    site,
+    spent: (month) => ledger.spent(month),
+    spend: (month, purpose) => ledger.spend(month, purpose),
+    closedUntil: (nowMs) => ledger.closedUntil(nowMs),
+    carried(purpose, requests) {
+      const { name } = monthAt(clock.now().wallMs);
+      for (let at = 0; at < requests; at++) ledger.spend(name, purpose);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { isThere } from "../../test/support/machine.ts";
+import { startRedis, type TestRedis } from "../../test/support/redis.ts";
+import { openTestSite } from "../../test/support/shared-queue.ts";
+import { layOut, openSite, type Site } from "../../test/support/site.ts";
+import { sha256 } from "../core/keys.ts";
+import { keysOf, PRELUDE } from "../queue/keys.ts";
+import { outgoing } from "../queue/queue.suite.ts";
+
+/** A site whose daemon and workers meet at this Redis. */
+async function siteOver(redis: TestRedis): Promise<Site> {
+  const folder = join(tempFolder(), "site");
+  layOut(folder, (yaml) => `${yaml}\nqueue: { type: bullmq, url: "${redis.url}" }\n`);
+  const site = await openSite(folder);
+  onTestFinished(() => site.close());
+  return site;
+}
+
+/** As after the first minute, in which nothing is sent. */
+async function pastFirstMinute({ client }: TestRedis, scope: string): Promise<void> {
+  const open = `${PRELUDE} redis.call('HSET', KEYS[1], 'run', run, 'opens', 0)`;
+  await client.eval(open, 1, keysOf(scope).gate);
+}
+
+describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
+  it("sends what a daemon hands it, and brings the platform's words home", async () => {
+    const redis = await startRedis();
+    const site = await siteOver(redis);
+    const scope = sha256(`live ${site.apiKey}`).slice(0, 16);
+    await pastFirstMinute(redis, scope);
+    const worker = site.start("worker");
+    await worker.said("fuelbridge works");
+    const { queue, spent } = openTestSite(redis, { scope });
+    const request = { ...outgoing("{}"), key: "fb1_test_0123456789", target: "POST /invoices" };
+    const answer = await queue.carry({ id: "one", sink: "invoices", request });
+    expect(answer).toMatchObject({ name: "invalid" });
+    expect(answer.detail).toContain("VALIDATION_ERROR");
+    expect(await site.world.writes()).toBe(1);
+    expect([...spent]).toEqual([["write", 1]]);
+    worker.kill("SIGTERM");
+    const { code, out } = await worker.ended;
+    expect(code).toBe(143);
+    expect(out).toContain('"job done"');
+    expect(out).toContain("fuelbridge has stopped");
+    expect(out).not.toContain(site.apiKey);
+  });
+
+  it("is useless where the daemon sends its requests itself, and says so", async () => {
+    const folder = join(tempFolder(), "site");
+    layOut(folder);
+    const site = await openSite(folder);
+    onTestFinished(() => site.close());
+    const { code, err } = await site.command("worker");
+    expect(code).toBe(2);
+    expect(err).toContain("has no queue for workers");
+    expect(err).toContain("type: bullmq");
+  });
+
+  it("waits for a Redis that is not there, and says what is wrong; stopping ends it", async () => {
+    const redis = await startRedis();
+    const site = await siteOver(redis);
+    await redis.kill();
+    const worker = site.start("worker");
+    await worker.said("cannot be reached");
+    await worker.said("fuelbridge works");
+    await redis.start();
+    await worker.said('"going on"');
+    worker.kill("SIGTERM");
+    expect((await worker.ended).code).toBe(143);
+  });
+
+  it("a daemon ends when it is told to, and gives its name back", async () => {
+    const redis = await startRedis();
+    const site = await siteOver(redis);
+    const daemon = await site.daemon();
+    daemon.kill("SIGTERM");
+    expect((await daemon.ended).code).toBe(143);
+    expect(await redis.client.keys("*:site:*")).toEqual([]);
+  });
+});
