@@ -24,7 +24,7 @@ export interface Desk {
   one(model: string, field: string, value: unknown): Promise<number>;
 }
 
-const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
+export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
   url: database.url,
   database: database.database,
   user: database.user,

@@ -1,0 +1,220 @@
+/** The connector kit over `tryton`: a real server, and before it one that cuts off the answer to the nth change. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, onTestFinished } from "vitest";
+import type { Item, Outgoing } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import { tryton } from "./index.ts";
+import { invoiceDocument } from "./sink.fixture.ts";
+import { deskIn, settings, type Desk } from "./sources/source.fixture.ts";
+
+const d = (text: string) => Decimal.of(text);
+const PRODUCT = "ULSD-CLR";
+const party = {
+  code: "CUST-7",
+  name: "Ranch Supply",
+  companyId: "0a000000-0000-4000-8000-00000000c007",
+};
+
+const invoice = invoiceDocument();
+const order: OrderDocument = {
+  id: "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+  number: "LD-1001",
+  party,
+  type: "sale",
+  status: "confirmed",
+  date: "2026-11-20",
+  description: null,
+  lines: [
+    {
+      product: PRODUCT,
+      quantity: d("8000.5"),
+      unit: "gal",
+      unitPrice: d("2.413755"),
+      description: "ULSD",
+    },
+  ],
+};
+const ticket: ShipmentDocument = {
+  id: "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+  number: "DT-1001",
+  party,
+  type: "out",
+  status: "done",
+  order: null,
+  date: "2026-11-20",
+  reference: "BOL-4711",
+  note: "gross 7990.1 gal",
+  lines: [
+    {
+      product: PRODUCT,
+      quantity: d("7987.4"),
+      unit: "gal",
+      grossGallons: d("7990.1"),
+      netGallons: d("7987.4"),
+      temperature: null,
+      apiGravity: null,
+    },
+  ],
+};
+
+describe.skipIf(!trytonIsThere)("the kit", () => {
+  const server = useTryton();
+  connectorSuite({
+    connector: tryton,
+    ground: () => ground(deskIn(server)),
+    bad: [
+      { field: "url", config: (good) => ({ ...good, url: "books.example" }) },
+      { field: "password", config: (good) => ({ ...good, password: undefined }) },
+      {
+        field: "accounts.payable",
+        config: (good) => ({
+          ...good,
+          accounts: { receivable: "1200", revenue: "1", expense: "1" },
+        }),
+      },
+      { field: "timeZone", config: (good) => ({ ...good, timeZone: "Texas" }) },
+      { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
+    ],
+    sources: ["parties", "prices"],
+    sinks: {
+      invoices: {
+        good: itemOf(invoice),
+        refused: itemOf(withProduct(invoiceDocument({ number: "FL-GOLD" }))),
+      },
+      orders: {
+        good: itemOf(order),
+        refused: itemOf(withProduct({ ...order, id: "gold", number: "LD-GOLD" })),
+      },
+      shipments: {
+        good: itemOf(ticket),
+        refused: itemOf(withProduct({ ...ticket, id: "gold", number: "DT-GOLD" })),
+      },
+    },
+  });
+});
+
+function itemOf(document: { readonly id: string; readonly number: string }): Item {
+  const { id, number } = document;
+  return { number, id, revision: "r1", document, counterpart: null };
+}
+
+/** Of something that Tryton does not have. */
+const withProduct = <D extends { readonly lines: readonly object[] }>(document: D): D => ({
+  ...document,
+  lines: document.lines.map((line) => ({ ...line, product: "GOLD" })),
+});
+
+async function ground(desk: Desk): Promise<Ground> {
+  const config = settings(desk.database);
+  return {
+    folder: ".",
+    config,
+    unreachable: { ...config, url: "http://127.0.0.1:9" },
+    wrongCredentials: { ...config, password: "wrong-password" },
+    fill: (source) => (source === "parties" ? fillParties(desk) : fillPrices(desk)),
+    effects: (sink, { number }) => effects(desk, sink, number),
+    interrupt: (sink, request, step) => interrupt(config, sink, request, step),
+  };
+}
+
+async function fillParties(desk: Desk): Promise<void> {
+  for (const code of ["A", "B", "C"])
+    await desk.create("party.party", {
+      code,
+      name: `Party ${code}`,
+      addresses: [["create", [{ city: "Waco" }]]],
+      contact_mechanisms: [["create", [{ type: "email", value: `${code}@example.com` }]]],
+    });
+}
+
+async function fillPrices(desk: Desk): Promise<void> {
+  const { company } = await desk.clerk.session();
+  const product = await desk.one("product.product", "code", PRODUCT);
+  for (const name of ["T-1", "T-2"]) {
+    const lines = [["create", [{ product, formula: "2.10" }]]];
+    await desk.create("product.price_list", { name, company, lines });
+  }
+  const list = await desk.one("product.price_list", "name", "T-2");
+  const line = await desk.one("product.price_list.line", "price_list", list);
+  await desk.write("product.price_list.line", line, { formula: "2.20" });
+}
+
+const LOOKS: Readonly<Record<string, { model: string; field: string; fields: readonly string[] }>> =
+  {
+    invoices: {
+      model: "account.invoice",
+      field: "reference",
+      fields: ["number", "state", "total_amount", "lines.amount", "taxes.amount"],
+    },
+    orders: {
+      model: "sale.sale",
+      field: "reference",
+      fields: ["state", "untaxed_amount", "lines.quantity", "lines.moves.state"],
+    },
+    shipments: {
+      model: "stock.shipment.out",
+      field: "number",
+      fields: ["state", "reference", "moves.quantity", "moves.state"],
+    },
+  };
+
+async function effects(desk: Desk, sink: string, number: string): Promise<string[]> {
+  const { model, field, fields } = LOOKS[sink] as (typeof LOOKS)[string];
+  const search = (name: string, domain: unknown, names: readonly string[]) =>
+    desk.clerk.call<{ readonly id: number }[]>(`model.${name}.search_read`, [
+      domain,
+      0,
+      null,
+      [["id", "ASC"]],
+      names,
+    ]);
+  const found: string[] = [];
+  for (const row of await search(model, [[field, "=", number]], fields)) {
+    const notes = await search("ir.note", [["resource", "=", `${model},${row.id}`]], ["message"]);
+    found.push(
+      JSON.stringify({ ...row, notes }, (key, value: unknown) => (key === "id" ? 0 : value)),
+    );
+  }
+  return found;
+}
+
+/** What only looks is no step: its answer may be lost without anything being in doubt. */
+const LOOKING = /\.(search\w*|read|get_\w+|login|logout)$/;
+
+async function interrupt(
+  config: Config,
+  sink: string,
+  request: Outgoing,
+  step: number,
+): ReturnType<Ground["interrupt"]> {
+  let steps = 0;
+  const between = createServer((asked, answer) => {
+    void (async () => {
+      const body = Buffer.concat(await asked.toArray()).toString();
+      const { "content-type": type = "", authorization = "" } = asked.headers;
+      const headers = { "content-type": type, ...(authorization === "" ? {} : { authorization }) };
+      const url = `${String(config["url"])}${asked.url}`;
+      const told = await fetch(url, { method: "POST", headers, body });
+      const text = await told.text();
+      const { method } = JSON.parse(body) as { method: string };
+      if (!LOOKING.test(method) && ++steps === step) asked.socket.destroy();
+      else answer.writeHead(told.status, { "content-type": "application/json" }).end(text);
+    })();
+  });
+  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void between.close());
+  const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+  const endpoint = tryton.open(tryton.config.parse({ ...config, url }), {
+    folder: ".",
+    now: () => new Date(),
+    pause: () => Promise.resolve(),
+    note: () => {},
+  });
+  const answer = await endpoint.sinks[sink]?.send(request, new AbortController().signal);
+  await endpoint.close();
+  return { over: steps < step, answer: answer ?? null };
+}
