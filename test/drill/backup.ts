@@ -70,8 +70,9 @@ export async function recover(site: Site, random: Random): Promise<void> {
   for (let life = random.int(1, 2); life >= 0; life--) {
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    await pause(random.int(0, LOOKS_MS));
     const office = await remoteOffice(site.state);
+    await office?.runNow("all");
+    await pause(random.int(0, LOOKS_MS));
     const stops = (await office?.status())?.stops ?? [];
     const sent = (await site.platform.writes()) - before;
     if (sent > 0) throw new Error(`a restored store sent ${sent} writes before it was released`);

@@ -2,7 +2,7 @@
  * The two sides of a drill and fuelbridge between them: a platform with its state on disk, an ERP's folder, the
  * configuration, and the daemon as the process that people start.
  */
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
@@ -62,6 +62,8 @@ export async function openSite(
   mkdirSync(join(erp, "export"), { recursive: true });
   mkdirSync(join(erp, "import", "invoices"), { recursive: true });
   cpSync(join(root, "config", "crossref"), join(folder, "crossref"), { recursive: true });
+  // Nothing but their being ours keeps our invoices from going back to the ERP.
+  appendFileSync(join(folder, "crossref", "taxes.csv"), "State Tax,ST\n");
   const { platform, apiKey } = await openPlatform(join(folder, "platform.sqlite"));
   writeFileSync(join(folder, "api-key"), `${apiKey}\n`, { mode: 0o600 });
   writeFileSync(config, configuration(platform.url, settle) + more);
