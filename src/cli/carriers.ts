@@ -15,6 +15,8 @@ export interface Carriers {
   readonly governor: ProcessGovernor;
   /** `sinks`: the platform's. */
   readonly queueOver: (sinks: Sinks) => Queue;
+  /** The process is to end: nothing waits for its place within the minute any more. */
+  readonly hurry: () => void;
   /** Finishes what is under way, and ends what was opened. */
   readonly close: () => Promise<void>;
 }
@@ -35,14 +37,19 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
     ...sharedOptions(config, clock, note),
     ledger: siteLedger(config.queue.site, ledger, clock),
   });
-  return { governor, queueOver: () => queue, close: () => queue.close() };
+  return {
+    governor,
+    queueOver: () => queue,
+    hurry: () => governor.hurry(),
+    close: () => queue.close(),
+  };
 }
 
 /** For a process that asks and answers people: it joins no others. */
 export async function carriersWithin({ config, ledger, clock }: Parts): Promise<Carriers> {
   const { budget } = config.platform;
   const governor = openGovernor({ clock, budget, ledger });
-  return { governor, queueOver: embeddedQueue, close: async () => {} };
+  return { governor, queueOver: embeddedQueue, hurry: () => {}, close: async () => {} };
 }
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */

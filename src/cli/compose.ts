@@ -1,5 +1,4 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
-import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
@@ -8,6 +7,7 @@ import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { openPlatform } from "../platform/endpoint.ts";
+import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
 import { mappings } from "../../mappings/index.ts";
 import { monthReport } from "../report/month.ts";
@@ -15,7 +15,7 @@ import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { carriersWithin, openCarriers } from "./carriers.ts";
+import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
 import { memoryReturner } from "./memory.ts";
 import { version } from "./version.ts";
@@ -42,9 +42,13 @@ export async function composeDaemon(
   log: Logger,
   progress?: (flow: string) => void,
 ): Promise<Composed> {
-  const { engine, flows, month, close } = await open(config, (event, details) => {
+  const { engine, flows, month, hurry, close } = await open(config, (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   });
+  const hurried = (signal: AbortSignal): AbortSignal => {
+    signal.addEventListener("abort", hurry, { once: true });
+    return signal;
+  };
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
     const daemon = new Daemon(withProgress, flows);
@@ -53,8 +57,8 @@ export async function composeDaemon(
       office,
       daemon,
       engine,
-      run: (signal) => daemon.run(signal),
-      once: (signal) => daemon.once(signal),
+      run: (signal) => daemon.run(hurried(signal)),
+      once: (signal) => daemon.once(hurried(signal)),
       close,
     };
   } catch (error) {
@@ -87,7 +91,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
   const { governor } = carriers;
   try {
     const { budget } = config.platform;
-    const endpoints = openEndpoints(config, governor, clock, note);
+    const endpoints = openEndpoints(config, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
     const month = monthReport({ store, clock, flows, budget, minute: () => governor.minute() });
@@ -117,7 +121,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.close();
       }
     };
-    return { engine, flows, month, close };
+    return { engine, flows, month, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
     store.close();
@@ -141,7 +145,7 @@ function expectOneReceiverEach(flows: readonly Flow[]): void {
 
 function openEndpoints(
   config: Config,
-  governor: Governor,
+  { governor, queueOver }: Carriers,
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
 ): Map<string, Endpoint> {
@@ -157,8 +161,9 @@ function openEndpoints(
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
     note: (message: string, details = {}) => note(message, details),
   };
+  const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);
   return new Map([
-    ["platform", platform],
+    ["platform", { ...platform, sinks }],
     ...config.endpoints.map(
       ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
     ),

@@ -5,6 +5,7 @@ import { isThere } from "../../test/support/machine.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { openTestSite } from "../../test/support/shared-queue.ts";
 import { layOut, openSite, type Site } from "../../test/support/site.ts";
+import { astray } from "../../test/support/site-sides.ts";
 import { sha256 } from "../core/keys.ts";
 import { keysOf, PRELUDE } from "../queue/keys.ts";
 import { outgoing } from "../queue/queue.suite.ts";
@@ -18,6 +19,9 @@ async function siteOver(redis: TestRedis): Promise<Site> {
   return site;
 }
 
+/** As the program names the API key of a site. */
+const scopeOf = ({ apiKey }: Site): string => sha256(`live ${apiKey}`).slice(0, 16);
+
 /** As after the first minute, in which nothing is sent. */
 async function pastFirstMinute({ client }: TestRedis, scope: string): Promise<void> {
   const open = `${PRELUDE} redis.call('HSET', KEYS[1], 'run', run, 'opens', 0)`;
@@ -28,7 +32,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
   it("sends what a daemon hands it, and brings the platform's words home", async () => {
     const redis = await startRedis();
     const site = await siteOver(redis);
-    const scope = sha256(`live ${site.apiKey}`).slice(0, 16);
+    const scope = scopeOf(site);
     await pastFirstMinute(redis, scope);
     const worker = site.start("worker");
     await worker.said("fuelbridge works");
@@ -46,6 +50,19 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     expect(out).toContain("fuelbridge has stopped");
     expect(out).not.toContain(site.apiKey);
   });
+
+  it("two workers and a daemon bring both sides in step: nothing is missing, nothing doubled", async () => {
+    const redis = await startRedis();
+    const site = await siteOver(redis);
+    await pastFirstMinute(redis, scopeOf(site));
+    const workers = [site.start("worker"), site.start("worker")];
+    for (const worker of workers) await worker.said("fuelbridge works");
+    const { inStep } = await site.ask<{ inStep: boolean }>("once");
+    expect(inStep).toBe(true);
+    expect(await astray(site)).toEqual([]);
+    for (const worker of workers) worker.kill("SIGTERM");
+    for (const worker of workers) expect((await worker.ended).out).toContain('"job done"');
+  }, 120_000);
 
   it("is useless where the daemon sends its requests itself, and says so", async () => {
     const folder = join(tempFolder(), "site");
@@ -71,7 +88,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     expect((await worker.ended).code).toBe(143);
   });
 
-  it("a daemon ends when it is told to, and gives its name back", async () => {
+  it("a daemon that waits for its place within the minute ends when it is told to, and gives its name back", async () => {
     const redis = await startRedis();
     const site = await siteOver(redis);
     const daemon = await site.daemon();

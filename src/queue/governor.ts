@@ -18,7 +18,7 @@ import type { Clock } from "../core/moment.ts";
 import { errands } from "./errand.ts";
 import { type Keys, PRELUDE } from "./keys.ts";
 import { MONTH_KEPT_S, openMonth, type SiteLedger } from "./month.ts";
-import { type Hub, RedisTrouble } from "./redis.ts";
+import { connected, type Hub, RedisTrouble } from "./redis.ts";
 
 export interface SharedGovernorOptions {
   readonly hub: Hub;
@@ -32,6 +32,8 @@ export interface SharedGovernorOptions {
 }
 
 export interface SharedGovernor extends Governor {
+  /** This process is about to end: what would have to wait for a place is refused from now on. */
+  hurry(): void;
   /** Tells what this process knows of the month, and learns what the others know. @throws RedisTrouble */
   refresh(): Promise<void>;
   /** Requests of all sites, as of the last refresh. */
@@ -48,6 +50,9 @@ const RETRY_MS = 3_000;
 export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
   const { hub, keys, budget, clock, ledger, windowMs = WINDOW_MS } = options;
   const month = openMonth(hub, keys, ledger);
+  const stopping = new AbortController();
+  // Whoever asks as soon as we start is not refused because the connection is still being made.
+  const reached = connected(hub);
   const minute = { used: 0, limit: budget.perMinute, opensAtMs: 0 };
 
   /** What the month says, from what was last seen of it. */
@@ -105,13 +110,15 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
         errand?.used.set(purpose, (errand.used.get(purpose) ?? 0) + 1);
         return { admitted: true };
       }
+      if (stopping.signal.aborted) return tooLate(wait);
       if (wait.why === "month") await refresh();
-      else await clock.pause(wait.ms + clock.chance() * JITTER_MS);
+      else await clock.pause(wait.ms + clock.chance() * JITTER_MS, stopping.signal);
     }
   }
 
   return {
     async admit(purpose) {
+      await reached;
       try {
         return await admit(purpose);
       } catch (error) {
@@ -126,6 +133,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
       // What is not learned now is learned from the next answer.
       hub.run(LEARN, [keys.gate], [pauseMs, left, resetMs]).catch(() => {});
     },
+    hurry: () => stopping.abort(),
     refresh,
     spent: (name) => month.spent(name),
     minute: () => ({

@@ -12,7 +12,7 @@ import {
 import type { TestRedis } from "./redis.ts";
 import { endpointOf, sharedOptions } from "./shared-options.ts";
 
-export const quickTimes = { startMs: 1_500, runMs: 1_500, pollMs: 50 };
+const quickTimes = { startMs: 1_500, runMs: 1_500, pollMs: 50 };
 
 export interface TestSite extends SharedSite {
   /** What its store has counted, by purpose. */
