@@ -60,7 +60,7 @@ function answerOf(fault: TrytonFault): Answer {
         ? { name: "forbidden", detail }
         : { name: "invalid", detail, fault: refusalOf(detail) };
     case "warning":
-      return { name: "invalid", detail, fault: refusalOf(detail, WARNED) };
+      return { name: "invalid", detail, fault: { ...WARNED, message: detail } };
     case "concurrency":
     case "busy":
       return { name: "slow-down", detail, waitMs: BUSY_MS };
@@ -81,9 +81,9 @@ const RIGHTS =
   /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/;
 
 /** Tryton's sentences that people act on differently, in its English. */
-function refusalOf(sentence: string, otherwise: Omit<Fault, "message"> = REFUSED): Fault {
+function refusalOf(sentence: string): Fault {
   const known = SENTENCES.find(({ words }) => words.test(sentence));
-  const { code, next } = known ?? otherwise;
+  const { code, next } = known ?? REFUSED;
   return { code, message: sentence, next };
 }
 

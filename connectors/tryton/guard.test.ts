@@ -1,0 +1,170 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../src/core/outcome.ts";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { Books } from "./books.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import { invoiceSink } from "./invoices.ts";
+import {
+  allInvoices,
+  between,
+  booksOf,
+  d,
+  type Desk,
+  deskIn,
+  find,
+  grantClaims,
+  invoiceDocument,
+  rows,
+  send,
+  torn,
+} from "./sink.fixture.ts";
+
+const SLOW_MS = 180_000;
+const GUARDS = ["search", "claim", "module"] as const;
+type GuardName = (typeof GUARDS)[number];
+
+describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => {
+  const server = useTryton({
+    modules: { folder: join(import.meta.dirname, "server-module"), names: ["fuelbridge_guard"] },
+  });
+
+  async function guarded(guard: GuardName, more: object = {}): Promise<Desk> {
+    const desk = deskIn(server, { guard, ...more });
+    if (guard === "claim") await grantClaims(desk);
+    return desk;
+  }
+
+  function olderClaims({ database }: Desk): void {
+    const file = new Database(database.path);
+    const older = "create_date = datetime(create_date, '-6 minutes')";
+    file.exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
+    file.close();
+  }
+
+  /** As the engine: what was refused for now goes again. */
+  async function delivered(books: Books, document: InvoiceDocument): Promise<Answer> {
+    for (;;) {
+      const answer = await send(invoiceSink(books), document);
+      if (answer.name !== "slow-down") return answer;
+    }
+  }
+
+  test.for(GUARDS)("%s: a batch is booked once, and again nothing", async (guard) => {
+    const desk = await guarded(guard);
+    const documents = [invoiceDocument(), invoiceDocument({ dueDate: "2026-01-31" })];
+    const sink = invoiceSink(desk.books);
+    const answer = await send(sink, ...documents);
+    expect(answer).toMatchObject({ name: "done", ids: documents.map(({ number }) => number) });
+    expect(await send(sink, ...documents)).toEqual(answer);
+    expect(await find(sink, ...documents)).toMatchObject({ found: "exact" });
+    expect(await allInvoices(desk)).toHaveLength(2);
+    expect(await rows(desk, "res.user.warning", [])).toEqual([]);
+  });
+
+  test.for(GUARDS)("%s: a refusal leaves nothing behind", async (guard) => {
+    const desk = await guarded(guard);
+    const [good, bad] = [invoiceDocument(), invoiceDocument({ total: d("20129.30") })];
+    const sink = invoiceSink(desk.books);
+    expect(await send(sink, good, bad)).toMatchObject({
+      name: "invalid",
+      fault: {
+        code: "total-differs",
+        message: expect.stringContaining("total 20129.33 instead of 20129.30") as string,
+      },
+    });
+    const early = invoiceDocument({ invoiceDate: "2024-12-31" });
+    expect(await send(sink, good, early)).toMatchObject({ fault: { code: "closed-period" } });
+    expect(await allInvoices(desk)).toEqual([]);
+    expect(await rows(desk, "ir.model.data", [["module", "=", "fuelbridge"]])).toEqual([]);
+    expect(await send(sink, good)).toMatchObject({ name: "done" });
+  });
+
+  test.for(GUARDS)("%s: whichever answer is lost, one invoice in the end", async (guard) => {
+    const desk = await guarded(guard);
+    const document = invoiceDocument({ status: "paid", paidDate: "2026-11-20" });
+    let calls = 0;
+    await send(invoiceSink(between(desk.books, { after: async () => void calls++ })), document);
+    expect(calls).toBeGreaterThan(10);
+    for (let lost = 1; lost <= calls; lost++) {
+      const one = { ...document, id: `lost-${lost}`, number: `LOST-${lost}` };
+      const after = async (_: string, count: number) => (count === lost ? torn() : undefined);
+      await send(invoiceSink(between(booksOf(desk.database, { guard }), { after })), one);
+      // A claim of a call whose answer was lost is not taken over before its time.
+      if ((await send(invoiceSink(desk.books), one)).name === "slow-down") olderClaims(desk);
+      expect(await send(invoiceSink(desk.books), one)).toMatchObject({ name: "done" });
+      expect(await find(invoiceSink(desk.books), one)).toMatchObject({ found: "exact" });
+    }
+    const all = await allInvoices(desk);
+    expect(all).toHaveLength(calls + 1);
+    for (const invoice of all)
+      expect(invoice).toMatchObject({ state: "paid", total_amount: document.total });
+    const paid = await rows(desk, "account.move", [["description", "like", "platform:%"]]);
+    expect(paid).toHaveLength(calls + 1);
+  });
+
+  test.for(["claim", "module"] as const)(
+    "%s: of eight that send it at once one books it, and all are told its number",
+    async (guard) => {
+      const desk = await guarded(guard);
+      const document = invoiceDocument();
+      const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
+      const answers = await Promise.all(eight.map((books) => delivered(books, document)));
+      for (const answer of answers)
+        expect(answer).toMatchObject({ name: "done", ids: [document.number] });
+      expect(await allInvoices(desk)).toHaveLength(1);
+    },
+  );
+
+  test("search keeps nobody else out: two that send it at once book it twice, and are told so", async () => {
+    const desk = await guarded("search");
+    const document = invoiceDocument();
+    let looked = 0;
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    const before = async (method: string): Promise<void> => {
+      if (method !== "model.account.invoice.create") return;
+      if (++looked === 2) resolve();
+      await both;
+    };
+    const two = [1, 2].map(() => between(booksOf(desk.database), { before }));
+    await Promise.all(two.map((books) => send(invoiceSink(books), document)));
+    expect(await allInvoices(desk)).toHaveLength(2);
+    const sink = invoiceSink(desk.books);
+    expect(await find(sink, document)).toMatchObject({ found: "several" });
+    expect(await send(sink, document)).toMatchObject({
+      name: "invalid",
+      fault: { code: "twice-in-tryton" },
+    });
+    expect(await allInvoices(desk)).toHaveLength(2);
+  });
+
+  test("claim: what a killed program left is taken over once no call of its can be running", async () => {
+    const desk = await guarded("claim");
+    const document = invoiceDocument();
+    const killed = between(desk.books, {
+      before: async (method) => (method === "model.account.invoice.create" ? torn() : undefined),
+    });
+    expect(await send(invoiceSink(killed), document)).toMatchObject({ name: "torn" });
+    const sink = invoiceSink(desk.books);
+    expect(await find(sink, document)).toMatchObject({ found: "none" });
+    const early = await send(sink, document);
+    expect(early.name).toBe("slow-down");
+    expect(early.waitMs).toBeGreaterThan(300_000);
+    expect(early.waitMs).toBeLessThanOrEqual(330_000);
+    olderClaims(desk);
+    expect(await send(sink, document)).toMatchObject({ name: "done" });
+    expect(await allInvoices(desk)).toHaveLength(1);
+  });
+
+  test("module: a duplicate that a clerk makes by hand is an invoice of its own", async () => {
+    const desk = await guarded("module");
+    await send(invoiceSink(desk.books), invoiceDocument());
+    const [first] = await allInvoices(desk);
+    await desk.clerk.call("model.account.invoice.copy", [[first?.id], {}]);
+    expect(await rows(desk, "account.invoice", [], "external_id")).toMatchObject([
+      { external_id: expect.any(String) as string },
+      { external_id: null },
+    ]);
+  });
+});

@@ -1,0 +1,257 @@
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { billSink, invoiceSink } from "./invoices.ts";
+import {
+  allInvoices,
+  between,
+  billDocument,
+  booksOf,
+  d,
+  type Desk,
+  deskIn,
+  find,
+  invoiceDocument,
+  type InvoiceRow,
+  requestOf,
+  rows,
+  send,
+} from "./sink.fixture.ts";
+
+const SLOW_MS = 120_000;
+const never = new AbortController().signal;
+
+describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () => {
+  const server = useTryton();
+
+  const closePeriods = async ({ admin }: Desk): Promise<void> => {
+    const open = await admin.call("model.account.period.search", [
+      [["start_date", "<=", { __class__: "date", year: 2026, month: 11, day: 21 }]],
+      0,
+      null,
+      null,
+    ]);
+    await admin.call("model.account.period.close", [open]);
+  };
+
+  test("a closed period is an accountant's: never another date, and nothing left behind", async () => {
+    const desk = deskIn(server);
+    await closePeriods(desk);
+    expect(await send(invoiceSink(desk.books), invoiceDocument())).toMatchObject({
+      name: "invalid",
+      fault: { code: "closed-period", message: expect.stringContaining("11/21/2026") as string },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+  });
+
+  test("a warning that we do not know is an accountant's", async () => {
+    const desk = deskIn(server);
+    const sink = billSink(desk.books);
+    const document = billDocument();
+    await send(sink, document);
+    await closePeriods(desk);
+    // Cancelling would book today what was booked then.
+    const empty = { ...document, status: "void" } as const;
+    expect(await send(sink, empty)).toMatchObject({
+      name: "invalid",
+      fault: { code: "needs-accountant" },
+    });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
+  });
+
+  test("due dates that have passed need no person, however many", async () => {
+    const desk = deskIn(server);
+    const documents = ["2026-01-31", "2026-11-20", "2026-12-08"].map((dueDate) =>
+      invoiceDocument({ dueDate }),
+    );
+    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ name: "done" });
+    expect(await rows(desk, "res.user.warning", [])).toEqual([]);
+  });
+
+  test("Tryton's numbers go by date: a batch in any order is numbered, one too late is refused", async () => {
+    const desk = deskIn(server, { numbering: "tryton" });
+    const sink = invoiceSink(desk.books);
+    const [later, earlier] = ["2026-11-20", "2026-11-10"].map((invoiceDate) =>
+      invoiceDocument({ invoiceDate }),
+    );
+    expect(await send(sink, later!, earlier!)).toMatchObject({
+      ids: ["INV-2026-00002", "INV-2026-00001"],
+    });
+    expect(await send(sink, invoiceDocument({ invoiceDate: "2026-11-01" }))).toMatchObject({
+      name: "invalid",
+      fault: { code: "date-order" },
+    });
+    expect(await allInvoices(desk)).toHaveLength(2);
+  });
+
+  test("Tryton's own sentence comes with a refusal that we have no name for", async () => {
+    const desk = deskIn(server);
+    const [fuel] = invoiceDocument().lines;
+    const lines = [{ ...fuel!, unitPrice: d("2.41370001"), amount: d("18103.96") }];
+    const { name, fault } = await send(invoiceSink(desk.books), invoiceDocument({ lines }));
+    expect(name).toBe("invalid");
+    expect(fault?.code).toBe("refused-by-tryton");
+    expect(fault?.message).toMatch(/number of digits.*2\.41370001/);
+    expect(fault?.message.length).toBeLessThan(500);
+  });
+
+  test("a right that is lacking stops, and refuses nothing", async () => {
+    const desk = deskIn(server);
+    const { user } = await desk.books.tryton.session();
+    await desk.admin.call("model.res.user.write", [
+      [user],
+      { groups: [["remove", await groups(desk)]] },
+    ]);
+    expect(await send(invoiceSink(desk.books), invoiceDocument())).toMatchObject({
+      name: "forbidden",
+    });
+  });
+
+  const groups = (desk: Desk): Promise<number[]> =>
+    desk.admin.call("model.res.group.search", [[["name", "=", "Account"]], 0, null, null]);
+
+  test("a wrong password stops, and refuses nothing", async () => {
+    const desk = deskIn(server);
+    const books = booksOf({ ...desk.database, password: "not-it-4711" });
+    expect(await send(invoiceSink(books), invoiceDocument())).toMatchObject({
+      name: "unauthorised",
+    });
+  });
+
+  test("a database that somebody holds is waited for", async () => {
+    const desk = deskIn(server);
+    await desk.books.tryton.session();
+    const file = new Database(desk.database.path);
+    onTestFinished(() => void file.close());
+    file.exec("begin exclusive");
+    const answer = await send(invoiceSink(desk.books), invoiceDocument());
+    file.exec("rollback");
+    expect(answer).toMatchObject({ name: "slow-down", waitMs: 5_000 });
+  });
+
+  test("a draft that was left behind is posted, and not made again", async () => {
+    const desk = deskIn(server, { posting: "draft" });
+    const document = invoiceDocument();
+    await send(invoiceSink(desk.books), document);
+    const sink = invoiceSink(booksOf(desk.database));
+    expect(await find(sink, document)).toMatchObject({ found: "none" });
+    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [document.number] });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
+  });
+
+  test("a draft of ours with another total is taken back", async () => {
+    const desk = deskIn(server, { posting: "draft" });
+    const document = invoiceDocument();
+    await send(invoiceSink(desk.books), document);
+    const sink = invoiceSink(booksOf(desk.database));
+    const other = { ...document, total: d("1.00") };
+    expect(await find(sink, other)).toMatchObject({ found: "different" });
+    expect(await send(sink, other)).toMatchObject({ name: "invalid" });
+    expect(await allInvoices(desk)).toEqual([]);
+  });
+
+  test("a draft that somebody else has written is left to them", async () => {
+    const desk = deskIn(server, { posting: "draft" });
+    const document = invoiceDocument();
+    await send(invoiceSink(desk.books), document);
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.write", [[id], { description: "checked" }]);
+    expect(await send(invoiceSink(booksOf(desk.database)), document)).toMatchObject({
+      name: "invalid",
+      fault: { code: "draft-in-tryton" },
+    });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }]);
+  });
+
+  /** As a clerk would have typed the document: without the platform's id. */
+  async function typed(desk: Desk, more: object): Promise<void> {
+    await send(invoiceSink(booksOf(desk.database, { numbering: "tryton" })), invoiceDocument());
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.copy", [
+      [id],
+      {
+        comment: null,
+        invoice_date: { __class__: "date", year: 2026, month: 11, day: 21 },
+        ...more,
+      },
+    ]);
+    const [copy] = (await allInvoices(desk)).slice(-1) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.post", [[copy.id]]);
+  }
+
+  test("one that a clerk has typed in already is taken for it when the figures agree", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument();
+    await typed(desk, { reference: document.number });
+    const sink = invoiceSink(desk.books);
+    const ids = ["INV-2026-00002"];
+    expect(await find(sink, document)).toMatchObject({ found: "exact", ids });
+    expect(await send(sink, document)).toMatchObject({ name: "done", ids });
+    const other = { ...document, total: d("20129.34") };
+    expect(await find(sink, other)).toMatchObject({ found: "different" });
+    expect(await send(sink, other)).toMatchObject({ fault: { code: "other-in-tryton" } });
+    expect(await allInvoices(desk)).toHaveLength(2);
+  });
+
+  test("a number that another invoice has is not given twice", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument();
+    await send(sink, document);
+    const other = { ...invoiceDocument(), number: document.number };
+    expect(await send(sink, other)).toMatchObject({ fault: { code: "other-in-tryton" } });
+    expect(await find(sink, other)).toMatchObject({ found: "different" });
+  });
+
+  test("what was delivered under a link is the document's, though its mark is not ours", async () => {
+    const desk = deskIn(server);
+    await typed(desk, { reference: "entered by hand" });
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument({ status: "disputed" });
+    const request = requestOf(sink, [document], ["INV-2026-00002"]);
+    expect(await sink.send(request, never)).toMatchObject({
+      name: "done",
+      ids: ["INV-2026-00002"],
+    });
+    expect(await allInvoices(desk)).toHaveLength(2);
+  });
+});
+
+describe.skipIf(!trytonIsThere)("Tryton goes away", { timeout: SLOW_MS }, () => {
+  const server = useTryton();
+
+  test("killed between create and post: the draft is found and posted", async () => {
+    const desk = deskIn(server);
+    const documents = [invoiceDocument(), invoiceDocument()];
+    const before = async (method: string): Promise<void> => {
+      if (method === "model.account.invoice.post") await server.kill();
+    };
+    const answer = await send(invoiceSink(between(desk.books, { before })), ...documents);
+    expect(answer).toMatchObject({ name: "not-sent" });
+    const sink = invoiceSink(booksOf(desk.database));
+    expect(await find(sink, ...documents)).toMatchObject({ found: "unreadable" });
+    await server.restart();
+    expect(await find(sink, ...documents)).toMatchObject({ found: "none" });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }, { state: "draft" }]);
+    expect(await send(sink, ...documents)).toMatchObject({ name: "done" });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }, { state: "posted" }]);
+  });
+
+  test("hanging while it posts: torn, and exactly one when it goes on", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument();
+    const before = async (method: string): Promise<void> => {
+      if (method === "model.account.invoice.create") server.pause();
+    };
+    const hasty = booksOf(desk.database, { deadlineMs: 5_000 });
+    const answer = await send(invoiceSink(between(hasty, { before })), document);
+    server.resume();
+    expect(answer).toMatchObject({ name: "torn" });
+    // The call is still on its way; it is carried out now. Only then does a look prove anything: settleMs.
+    const sink = invoiceSink(booksOf(desk.database));
+    await expect.poll(() => allInvoices(desk), { timeout: 60_000 }).toHaveLength(1);
+    expect(await find(sink, document)).toMatchObject({ found: "none" });
+    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [document.number] });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
+  });
+});
