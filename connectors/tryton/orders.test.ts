@@ -210,6 +210,15 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
   });
 
+  test("orders that a backup does not have are told", async () => {
+    const desk = deskIn(server);
+    await request(desk, await order(desk)).send();
+    const draft = await order(desk, { id: "draft", number: "LD-2", status: "draft" });
+    await request(desk, draft).send();
+    const ids = ["sale 1", "sale #2", "sale 3", "purchase 1", "purchase #2"];
+    expect(await orderSink(desk.books).missing?.(ids, signal)).toEqual(ids.slice(2));
+  });
+
   test("a product that Tryton does not have is named, and nothing is left", async () => {
     const desk = deskIn(server);
     const document = await order(desk);

@@ -18,6 +18,7 @@ import { markOf, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
+import { unavailable } from "./sources/unavailable.ts";
 import { day, exact, float } from "./values.ts";
 
 export const orderSink = (books: Books): Sink => ({
@@ -29,6 +30,7 @@ export const orderSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, wantedIn(request))),
   find: (request) => finding(() => find(books, wantedIn(request))),
+  missing: (ids, signal) => missing(books, ids, signal),
 });
 
 interface Wanted {
@@ -116,6 +118,33 @@ async function find(books: Books, wanted: Wanted): Promise<Finding> {
   return (await isFinal(books, document, standing))
     ? { found: "exact", ids: [idOf(document, standing)], detail: told }
     : { found: "none", detail: `not all of it is done: ${told}` };
+}
+
+async function missing(
+  { tryton }: Books,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const there = new Set<string>();
+  try {
+    const { company } = await tryton.session();
+    for (const type of ["sale", "purchase"] as const) {
+      const asked = ids.flatMap((id) =>
+        id.startsWith(`${type} `) ? id.slice(type.length + 1) : [],
+      );
+      const drafts = asked.flatMap((id) => (id.startsWith("#") ? Number(id.slice(1)) : []));
+      const named = ["OR", ["number", "in", asked], ["id", "in", drafts]];
+      const rows = await tryton.call<{ id: number; number: string | null }[]>(
+        `model.${modelOf[type]}.search_read`,
+        [[["company", "=", company], named], 0, null, null, ["number"]],
+        { signal },
+      );
+      for (const { id, number } of rows) there.add(`${type} #${id}`).add(`${type} ${number}`);
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return ids.filter((id) => !there.has(id));
 }
 
 const several = (found: readonly Standing[]): string =>

@@ -216,6 +216,8 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     const stranger = request(desk, { ...first, party: { ...party, code: "C2", companyId: "c2" } });
     expect(await stranger.send()).toMatchObject({ fault: { code: "another-shipment" } });
     expect((await rowsOf(desk, "stock.shipment.out")).length).toBe(1);
+    const there = await shipmentSink(desk.books).missing?.(["DT-1001", "DT-1002"], signal);
+    expect(there).toEqual(["DT-1002"]);
   });
 
   test("a line without gallons, and an order that is gone, are refused by name", async () => {

@@ -20,6 +20,7 @@ import { markOf, platformIdIn } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty } from "./parties.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
+import { unavailable } from "./sources/unavailable.ts";
 import { exact } from "./values.ts";
 
 export const shipmentSink = (books: Books): Sink => ({
@@ -31,6 +32,7 @@ export const shipmentSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, documentIn(request))),
   find: (request) => finding(() => find(books, documentIn(request))),
+  missing: (ids, signal) => missing(books, ids, signal),
 });
 
 const Body = z.tuple([ShipmentDocument]);
@@ -104,6 +106,29 @@ async function find(books: Books, document: ShipmentDocument): Promise<Finding> 
   return isFinal(document, standing) && (await isNoted(books, document, standing))
     ? { found: "exact", ids: [document.number], detail: told }
     : { found: "none", detail: `not all of it is done: ${told}` };
+}
+
+async function missing(
+  { tryton }: Books,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const there = new Set<string>();
+  try {
+    const domain = [
+      ["company", "=", (await tryton.session()).company],
+      ["number", "in", ids],
+    ];
+    for (const { model } of Object.values(KINDS)) {
+      const params = [domain, 0, null, null, ["number"]];
+      const method = `model.${model}.search_read`;
+      const rows = await tryton.call<{ number: string }[]>(method, params, { signal });
+      for (const { number } of rows) there.add(number);
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return ids.filter((id) => !there.has(id));
 }
 
 const several = (found: readonly Standing[]): string =>

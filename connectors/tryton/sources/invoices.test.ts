@@ -16,11 +16,10 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", { timeout: 120_00
   async function invoice(desk: Desk, more: object = {}): Promise<number> {
     const { company } = await desk.clerk.session();
     const account = (code: string) => desk.one("account.account", "code", code);
-    const party = await desk.create("party.party", {
-      code: "C1",
-      name: "Acme",
-      addresses: [["create", [{}]]],
-    });
+    const search = [[["code", "=", "C1"]], 0, 1, null];
+    const [known] = await desk.clerk.call<number[]>("model.party.party.search", search);
+    const values = { code: "C1", name: "Acme", addresses: [["create", [{}]]] };
+    const party = known ?? (await desk.create("party.party", values));
     return desk.create("account.invoice", {
       type: "out",
       company,
@@ -180,6 +179,18 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", { timeout: 120_00
     await pay(desk, id, "19934.49", paymentMark("pay-1"));
     const [change] = (await reader(paidInvoices(desk.books)).read()).changes;
     expect(exactly(change)).toMatchObject({ paidByPlatform: true });
+  });
+
+  test("a number that two invoices have is no invoice's, whichever was read before", async () => {
+    const desk = deskIn(server);
+    await post(desk, await invoice(desk, { number: "FL-1" }));
+    const it = reader(invoices(desk.books));
+    expect((await it.read()).changes[0]?.fault).toBeUndefined();
+    await post(desk, await invoice(desk, { number: "FL-1" }));
+    const { changes } = await it.read();
+    expect(changes.length).toBeGreaterThan(0);
+    for (const { id, fault } of changes)
+      expect({ id, fault }).toMatchObject({ id: "FL-1", fault: { code: "number-twice" } });
   });
 
   test("a supplier's invoice is none of ours", async () => {

@@ -4,6 +4,7 @@
  */
 import type { Change, Source } from "../../../src/core/contract.ts";
 import type { Decimal } from "../../../src/core/decimal.ts";
+import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import { isOurPayment, platformIdIn } from "../marks.ts";
@@ -70,8 +71,42 @@ const source = ({ tryton, ...books }: Books, states: readonly string[]): Source 
       [domain, 0, null, [["id", "ASC"]], FIELDS],
       { signal },
     );
-    return rows.map(changeOf);
+    const others = await tryton.call<{ number: string }[]>(
+      `model.${MODEL}.search_read`,
+      [
+        [
+          ["number", "in", rows.map(({ number }) => number)],
+          ["id", "not in", rows.map(({ id }) => id)],
+          ["company", "=", company],
+          ["type", "=", "out"],
+          ["state", "in", LIVE],
+        ],
+        0,
+        null,
+        null,
+        ["number"],
+      ],
+      { signal },
+    );
+    const live = [...rows.filter(isLive), ...others];
+    return rows.flatMap((row) => {
+      const count = live.filter(({ number }) => number === row.number).length;
+      // One that was cancelled and booked anew under its number tells nothing of the new one.
+      if (!isLive(row) && count > 0) return [];
+      return count > 1 ? { ...changeOf(row), fault: numberTwice(row.number) } : changeOf(row);
+    });
   });
+
+const LIVE: readonly string[] = ["posted", "paid"];
+const isLive = ({ state }: InvoiceRow): boolean => LIVE.includes(state);
+
+/** Tryton takes a number twice; links are kept by it, and an amount would be delivered under the other's. */
+const numberTwice = (number: string): Fault => ({
+  code: "number-twice",
+  message: `Tryton has more than one customer invoice ${number}`,
+  next: "An accountant looks which of them counts and cancels the other in Tryton; that one is then read again.",
+  field: "Number",
+});
 
 type Number = Decimal | number;
 

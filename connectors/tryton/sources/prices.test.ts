@@ -62,6 +62,18 @@ describe.skipIf(!trytonIsThere)("prices of Tryton", { timeout: 120_000 }, () => 
     });
   });
 
+  test("two lists of one name have no price of their own", async () => {
+    const desk = deskIn(server);
+    const [a] = await codes(desk);
+    await listOf(desk, "T-1", [{ product: a.id, formula: "2.10" }]);
+    const it = reader(prices(desk.books));
+    await it.read();
+    await listOf(desk, "T-1", [{ product: a.id, formula: "2.90" }]);
+    const { changes } = await it.read();
+    expect(changes.length).toBeGreaterThan(0);
+    for (const { fault } of changes) expect(fault).toMatchObject({ code: "no-single-price" });
+  });
+
   test("a new price is told, and so is a list that was renamed", async () => {
     const desk = deskIn(server);
     const [a] = await codes(desk);

@@ -29,8 +29,14 @@ const FIELDS = [
 export const prices = ({ tryton, ...books }: Books): Source =>
   feed({ tryton, ...books }, PARTS, async (ids, signal) => {
     const { company } = await tryton.session();
+    const lists = await tryton.call<{ name: string }[]>(
+      "model.product.price_list.search_read",
+      [[["id", "in", ids]], 0, null, null, ["name"]],
+      { signal },
+    );
+    // By name: two lists of one name would be two prices of one terminal.
     const domain = [
-      ["price_list", "in", ids],
+      ["price_list.name", "in", lists.map(({ name }) => name)],
       ["price_list.company", "=", company],
       ["product", "!=", null],
     ];
@@ -94,8 +100,8 @@ function faultOf(row: LineRow, another: LineRow | undefined, formula: string): F
   if (another !== undefined || !isEmpty(row.quantity))
     return {
       code: "no-single-price",
-      message: `${code} has prices by quantity, or several lines; the platform takes one price`,
-      next: "Leave one line without a quantity for the product in this list.",
+      message: `${code} has prices by quantity, or several lines under this list's name; the platform takes one price`,
+      next: "Leave one line without a quantity for the product in this list, and one list of this name.",
       field: "Quantity",
     };
   if (!Decimal.is(formula))
