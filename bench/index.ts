@@ -1,10 +1,11 @@
 /**
- * `npm run bench [pull|demo|memory|sandbox]`: without a name all of them, one after the other. Figures move with the machine;
+ * `npm run bench [pull|outbound|demo|memory|sandbox]`: without a name all of them, one after the other. Figures move with the machine;
  * the ratios, taken in one run, are what counts. A target that is missed is said and fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
 import { benchMemory } from "./memory.ts";
+import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
 import { benchSandbox } from "./sandbox.ts";
 
@@ -13,6 +14,8 @@ const { values, positionals } = parseArgs({
   options: {
     /** Pairs of 20,000 records; of 200,000 there are half as many. */
     rounds: { type: "string", default: "4" },
+    /** That are sent by each side. */
+    jobs: { type: "string", default: "5000" },
     /** What the sandbox holds. */
     records: { type: "string", default: "200000" },
   },
@@ -20,6 +23,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
+  outbound: () => benchOutbound(Number(values.jobs), rounds),
   demo: benchDemo,
   memory: benchMemory,
   sandbox: () => benchSandbox(Number(values.records)),
@@ -28,7 +32,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0 || !(rounds >= 1)) {
   process.stderr.write(
-    `npm run bench [${Object.keys(benches).join("|")}] [-- --rounds 4 --records 200000]\n`,
+    `npm run bench [${Object.keys(benches).join("|")}] [-- --rounds 4 --records 200000 --jobs 5000]\n`,
   );
   process.exitCode = 2;
 } else

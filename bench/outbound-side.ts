@@ -1,0 +1,160 @@
+/**
+ * One side of the comparison in a process of its own: so many jobs are entered, 200 a transaction, and then worked
+ * off, ten at a time, by a worker that does nothing. All of it survives a power cut on every side.
+ */
+import Database from "better-sqlite3";
+import { Queue as Bull, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { better, defineQueue, defineWorker } from "plainjob";
+import type { Sink } from "../src/core/contract.ts";
+import { stringifyExact } from "../src/core/json.ts";
+import { deliver } from "../src/engine/deliver.ts";
+import { freezeLot } from "../src/engine/freeze.ts";
+import { pull } from "../src/engine/pull.ts";
+import { carriedBy } from "../src/queue/carried.ts";
+import { embeddedQueue } from "../src/queue/embedded.ts";
+import type { OutboundSide } from "./outbound.ts";
+import { siteOf } from "./outbound-site.ts";
+
+const {
+  FUELBRIDGE_SIDE: side = "",
+  FUELBRIDGE_FOLDER: folder = "",
+  FUELBRIDGE_JOBS: count = "",
+  FUELBRIDGE_REDIS: redisPort = "",
+} = process.env;
+const jobs = Number(count);
+const AT_ONCE = 10;
+const LOT = 200;
+const never = new AbortController().signal;
+
+const documentOf = (at: number): object => ({
+  customer: `C-${at % 97}`,
+  product: "ULSD",
+  gallons: 7_500 + (at % 500),
+  price: 2.503,
+  text: "a line of the size that lines have in documents of this kind, and a little more",
+});
+
+const sides: Readonly<Record<string, () => Promise<OutboundSide>>> = {
+  fuelbridge,
+  bullmq,
+  plainjob,
+};
+process.stdout.write(`${JSON.stringify(await sides[side]?.())}\n`);
+
+async function fuelbridge(): Promise<OutboundSide> {
+  const nothing: Sink = {
+    operation: "nothing",
+    writes: "upsert",
+    itemsMax: 1,
+    atOnce: AT_ONCE,
+    policy: {
+      settleMs: 1_000,
+      reads: 1,
+      readGapMs: 0,
+      preflight: false,
+      afterTimeout: "again",
+      afterNone: "again",
+      resendsMax: null,
+      resend: "same",
+      keyLifeMs: null,
+      probeMs: 45_000,
+    },
+    freeze: (items) => ({
+      target: "POST /nothing",
+      body: stringifyExact(items.map(({ document }) => document)),
+    }),
+    send: async ({ items }) => ({ name: "done", detail: "200", ids: items.map(({ id }) => id) }),
+    find: async () => ({ found: "none", detail: "" }),
+  };
+  const sinks = { nothing };
+  const sink = carriedBy(embeddedQueue(sinks), sinks)["nothing"] as Sink;
+  const { store, engine, flow } = siteOf(folder, sink, jobs, documentOf);
+  const enterSeconds = await timed(() => pull(engine, flow, never));
+  const freezeSeconds = await timed(async () => {
+    for (let after: number | undefined = 0; after !== undefined;)
+      after = freezeLot(engine, flow, after)?.last;
+  });
+  const drainSeconds = await timed(() => deliver(engine, flow, never));
+  expectAll(store.deliveries.counts(flow.flow).get("delivered") ?? 0);
+  store.close();
+  return { enterSeconds: enterSeconds + freezeSeconds, drainSeconds };
+}
+
+async function bullmq(): Promise<OutboundSide> {
+  const connection = (): Redis => new Redis(Number(redisPort), { maxRetriesPerRequest: null });
+  const shared = connection();
+  const queue = new Bull("jobs", { connection: shared });
+  await queue.waitUntilReady();
+  const enterSeconds = await timed(async () => {
+    for (let first = 0; first < jobs; first += LOT)
+      await queue.addBulk(
+        lot(first).map((at) => ({ name: "nothing", data: documentOf(at), opts: { attempts: 1 } })),
+      );
+  });
+  const line = connection();
+  const worker = new Worker("jobs", async () => ({ name: "done", ids: ["id"] }), {
+    connection: line,
+    concurrency: AT_ONCE,
+    autorun: false,
+  });
+  await worker.waitUntilReady();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let done = 0;
+  worker.on("completed", () => {
+    if (++done === jobs) resolve();
+  });
+  const drainSeconds = await timed(() => {
+    void worker.run();
+    return promise;
+  });
+  expectAll(await queue.getCompletedCount());
+  await worker.close();
+  for (const one of [shared, line]) one.disconnect();
+  return { enterSeconds, drainSeconds };
+}
+
+async function plainjob(): Promise<OutboundSide> {
+  const database = new Database(`${folder}/plainjob.db`);
+  const silent = { error() {}, warn() {}, info() {}, debug() {} };
+  const queue = defineQueue({ connection: better(database), logger: silent });
+  // It sets NORMAL itself, under which a power cut loses jobs that were done.
+  database.pragma("synchronous = full");
+  const enterSeconds = await timed(async () => {
+    for (let first = 0; first < jobs; first += LOT)
+      queue.addMany("nothing", lot(first).map(documentOf));
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let done = 0;
+  const workers = Array.from({ length: AT_ONCE }, () =>
+    defineWorker("nothing", async () => {}, {
+      queue,
+      logger: silent,
+      onCompleted: () => {
+        if (++done === jobs) resolve();
+      },
+    }),
+  );
+  const drainSeconds = await timed(() => {
+    for (const worker of workers) void worker.start();
+    return promise;
+  });
+  expectAll(done);
+  for (const worker of workers) await worker.stop();
+  queue.close();
+  return { enterSeconds, drainSeconds };
+}
+
+function lot(first: number): number[] {
+  return Array.from({ length: Math.min(LOT, jobs - first) }, (_, at) => first + at);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return (performance.now() - startedMs) / 1_000;
+}
+
+function expectAll(done: number): void {
+  if (done !== jobs) throw new Error(`${side}: ${done} of ${jobs} jobs are done`);
+}

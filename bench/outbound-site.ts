@@ -1,0 +1,69 @@
+/** A store under the engine with one flow, whose source has as many documents as it is told. */
+import { z } from "zod";
+import { systemClock } from "../src/cli/clock.ts";
+import { calendarOf } from "../src/core/calendar.ts";
+import { type Change, defineMapping, type Sink } from "../src/core/contract.ts";
+import type { Engine, Flow } from "../src/engine/engine.ts";
+import { openStore, type Store } from "../src/store/store.ts";
+
+const PAGE = 200;
+
+/** What a document says besides its number. */
+export type DocumentOf = (at: number) => object;
+
+/** The mapping changes nothing: what is measured is the road, not what is done to the document. */
+const mapping = defineMapping({
+  name: "bench/documents",
+  kind: "document",
+  input: z.looseObject({ number: z.string() }),
+  output: z.looseObject({}),
+  number: ({ number }) => number,
+  map: (record) => Object.fromEntries(Object.entries(record).filter(([key]) => key !== "number")),
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+export function siteOf(
+  folder: string,
+  sink: Sink,
+  documents: number,
+  documentOf: DocumentOf,
+): { store: Store; engine: Engine; flow: Flow } {
+  const store = openStore(folder);
+  const flow: Flow = {
+    flow: store.flows.open("documents").flow,
+    name: "documents",
+    from: "erp.documents",
+    to: "platform.documents",
+    side: "erp",
+    mapping,
+    source: {
+      async *read() {
+        for (let first = 0; first < documents; first += PAGE) {
+          const count = Math.min(PAGE, documents - first);
+          const changes = Array.from({ length: count }, (_, at) => change(first + at, documentOf));
+          yield { changes, position: first + count };
+        }
+      },
+    },
+    sink,
+    schedule: { everyMs: 60_000 },
+    paused: false,
+  };
+  const engine: Engine = {
+    store,
+    clock: systemClock(),
+    company: "bluebonnet",
+    environment: "live",
+    currency: "USD",
+    dayOf: calendarOf("America/Chicago"),
+    flows: [flow],
+    tables: { row: () => null },
+    note: () => {},
+  };
+  return { store, engine, flow };
+}
+
+function change(at: number, documentOf: DocumentOf): Change {
+  const number = `DOC-${String(at).padStart(6, "0")}`;
+  return { id: number, version: null, text: JSON.stringify({ number, ...documentOf(at) }) };
+}

@@ -1,0 +1,186 @@
+/**
+ * What is sent: how many requests documents cost, batch by batch, over the real sandbox; and how many durable jobs a
+ * second go from being entered to being done, against BullMQ and plainjob made as durable as our store.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { Redis } from "ioredis";
+import { systemClock } from "../src/cli/clock.ts";
+import { table } from "../src/cli/table.ts";
+import type { Sink } from "../src/core/contract.ts";
+import { runFlow } from "../src/engine/run.ts";
+import { openPlatform } from "../src/platform/endpoint.ts";
+import { siteOf } from "./outbound-site.ts";
+import {
+  inChild,
+  inFolder,
+  median,
+  type Platform,
+  say,
+  startPlatform,
+  stop,
+  verdict,
+  whole,
+} from "./support.ts";
+
+export interface OutboundSide {
+  /** From the source, or the caller, to a job that is ready to go. */
+  readonly enterSeconds: number;
+  /** From there to done. */
+  readonly drainSeconds: number;
+}
+
+const PRICES = 1_000;
+const BATCHES = [1, 10, 50, 200] as const;
+const REDIS = "/usr/bin/redis-server";
+/** How many times faster than the peer: work that is ready, and all of it. */
+const DRAIN_TARGETS = { bullmq: 3.5, plainjob: 7 };
+const ALL_TARGET = 1.2;
+
+/** `rounds`: how often each side has its turn. */
+export async function benchOutbound(jobs: number, rounds: number): Promise<void> {
+  await countRequests();
+  say("", `outbound: ${whole(jobs)} durable jobs, ten at a time; jobs/s entered, drained, in all`);
+  const sides: Record<string, OutboundSide[]> = { fuelbridge: [], bullmq: [], plainjob: [] };
+  for (let round = 0; round < rounds; round++)
+    for (const [name, results] of Object.entries(sides)) {
+      const result = await sideOf(name, jobs);
+      if (result === null) continue;
+      results.push(result);
+      say(`  ${name.padEnd(10)} ${figures(result, jobs).join("  ")}`);
+    }
+  compare(sides, jobs);
+}
+
+/** One price per product and terminal, so that every document is one of its own. */
+const priceOf = (at: number): object => ({
+  terminalId: `T-${at % 40}`,
+  product: `P-${Math.floor(at / 40)}`,
+  price: 2.5,
+});
+
+async function countRequests(): Promise<void> {
+  const platform = await startPlatform("empty");
+  try {
+    const rows: string[][] = [];
+    for (const batch of BATCHES) {
+      const requests = await requestsFor(platform, batch);
+      const least = Math.ceil(PRICES / batch);
+      rows.push([
+        String(batch),
+        whole(requests),
+        (requests / PRICES).toFixed(3),
+        `<= ${whole(least)}`,
+        verdict(requests <= least),
+      ]);
+    }
+    say("", `outbound: requests for ${whole(PRICES)} rack prices`);
+    say(table(["A REQUEST CARRIES", "REQUESTS", "A PRICE", "TARGET", ""], rows));
+  } finally {
+    await platform.stop();
+  }
+}
+
+/** Counted by who admits them. */
+async function requestsFor({ url, apiKey }: Platform, batch: number): Promise<number> {
+  let requests = 0;
+  const endpoint = openPlatform({
+    url,
+    apiKey,
+    environment: "live",
+    auth: "bearer",
+    version: "bench",
+    overlapMs: 300_000,
+    settleMs: null,
+    clock: systemClock(),
+    governor: {
+      async admit() {
+        requests++;
+        return { admitted: true };
+      },
+      learn: () => {},
+    },
+  });
+  const sink = { ...(endpoint.sinks["rackPrices"] as Sink), itemsMax: batch };
+  await inFolder(async (folder) => {
+    const { store, engine, flow } = siteOf(folder, sink, PRICES, priceOf);
+    await runFlow(engine, flow, new AbortController().signal);
+    const delivered = store.deliveries.counts(flow.flow).get("delivered");
+    store.close();
+    if (delivered !== PRICES) throw new Error(`${delivered} of ${PRICES} prices were delivered`);
+  });
+  await endpoint.close();
+  return requests;
+}
+
+/** In a process and with files of its own; null when there is no Redis on this machine. */
+async function sideOf(name: string, jobs: number): Promise<OutboundSide | null> {
+  if (name === "bullmq" && !existsSync(REDIS)) return null;
+  return inFolder(async (folder) => {
+    const env = {
+      FUELBRIDGE_SIDE: name,
+      FUELBRIDGE_FOLDER: folder,
+      FUELBRIDGE_JOBS: String(jobs),
+    };
+    if (name !== "bullmq") return inChild<OutboundSide>("outbound-side.ts", env);
+    const port = await freePort();
+    const where = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder];
+    const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"];
+    const redis = spawn(REDIS, [...where, ...kept], { stdio: "ignore" });
+    try {
+      await answering(port);
+      return await inChild<OutboundSide>("outbound-side.ts", {
+        ...env,
+        FUELBRIDGE_REDIS: String(port),
+      });
+    } finally {
+      await stop(redis);
+    }
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function answering(port: number): Promise<void> {
+  const probe = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  probe.on("error", () => {});
+  await probe.ping();
+  probe.disconnect();
+}
+
+function compare(sides: Readonly<Record<string, readonly OutboundSide[]>>, jobs: number): void {
+  const middle = (name: string, of: (side: OutboundSide) => number): number =>
+    median((sides[name] ?? []).map((side) => jobs / of(side)));
+  const drain = (name: string): number => middle(name, ({ drainSeconds }) => drainSeconds);
+  const all = (name: string): number => middle(name, allSeconds);
+  const row = (what: string, peer: string, of: (name: string) => number, target: number) => {
+    const ratio = of("fuelbridge") / of(peer);
+    const [ours, theirs] = [of("fuelbridge"), of(peer)];
+    const met = verdict(ratio >= target);
+    return [what, peer, whole(ours), whole(theirs), ratio.toFixed(2), `>= ${target}`, met];
+  };
+  const rows = Object.entries(DRAIN_TARGETS)
+    .filter(([peer]) => (sides[peer]?.length ?? 0) > 0)
+    .flatMap(([peer, target]) => [
+      row("drain", peer, drain, target),
+      row("in all", peer, all, ALL_TARGET),
+    ]);
+  say("", table(["OUTBOUND", "PEER", "FUELBRIDGE/S", "PEER/S", "RATIO", "TARGET", ""], rows));
+}
+
+const allSeconds = ({ enterSeconds, drainSeconds }: OutboundSide): number =>
+  enterSeconds + drainSeconds;
+
+const figures = (side: OutboundSide, jobs: number): string[] =>
+  [side.enterSeconds, side.drainSeconds, allSeconds(side)].map((seconds) =>
+    whole(jobs / seconds).padStart(7),
+  );
