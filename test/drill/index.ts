@@ -1,5 +1,5 @@
 /**
- * `npm run drill -- --documents 2000 --kills 200 --seed 1 [--two-daemons] [--restore]`: the whole daemon against
+ * `npm run drill -- --documents 2000 --kills 200 --seed 1 [--two-daemons] [--restore] [--queue bullmq]`: the whole daemon against
  * the sandbox, killed again and again in bad weather. That it can fail is shown by `--late 90` (a platform that commits
  * later than the settling time and its own hold) and by `--forget` (a store that forgets sends between lives). Prints counts; exits with 1 when anything was doubled, lost or
  * wrong, or did not come to an end, and then says the command that repeats it.
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     late: { type: "string", default: "0.6" },
     "two-daemons": { type: "boolean", default: false },
     restore: { type: "boolean", default: false },
+    queue: { type: "string", default: "embedded" },
     forget: { type: "boolean", default: false },
   },
 });
@@ -35,6 +36,7 @@ const outcome = await drill(folder, {
   late: Number(values.late),
   twoDaemons: values["two-daemons"],
   restore: values.restore,
+  bullmq: values.queue === "bullmq",
   forget: values.forget,
   progress: (line) => say(`  ${line}`),
 });
@@ -46,6 +48,10 @@ say(
 );
 if (values["two-daemons"])
   say(`second daemons refused ${outcome.seconds.refused}, took over ${outcome.seconds.tookOver}`);
+if (outcome.harm !== null)
+  say(
+    `workers killed ${outcome.harm.workersKilled}, Redis killed ${outcome.harm.redisKilled}, paused ${outcome.harm.redisPaused}, flushed ${outcome.harm.redisFlushed}`,
+  );
 if (values.restore) say(`backups put back ${outcome.restores}`);
 say(
   `requests ${outcome.requests}, writes ${outcome.writes}, replays ${outcome.replays}, read-backs ${outcome.readBacks}`,

@@ -8,6 +8,7 @@ import { audit, type Findings } from "./audit.ts";
 import { backUp, forgetSends, killedInTheAir, putBack, recover } from "./backup.ts";
 import { Books } from "./books.ts";
 import { Person } from "./person.ts";
+import { type Harm, SharedQueue } from "./queue.ts";
 import { second, type Seconds } from "./second.ts";
 import { openSite, type Site } from "./site.ts";
 import { beforeStart, calm, holdNextWrite, LATE_S, nextDay, whileRunning } from "./weather.ts";
@@ -24,6 +25,8 @@ export interface Options {
   readonly twoDaemons?: boolean;
   /** The store is replaced by older backups. */
   readonly restore?: boolean;
+  /** Workers send for the daemon, over a Redis that is disturbed as well. */
+  readonly bullmq?: boolean;
   /** What is being sent is forgotten between two lives, as it would be without a store: this must make it fail. */
   readonly forget?: boolean;
   /** Told now and then how far it is. */
@@ -43,6 +46,7 @@ export interface Outcome extends Findings {
   readonly rounds: number;
   readonly seconds: Seconds;
   readonly restores: number;
+  readonly harm: Harm | null;
   /** Kills between the first byte of a write and the record of its outcome. */
   readonly inTheAir: number;
 }
@@ -53,6 +57,12 @@ const ROUNDS_MAX = 12;
 const RESTORE_EVERY = 20;
 /** A round is over when nothing has changed for so long: what is left waits for a hold to end. */
 const QUIET_MS = 6_000;
+/**
+ * Over Redis a site's name stays taken for 30 s after its daemon was killed, nothing is sent for a minute after Redis
+ * began anew, and the platform's clock stands.
+ */
+const SHARED_LIFE_MS = 75_000;
+const SHARED_QUIET_MS = 100_000;
 
 /** What one drill goes through together. */
 interface Course {
@@ -62,6 +72,7 @@ interface Course {
   readonly books: Books;
   readonly person: Person;
   readonly seconds: Seconds;
+  readonly queue: SharedQueue | null;
   restores: number;
 }
 
@@ -69,16 +80,18 @@ interface Course {
 export async function drill(folder: string, options: Options): Promise<Outcome> {
   const { documents, kills, seed, settle = SETTLE_S } = options;
   const random = new Random(seed);
-  const site = await openSite(folder, { settle });
+  const queue = options.bullmq ? await SharedQueue.open(folder) : null;
+  const site = await openSite(folder, { settle, more: queue?.yaml ?? "" });
   try {
+    await queue?.startWorker(site);
     const exports = Math.max(1, Math.min(EXPORTS_MAX, Math.floor(kills / 2)));
     const books = new Books(random, join(site.erp, "export"), documents, exports);
     const person = new Person(site);
     const seconds: Seconds = { refused: 0, tookOver: 0 };
-    const course: Course = { options, random, site, books, person, seconds, restores: 0 };
+    const course: Course = { options, random, site, books, person, seconds, queue, restores: 0 };
     await storm(course, Math.max(1, Math.floor(kills / exports)));
     while (!books.isExported) books.exportNext();
-    const rounds = await settled(site, books, person);
+    const rounds = await settled(course);
     const findings = await audit(site, books);
     findings.odd.push(...person.complaints);
     const { decisions } = person;
@@ -92,8 +105,10 @@ export async function drill(folder: string, options: Options): Promise<Outcome> 
       rounds,
       seconds,
       restores,
+      harm: queue?.harm ?? null,
     };
   } finally {
+    await queue?.close();
     await site.platform.close();
   }
 }
@@ -105,7 +120,8 @@ async function storm(course: Course, every: number): Promise<void> {
   for (let kill = 0; kill < kills; kill++) {
     if (kill % every === 0 && !books.isExported) books.exportNext();
     else if (random.chance(0.1)) books.exportPrices();
-    const isSlow = await beforeStart(site.platform, random, late);
+    const isShared = course.queue !== null;
+    const isSlow = await beforeStart(site.platform, random, { late, isShared });
     if (options.forget) forgetSends(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY / 2) backUp(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY - 1 && putBack(site, books)) {
@@ -119,13 +135,14 @@ async function storm(course: Course, every: number): Promise<void> {
 
 /** One life of a daemon, from its start to the kill. */
 async function live(
-  { site, person, random, seconds, options }: Course,
+  { site, person, random, seconds, options, queue }: Course,
   isSlow: boolean,
 ): Promise<void> {
   let daemon = site.start("run");
   const draw = random.next();
   const writes = random.int(1, Math.ceil((options.documents * 4) / options.kills));
   const moment = random.int(0, 400);
+  const lifeMs = queue === null ? LIFE_MS : SHARED_LIFE_MS;
   if (draw < 0.1 && !isSlow) await pause(moment * 3);
   else {
     await daemon.said('"fuelbridge runs"');
@@ -133,9 +150,10 @@ async function live(
     if (random.chance(0.3)) await person.look();
     if (options.twoDaemons && random.chance(0.3))
       daemon = await second(site, daemon, random, seconds);
+    if (random.chance(0.4)) await queue?.disturb(site, random);
     if (isSlow || draw < 0.2) await long(site, person, random);
-    else if (draw < 0.6) await untilHeld(site, random);
-    else await untilWrites(site, writes, draw < 0.8 ? 0 : moment);
+    else if (draw < 0.6) await untilHeld(site, random, lifeMs);
+    else await untilWrites(site, writes, draw < 0.8 ? 0 : moment, lifeMs);
   }
   daemon.kill("SIGKILL");
   await killed(daemon);
@@ -152,9 +170,9 @@ async function long(site: Site, person: Person, random: Random): Promise<void> {
 }
 
 /** Until a write is at the platform, which is in no hurry to answer. */
-async function untilHeld(site: Site, random: Random): Promise<void> {
+async function untilHeld(site: Site, random: Random, lifeMs: number): Promise<void> {
   const held = await holdNextWrite(site.platform, random);
-  const over = performance.now() + LIFE_MS;
+  const over = performance.now() + lifeMs;
   while (!(await held.isThere()) && performance.now() < over) await pause(LOOK_MS);
   await pause(random.int(0, held.ms));
 }
@@ -163,9 +181,14 @@ const LIFE_MS = 1_500;
 const LOOK_MS = 15;
 
 /** Until so many more writes have come, and `moment` ms; or long enough without them. */
-async function untilWrites({ platform }: Site, more: number, moment: number): Promise<void> {
+async function untilWrites(
+  { platform }: Site,
+  more: number,
+  moment: number,
+  lifeMs: number,
+): Promise<void> {
   const enough = (await platform.writes()) + more;
-  const over = performance.now() + LIFE_MS;
+  const over = performance.now() + lifeMs;
   while ((await platform.writes()) < enough && performance.now() < over) await pause(LOOK_MS);
   await pause(moment);
 }
@@ -178,13 +201,14 @@ async function killed(daemon: Running): Promise<void> {
 }
 
 /** In rounds, each a day later, until nothing is open. Returns how many it took. */
-async function settled(site: Site, books: Books, person: Person): Promise<number> {
+async function settled({ site, books, person, queue }: Course): Promise<number> {
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     await calm(site.platform);
-    await nextDay(site.platform);
+    if (queue === null) await nextDay(site.platform);
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    const isSettled = await quiet(books, person);
+    const quietMs = queue === null ? QUIET_MS : SHARED_QUIET_MS;
+    const isSettled = await quiet(books, person, quietMs);
     daemon.kill("SIGTERM");
     const { code, out, err } = await daemon.ended;
     if (code !== 143) throw new Error(`it did not stop as told: ${code}: ${out}${err}`);
@@ -194,10 +218,10 @@ async function settled(site: Site, books: Books, person: Person): Promise<number
 }
 
 /** Until everything is settled (true), or nothing moves any more (false). */
-async function quiet(books: Books, person: Person): Promise<boolean> {
+async function quiet(books: Books, person: Person, quietMs: number): Promise<boolean> {
   let last = "";
   let since = performance.now();
-  while (performance.now() - since < QUIET_MS) {
+  while (performance.now() - since < quietMs) {
     await person.hurry();
     const status = await person.look();
     if (status === null) throw new Error("the daemon does not answer");

@@ -33,19 +33,19 @@ type Fault = Readonly<Record<string, unknown>>;
 
 /**
  * Before a daemon starts: the time of day, how the platform commits and reads, what it still allows. True when it is so
- * slow that a long life is needed to see it.
+ * slow that a long life is needed to see it. The clock stands where workers may still send what an older daemon asked for.
  */
 export async function beforeStart(
   { ask }: Platform,
   random: Random,
-  lateSeconds: number,
+  { late, isShared }: { late: number; isShared: boolean },
 ): Promise<boolean> {
-  const weather = random.next();
+  const weather = isShared ? 1 : random.next();
   if (weather < 0.12) await ask("POST", "/clock", { advanceSeconds: MINUTE_S });
   else if (weather < 0.15) await ask("POST", "/clock", { advanceSeconds: DAY_S });
   const isSlow = random.chance(0.05);
   await ask("POST", "/readings", {
-    failingWritesCommitLateSeconds: isSlow ? SLOW_S : random.chance(0.5) ? lateSeconds : 0,
+    failingWritesCommitLateSeconds: isSlow ? SLOW_S : random.chance(0.5) ? late : 0,
     readLagSeconds: random.chance(0.3) ? LAG_S : 0,
     cursorLifeSeconds: random.chance(0.1) ? 0 : 3_600,
   });
