@@ -162,7 +162,7 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
     await send(invoiceSink(desk.books), invoiceDocument());
     const [first] = await allInvoices(desk);
     await desk.clerk.call("model.account.invoice.copy", [[first?.id], {}]);
-    expect(await rows(desk, "account.invoice", [], "external_id")).toMatchObject([
+    expect(await rows(desk, "account.invoice", [], ["external_id"])).toMatchObject([
       { external_id: expect.any(String) as string },
       { external_id: null },
     ]);

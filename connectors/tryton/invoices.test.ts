@@ -16,7 +16,7 @@ import {
 
 const never = new AbortController().signal;
 
-describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
+describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () => {
   const server = useTryton();
 
   test("an invoice is booked under the platform's number, posted, and due when it is due", async () => {
@@ -34,9 +34,20 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       desk,
       "account.invoice",
       [],
-      ...["number", "reference", "description", "comment", "invoice_date", "state"],
-      ...["untaxed_amount", "tax_amount", "total_amount", "lines_to_pay.maturity_date"],
-      ...["party.code", "party.name"],
+      [
+        "number",
+        "reference",
+        "description",
+        "comment",
+        "invoice_date",
+        "state",
+        "untaxed_amount",
+        "tax_amount",
+        "total_amount",
+        "lines_to_pay.maturity_date",
+        "party.code",
+        "party.name",
+      ],
     );
     expect(invoice).toMatchObject({
       number: document.number,
@@ -60,8 +71,15 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       desk,
       "account.invoice.line",
       [],
-      ...["product.code", "quantity", "unit.symbol", "unit_price", "amount", "account.code"],
-      "description",
+      [
+        "product.code",
+        "quantity",
+        "unit.symbol",
+        "unit_price",
+        "amount",
+        "account.code",
+        "description",
+      ],
     );
     expect(lines).toMatchObject([
       {
@@ -79,7 +97,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       desk,
       "account.invoice.tax",
       [],
-      ...["description", "account.code", "base", "amount", "manual"],
+      ["description", "account.code", "base", "amount", "manual"],
     );
     expect(taxes).toMatchObject([
       { description: "Federal excise", "account.": { code: "2300" }, amount: d("1830.12") },
@@ -91,7 +109,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     const desk = deskIn(server);
     const document = billDocument();
     expect(await send(billSink(desk.books), document)).toMatchObject({ ids: ["BILL-2026-00001"] });
-    expect(await rows(desk, "account.invoice", [], "reference", "type", "state")).toMatchObject([
+    expect(await rows(desk, "account.invoice", [], ["reference", "type", "state"])).toMatchObject([
       { reference: document.number, type: "in", state: "posted" },
     ]);
   });
@@ -148,7 +166,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       name: "done",
     });
     const fields = ["product", "quantity", "unit", "amount", "account.code", "description"];
-    expect((await rows(desk, "account.invoice.line", [], ...fields))[0]).toMatchObject({
+    expect((await rows(desk, "account.invoice.line", [], fields))[0]).toMatchObject({
       product: null,
       unit: null,
       amount: d("18103.97"),
@@ -172,7 +190,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     const due = async (more: object): Promise<unknown> => {
       const desk = deskIn(server, more);
       await send(invoiceSink(desk.books), invoiceDocument({ dueDate: null }));
-      return rows(desk, "account.invoice", [], "lines_to_pay.maturity_date");
+      return rows(desk, "account.invoice", [], ["lines_to_pay.maturity_date"]);
     };
     expect(await due({})).toMatchObject([{ "lines_to_pay.": [{ maturity_date: "2026-11-21" }] }]);
     expect(await due({ paymentTerm: "Net 10" })).toMatchObject([

@@ -13,7 +13,7 @@ import { openTryton, type Tryton, TrytonFault } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
 
-export const d = Decimal.of;
+export const d = (digits: string): Decimal => Decimal.of(digits);
 export const TODAY = "2026-11-21";
 
 export interface Desk {
@@ -42,7 +42,11 @@ export function deskIn(server: TrytonServer, more: object = {}): Desk {
 export function booksOf(database: Database, more: object = {}): Books {
   const { url, database: name, user, password, company } = database;
   const config = TrytonConfig.parse({
-    ...{ url, database: name, user, password, company },
+    url,
+    database: name,
+    user,
+    password,
+    company,
     accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
     paymentMethod: "Bank transfer",
     ...more,
@@ -58,8 +62,7 @@ export function booksOf(database: Database, more: object = {}): Books {
 }
 
 function sessionOf(config: TrytonConfig, more: object = {}): Tryton {
-  const now = (): Date => new Date();
-  const tryton = openTryton({ ...config, ...more }, { note: () => {}, now });
+  const tryton = openTryton({ ...config, ...more }, { note: () => {}, now: () => new Date() });
   onTestFinished(() => tryton.close());
   return tryton;
 }
@@ -177,7 +180,7 @@ export const rows = <Row>(
   { clerk }: Desk,
   model: string,
   domain: readonly unknown[],
-  ...fields: string[]
+  fields: readonly string[] = [],
 ): Promise<Row[]> =>
   clerk.call<Row[]>(`model.${model}.search_read`, [domain, 0, null, [["id", "ASC"]], fields]);
 
@@ -190,13 +193,13 @@ export interface InvoiceRow {
 
 /** Every invoice there is, of both types. */
 export const allInvoices = (desk: Desk): Promise<InvoiceRow[]> =>
-  rows(desk, "account.invoice", [], "number", "state", "total_amount");
+  rows(desk, "account.invoice", [], ["number", "state", "total_amount"]);
 
 /** Who stands between us and Tryton: may hold a call back, or lose its answer. */
 export interface Between {
-  before?(method: string, count: number): Promise<void>;
+  readonly before?: (method: string, count: number) => Promise<void>;
   /** The call was carried out. */
-  after?(method: string, count: number): Promise<void>;
+  readonly after?: (method: string, count: number) => Promise<void>;
 }
 
 /** Calls are counted from 1. */

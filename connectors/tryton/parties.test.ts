@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { partyFor } from "./parties.ts";
+import { between, booksOf, COMPANY_ID, type Desk, deskIn, rows } from "./sink.fixture.ts";
+
+const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: COMPANY_ID };
+
+const all = ({ clerk }: Desk): Promise<number> =>
+  clerk.call("model.party.party.search_count", [[["name", "=", "Ranch Supply"]]]);
+
+describe.skipIf(!trytonIsThere)("parties in Tryton", { timeout: 60_000 }, () => {
+  const server = useTryton();
+
+  test("one that is not there is made once, with the platform's id and an address", async () => {
+    const desk = deskIn(server);
+    const made = await partyFor(desk.books, PARTY);
+    expect(await partyFor(desk.books, PARTY)).toEqual(made);
+    const domain = [["code", "=", "CUST-1"]];
+    const fields = ["name", "identifiers.code", "identifiers.type", "addresses"];
+    expect(await rows(desk, "party.party", domain, fields)).toMatchObject([
+      {
+        name: "Ranch Supply",
+        "identifiers.": [{ code: COMPANY_ID, type: null }],
+        addresses: [made.address],
+      },
+    ]);
+  });
+
+  test("one that has the platform's id under another code is that one", async () => {
+    const desk = deskIn(server);
+    const identifiers = [["create", [{ code: COMPANY_ID }]]];
+    const values = { code: "OLD-7", name: "Ranch Supply", identifiers };
+    const [id] = await desk.clerk.call<[number]>("model.party.party.create", [[values]]);
+    const found = await partyFor(desk.books, PARTY);
+    expect(found.id).toBe(id);
+    expect(await all(desk)).toBe(1);
+  });
+
+  test("one without an address gets one", async () => {
+    const desk = deskIn(server);
+    const values = { code: "CUST-1", name: "Ranch Supply", addresses: null };
+    await desk.clerk.call("model.party.party.create", [[values]]);
+    expect((await partyFor(desk.books, PARTY)).address).toEqual(expect.any(Number));
+  });
+
+  test("two that make it at once get the same one", async () => {
+    const desk = deskIn(server);
+    let looked = 0;
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    const before = async (method: string): Promise<void> => {
+      if (method !== "model.party.party.create") return;
+      if (++looked === 2) resolve();
+      await both;
+    };
+    const two = [1, 2].map(() => between(booksOf(desk.database), { before }));
+    const [one, other] = await Promise.all(two.map((books) => partyFor(books, PARTY)));
+    expect(one).toEqual(other);
+    expect(await all(desk)).toBe(1);
+  });
+
+  test("a platform id on two parties, or a code that an inactive one has, is work for a person", async () => {
+    const desk = deskIn(server);
+    const party = (code: string, more: object) =>
+      desk.clerk.call("model.party.party.create", [[{ code, name: "Ranch Supply", ...more }]]);
+    const identifiers = [["create", [{ code: COMPANY_ID }]]];
+    await party("A", { identifiers });
+    await party("B", { identifiers });
+    await party("C", { active: false });
+    const faultOf = async (code: string, companyId: string): Promise<string> => {
+      const failed = partyFor(desk.books, { code, name: "Ranch Supply", companyId });
+      const error = await failed.then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      return error instanceof Refused ? error.fault.code : String(error);
+    };
+    expect(await faultOf("CUST-1", COMPANY_ID)).toBe("twice-in-tryton");
+    expect(await faultOf("C", "0a000000-0000-4000-8000-00000000c003")).toBe("party-inactive");
+  });
+});
