@@ -197,22 +197,29 @@ export const allInvoices = (desk: Desk): Promise<InvoiceRow[]> =>
 
 /** Who stands between us and Tryton: may hold a call back, or lose its answer. */
 export interface Between {
-  readonly before?: (method: string, count: number) => Promise<void>;
+  readonly before?: (method: string) => Promise<void>;
   /** The call was carried out. */
-  readonly after?: (method: string, count: number) => Promise<void>;
+  readonly after?: (method: string) => Promise<void>;
 }
 
-/** Calls are counted from 1. */
 export function between(books: Books, { before, after }: Between): Books {
-  let count = 0;
   const call: Tryton["call"] = async (method, ...rest) => {
-    const at = ++count;
-    await before?.(method, at);
+    await before?.(method);
     const result = await books.tryton.call(method, ...rest);
-    await after?.(method, at);
+    await after?.(method);
     return result as never;
   };
   return { ...books, tryton: { ...books.tryton, call } };
+}
+
+/** Loses the answer of the `lost`-th call that changes something, as a connection that breaks does; 0: of none. */
+export function losing(books: Books, lost = 0): { readonly books: Books; changes(): number } {
+  let changes = 0;
+  const after = async (method: string): Promise<void> => {
+    if (/\.(?:search|read|search_read)$/.test(method) || ++changes !== lost) return;
+    throw new TrytonFault("torn", "the answer was lost");
+  };
+  return { books: between(books, { after }), changes: () => changes };
 }
 
 /** What `guard: claim` needs, and nobody has by default. */
@@ -232,8 +239,3 @@ export async function grantClaims({ admin }: Desk): Promise<void> {
     ],
   ]);
 }
-
-/** A loss that proves nothing, as a connection that breaks makes it. */
-export const torn = (): never => {
-  throw new TrytonFault("torn", "the answer was lost");
-};
