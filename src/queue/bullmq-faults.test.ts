@@ -1,4 +1,5 @@
 /** What Redis and workers can do to a job: it is never carried out twice, and what is told of it is true. */
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { type Hands, hands } from "../../test/support/queue-hands.ts";
@@ -11,13 +12,13 @@ import { done, job } from "./queue.suite.ts";
 
 const { prefix } = keysOf("test");
 
-/** A job that a worker holds for `ms`; `carried` once it does. */
+/** A job that a worker holds for `ms`, once it does. */
 async function inHand(site: ReturnType<typeof openTestSite>, workers: Hands, ms: number) {
   const one = job(String(ms));
-  const before = workers.sent().length;
-  const answer = site.queue.carry(one);
-  await until("a worker has it", () => workers.sent().length > before);
-  return { key: one.request.key, answer };
+  const key = `key-${one.id}`;
+  const answer = site.queue.carry({ ...one, request: { ...one.request, key } });
+  await until("a worker has it", () => workers.sent().includes(key));
+  return { key, answer };
 }
 
 describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
@@ -65,6 +66,35 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     expect(workers.sent()[0]).toBe(key);
   });
 
+  it("an outage that is longer than BullMQ waits for jobs: work goes on", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const { queue } = openTestSite(redis);
+    await redis.kill();
+    await pause(7_000);
+    await redis.start();
+    await until("work goes on", async () => (await queue.carry(job("0"))).name === "done");
+    expect(workers.sent()).toHaveLength(1);
+  });
+
+  it("bytes that may be under way already do not wait for a worker longer than their key is held", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    await workers.start();
+    const { queue } = openTestSite(redis);
+    const again = (agoMs: number) => {
+      const one = job("0");
+      const firstSentAt = new Date(Date.now() - agoMs).toISOString();
+      return queue.carry({ ...one, request: { ...one.request, firstSentAt } });
+    };
+    expect((await again(45_000)).name).toBe("done");
+    expect(await again(50_500)).toMatchObject({ name: "not-sent" });
+    // Long after that a read has proven that it was not there.
+    expect((await again(300_000)).name).toBe("done");
+    expect(workers.sent()).toHaveLength(2);
+  });
+
   it("Redis killed for good while a worker has it: uncertain, with what is wrong", async () => {
     const redis = await startRedis();
     const workers = hands(redis);
@@ -89,8 +119,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const fifth = site.queue.carry(job("0"));
     await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
     redis.pause();
-    const resumed = new Promise((resolve) => setTimeout(resolve, 2_000));
-    await resumed;
+    await pause(2_000);
     redis.resume();
     expect(await fifth).toMatchObject({ name: "not-sent" });
     for (const { answer } of busy) expect((await answer).name).toBe("done");

@@ -33,6 +33,11 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       },
     ];
     const told = new Map<string, AnswerName>();
+    const counted = (name: AnswerName): number =>
+      [...told.values()].filter((one) => one === name).length;
+    /** Of every kind some, however slow this machine is. */
+    const enough = (): boolean =>
+      counted("done") > 50 && counted("torn") > 0 && counted("not-sent") > 0;
     const trouble = { over: false };
     const sendAll = async (): Promise<void> => {
       while (!trouble.over) {
@@ -44,7 +49,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       }
     };
     const sending = Array.from({ length: 8 }, sendAll);
-    for (let round = 0; round < 3; round++)
+    for (let round = 0; round < 3 || !enough(); round++)
       for (const fault of faults) {
         await pause(250);
         await fault().catch(() => {});
@@ -58,9 +63,5 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       ([key, name]) => (name === "done") !== sent.includes(key) && name !== "torn",
     );
     expect(wrong).toEqual([]);
-    const counts = Object.groupBy(told.values(), (name) => name);
-    expect(counts.done?.length).toBeGreaterThan(50);
-    expect(counts.torn?.length).toBeGreaterThan(0);
-    expect(counts["not-sent"]?.length).toBeGreaterThan(0);
-  });
+  }, 120_000);
 });

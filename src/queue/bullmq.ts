@@ -40,6 +40,8 @@ export interface Payload {
 }
 
 const TIMES: Times = { startMs: 20_000, runMs: 45_000, pollMs: 1_000 };
+/** Of the platform's 60 s, without those that a connection may take. */
+const HOLD_MS = 50_000;
 /** A Redis that is away is not waited for. */
 const CLOSE_MS = 2_000;
 
@@ -61,7 +63,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
     const unfit = site.unfit();
     if (unfit !== null) return notSent(unfit);
     try {
-      const offer = await tickets.offer(id, site.name, site.boot, startMs);
+      const offer = await tickets.offer(id, site.name, site.boot, startWithin(job, startMs));
       if (offer === "no-worker") return notSent(NO_WORKER);
       if (offer === "other-site") return notSent(otherSite(site.name));
       if (offer === "known")
@@ -138,6 +140,17 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
       await line.close();
     },
   };
+}
+
+/**
+ * The same bytes may go again unread for as long as the platform holds their key: 60 s after a failure that nobody may
+ * have seen (reliability 2.6). Such a job must not wait past that for its worker; one that does was not sent.
+ */
+function startWithin({ request: { firstSentAt } }: Job, startMs: number): number {
+  if (firstSentAt === null) return startMs;
+  const sinceMs = Date.now() - Date.parse(firstSentAt);
+  const isProbe = sinceMs < HOLD_MS + startMs;
+  return isProbe ? Math.max(Math.min(startMs, HOLD_MS - sinceMs), 0) : startMs;
 }
 
 /** BullMQ: hands jobs over, and tells when one has ended. What it says is a hint, never proof. */

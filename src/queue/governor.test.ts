@@ -47,9 +47,10 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     }
     const { queue, governor } = openTestSite(redis, shared);
     const polling = admitAll(governor, "poll", 20).then(() => moments.push(performance.now()));
-    const sending = Array.from({ length: 40 }, (_, at) => queue.carry(job(String(at))));
-    await Promise.all([polling, ...sending]);
-    expect(moments.length).toBeGreaterThan(2 * perMinute);
+    // What gets no place in time comes home and goes again.
+    while (moments.length <= 3 * perMinute)
+      await Promise.all(Array.from({ length: 20 }, (_, at) => queue.carry(job(String(at)))));
+    await polling;
     const inOrder = moments.toSorted((one, other) => one - other);
     // Told over a connection: what is admitted at the window's ends is heard of some ms later.
     for (const [at, moment] of inOrder.entries())
