@@ -98,7 +98,7 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   if (drafts.length === 0) return;
   const ids = drafts.map(({ id }) => id);
   const now = books.surroundings.now().toISOString().slice(0, 10);
-  const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) <= now);
+  const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) < now);
   const accepted = new Set<string>();
   for (;;) {
     try {

@@ -14,7 +14,7 @@ import { openTryton, type Tryton, TrytonFault } from "./wire.ts";
 type Database = ReturnType<TrytonServer["copy"]>;
 
 export const d = (digits: string): Decimal => Decimal.of(digits);
-export const TODAY = "2026-11-21";
+const TODAY = "2026-11-21";
 
 export interface Desk {
   readonly database: Database;
