@@ -37,12 +37,14 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
     else lane.push(request);
   }
   const queue = [...lanes.values()];
+  const atOnce = flow.sink.atOnce ?? AT_ONCE;
+  const places = limited(atOnce);
   let steps = 0;
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       for (const request of lane) {
-        const worked = await work(engine, flow, request, signal);
+        const worked = await work(engine, flow, request, { signal, places });
         steps += worked.steps;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
@@ -51,7 +53,8 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
       }
     }
   };
-  await Promise.all(Array.from({ length: flow.sink.atOnce ?? AT_ONCE }, worker));
+  // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go.
+  await Promise.all(Array.from({ length: 2 * atOnce }, worker));
   return { steps, open: engine.store.requests.openCount(flow.flow), wakeAt };
 }
 
@@ -59,7 +62,7 @@ async function work(
   engine: Engine,
   flow: Flow,
   first: StoredRequest,
-  signal: AbortSignal,
+  { signal, places }: { signal: AbortSignal; places: Places },
 ): Promise<{ steps: number; settled: boolean; wakeAt: Moment | null }> {
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   let request = first;
@@ -78,7 +81,7 @@ async function work(
     else if (action.do === "send") {
       const carried = engine.store.requests.carried(request.request);
       if (!(await prepared(engine, flow, request, carried))) continue;
-      request = await send(engine, flow, request, carried, scopes);
+      request = await send(engine, flow, request, { carried, scopes, places });
     } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(flow.name);
   }
@@ -109,21 +112,15 @@ async function send(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
-  carried: readonly Carried[],
-  scopes: readonly string[],
+  {
+    carried,
+    scopes,
+    places,
+  }: { carried: readonly Carried[]; scopes: readonly string[]; places: Places },
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
-  store.assertSpace();
-  const sending = await store.together(() =>
-    moved(
-      engine,
-      flow,
-      request,
-      { type: "send", at: clock.now() },
-      `${request.target} (${request.key})`,
-    ),
-  );
-  const answer = await flow.sink.send(outgoing(sending, carried), never);
+  await places.take();
+  const { sending, answer } = await sent(engine, flow, request, carried).finally(places.leave);
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
   const next = await store.together(() => {
     const after = moved(engine, flow, sending, event, told(answer));
@@ -132,6 +129,21 @@ async function send(
   });
   if (next.machine.state === "done") clearBreakers(engine, scopes);
   return next;
+}
+
+/** From "sending" is durable to the answer. */
+async function sent(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  carried: readonly Carried[],
+): Promise<{ sending: StoredRequest; answer: Answer }> {
+  engine.store.assertSpace();
+  const detail = `${request.target} (${request.key})`;
+  const sending = await engine.store.together(() =>
+    moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
+  );
+  return { sending, answer: await flow.sink.send(outgoing(sending, carried), never) };
 }
 
 async function read(
@@ -350,3 +362,27 @@ function retryMoment(untilMs: number | null, now: Moment): Moment | null {
 
 /** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */
 const never = new AbortController().signal;
+
+interface Places {
+  take(): Promise<void>;
+  leave(): void;
+}
+
+function limited(places: number): Places {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return {
+    take: () =>
+      new Promise((resolve) => {
+        if (free > 0) {
+          free--;
+          resolve();
+        } else waiting.push(resolve);
+      }),
+    leave() {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
+  };
+}

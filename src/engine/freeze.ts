@@ -209,7 +209,8 @@ function freezeAll(
       : first.item.revision;
     const number = several ? `${flow.name}:${revision}` : first.item.number;
     const lane = several ? sink.operation : `${sink.names ?? sink.operation} ${number}`;
-    if (store.requests.isLaneLive(lane)) {
+    // A batch that waits for a person holds up no other; a document that does waits for that.
+    if (store.requests.isLaneLive(lane, !several)) {
       left += group.length;
       continue;
     }

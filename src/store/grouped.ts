@@ -1,5 +1,4 @@
 /** One commit for many: a durable commit costs a sync of the disk, whatever it holds. */
-import { StorageError } from "../core/errors.ts";
 
 interface Waiting {
   run(): void;
@@ -8,13 +7,11 @@ interface Waiting {
 }
 
 /**
- * What is handed in during one turn of the event loop runs in one `commit`, in order; a work that throws is undone
- * alone (`apart`), and a storage that fails undoes them all. Promises settle once everything is durable.
+ * What is handed in during one turn of the event loop runs in one `commit`, in order. When one of them throws, none
+ * has happened, and each runs in a commit of its own. Promises settle once everything is durable. A work may so run
+ * twice, and must do nothing but change the store.
  */
-export function grouped(
-  commit: (work: () => void) => void,
-  apart: <T>(work: () => T) => T,
-): <T>(work: () => T) => Promise<T> {
+export function grouped(commit: (work: () => void) => void): <T>(work: () => T) => Promise<T> {
   let waiting: Waiting[] = [];
 
   function flush(): void {
@@ -25,25 +22,32 @@ export function grouped(
         for (const work of works) work.run();
       });
     } catch (error) {
-      for (const work of works) work.reject(error);
+      if (works.length === 1) works[0]?.reject(error);
+      else for (const work of works) alone(work);
       return;
     }
     for (const work of works) work.settle();
   }
 
-  return (work) =>
-    new Promise((resolve, reject) => {
-      let settle: (() => void) | null = null;
-      const run = (): void => {
-        try {
-          const result = apart(work);
-          settle = () => resolve(result);
-        } catch (error) {
-          if (error instanceof StorageError) throw error;
-          settle = () => reject(error);
-        }
-      };
+  function alone(work: Waiting): void {
+    try {
+      commit(work.run);
+      work.settle();
+    } catch (error) {
+      work.reject(error);
+    }
+  }
+
+  return <T>(work: () => T) =>
+    new Promise<T>((resolve, reject) => {
+      let result: T;
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ run, settle: () => settle?.(), reject });
+      waiting.push({
+        run: () => {
+          result = work();
+        },
+        settle: () => resolve(result),
+        reject,
+      });
     });
 }

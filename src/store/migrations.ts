@@ -159,7 +159,14 @@ export const migrations: readonly string[] = [
   -- Which store this is; made when it is first opened.
   create table identity (store text not null) strict;
 
-  create index request_lane on request (lane) where state not in ('done', 'rejected', 'cancelled');
+  -- 1 until it is final: indexes on it are left alone by every other move of the state.
+  alter table request add column live integer;
+  update request set live = 1 where state not in ('done', 'rejected', 'cancelled');
+  drop index request_live;
+  drop index request_open;
+  create unique index request_live on request (operation, number) where live = 1;
+  create index request_open on request (flow, request) where live = 1;
+  create index request_lane on request (lane) where live = 1;
   `,
 ];
 

@@ -2,7 +2,7 @@
 import type Database from "better-sqlite3";
 import type { Frozen } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
-import { freshRequest, type RequestState } from "../core/request-state.ts";
+import { freshRequest, isFinal, type RequestState } from "../core/request-state.ts";
 import type { Carried } from "./deliveries.ts";
 import { shownId } from "./ids.ts";
 
@@ -37,29 +37,30 @@ type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: stri
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
-       state, machine, created_ms, updated_ms)
+       state, live, machine, created_ms, updated_ms)
      values (:flow, :operation, :kind, :number, :revision, :lane, :key, :target, :body, :sha,
-       'ready', :machine, :at, :at)`,
+       'ready', 1, :machine, :at, :at)`,
   );
   const open = database.prepare<[number], Row>(
-    `select * from request where flow = ? and state not in ('done', 'rejected', 'cancelled')
+    `select * from request where flow = ? and live = 1
      order by request`,
   );
   const one = database.prepare<[number], Row>("select * from request where request = ?");
   const openCount = database
     .prepare<[number], number>(
       `select count(*) from request where flow = ?
-         and state not in ('done', 'rejected', 'cancelled', 'manual')`,
+         and live = 1 and state <> 'manual'`,
     )
     .pluck();
   const liveLane = database
-    .prepare<[string], number>(
-      `select 1 from request where lane = ? and state not in ('done', 'rejected', 'cancelled')`,
+    .prepare<[string, number], number>(
+      `select 1 from request where lane = ? and live = 1
+         and (state <> 'manual' or ?)`,
     )
     .pluck();
   const liveKind = database.prepare<[string, string], Row>(
     `select * from request where number = ? and kind = ?
-       and state not in ('done', 'rejected', 'cancelled')`,
+       and live = 1`,
   );
   const generations = database
     .prepare<[string, string, string], number>(
@@ -67,10 +68,14 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
        where operation = ? and number = ? and revision = ?`,
     )
     .pluck();
-  const move = database.prepare(
-    `update request set state = :state, machine = :machine, key = :key, updated_ms = :at
-     where request = :request and state = :was`,
-  );
+  const moving = (also: string) =>
+    database.prepare(
+      `update request set state = :state, machine = :machine, updated_ms = :at ${also}
+       where request = :request and state = :was`,
+    );
+  const move = moving("");
+  const settle = moving(", live = null");
+  const rename = database.prepare("update request set key = ? where request = ?");
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
     `select delivery, record.id, delivery.revision, number, delivery.content, amount
      from delivery join record using (record) where request = ? order by delivery`,
@@ -99,9 +104,9 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return openCount.get(flow) ?? 0;
     },
 
-    /** Is a request of any operation in this lane on its way? */
-    isLaneLive(lane: string): boolean {
-      return liveLane.get(lane) !== undefined;
+    /** Is a request of any operation in this lane on its way? `manual`: do those count that wait for a person? */
+    isLaneLive(lane: string, manual: boolean): boolean {
+      return liveLane.get(lane, Number(manual)) !== undefined;
     },
 
     /** What of this kind and number is on its way, to whichever side. */
@@ -117,16 +122,16 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
-      const result = move.run({
+      const result = (isFinal(next.state) ? settle : move).run({
         request: request.request,
         was: request.machine.state,
         state: next.state,
         machine: JSON.stringify(next),
-        key,
         at: atMs,
       });
       if (result.changes !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
+      if (key !== request.key) rename.run(key, request.request);
       if (next.state === "sending") leaving(atMs);
       return { ...request, machine: next, key };
     },

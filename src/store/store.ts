@@ -59,7 +59,7 @@ export function openStore(folder: string): Store {
   return {
     ...all,
     transaction,
-    together: grouped(transaction, (work) => guarded(path, () => database.transaction(work)())),
+    together: grouped(transaction),
     restored: () => sent.restored(),
     acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => void database.pragma("shrink_memory"),
