@@ -23,7 +23,7 @@ test("sample.yaml is a configuration of this connector, and names every setting 
   expect(connector).toBe("tryton");
   const config = TrytonConfig.parse(section);
   const left = Object.keys(TrytonConfig.shape).filter((name) => section[name] === undefined);
-  expect(left).toEqual(["deadlineMs"]);
+  expect(left).toEqual(["deadlineMs", "settleMs"]);
   expect(config.accounts.rounding).toBe("5900");
 });
 

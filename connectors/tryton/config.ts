@@ -78,6 +78,15 @@ export const TrytonConfig = z.strictObject({
     .max(600_000)
     .default(120_000)
     .describe("How long one call may take; posting many invoices computes for long."),
+  settleMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(90_000)
+    .describe(
+      "How long after its deadline a call may still be running in Tryton: it waits up to 30 s for a lock, then " +
+        "computes. Only then is looked for what it did; shorter on test systems only.",
+    ),
 });
 
 export type TrytonConfig = z.infer<typeof TrytonConfig>;

@@ -90,7 +90,7 @@ function claimGuard(books: Books): Guard {
     if (left.length === 0) return;
     // By Tryton's clock alone: it says when this write was.
     await call("write", left, { noupdate: true });
-    const ownerMs = 2 * config.deadlineMs + SETTLE_MS;
+    const ownerMs = 2 * config.deadlineMs + config.settleMs;
     for (const { create_date, write_date } of (await claims(documents)).values()) {
       const age = Date.parse(`${write_date ?? create_date}Z`) - Date.parse(`${create_date}Z`);
       if (age < ownerMs)
@@ -172,8 +172,6 @@ function moduleGuard({ tryton, config }: Books): Guard {
 }
 
 const MODULE = "fuelbridge";
-/** How long after its deadline a call may still be running in Tryton: it waits up to 30 s for a lock, then computes. */
-export const SETTLE_MS = 90_000;
 const JUST_TAKEN_MS = 1_000;
 
 /** Another send of the same document came first: what it made is found the next time. */

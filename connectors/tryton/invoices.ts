@@ -9,15 +9,15 @@ import type { Answer, Finding, Policy } from "../../src/core/outcome.ts";
 import { book } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
-import { type Guard, openGuard, SETTLE_MS } from "./guard.ts";
+import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
 import { answering, finding } from "./outcome.ts";
 import { unavailable } from "./sources/unavailable.ts";
 import { idOf, linkedAs, look, type Standing, standingsOf, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
-export const POLICY: Policy = {
-  settleMs: SETTLE_MS,
+export const policyOf = ({ config }: Books): Policy => ({
+  settleMs: config.settleMs,
   reads: 1,
   readGapMs: 0,
   preflight: false,
@@ -27,7 +27,7 @@ export const POLICY: Policy = {
   resend: "same",
   keyLifeMs: null,
   probeMs: 0,
-};
+});
 
 /** Customer invoices. */
 export const invoiceSink = (books: Books): Sink => openSink(books, "invoice.book", "out");
@@ -43,7 +43,7 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
     itemsMax: books.config.batch,
     // Two that post at once only lock each other out of the number sequence.
     atOnce: 1,
-    policy: POLICY,
+    policy: policyOf(books),
     freeze: (items) => ({
       target: `account.invoice ${type}`,
       body: stringifyExact(items.map(frozen)),

@@ -13,7 +13,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { OrderDocument } from "./documents.ts";
-import { POLICY } from "./invoices.ts";
+import { policyOf } from "./invoices.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { answering, finding } from "./outcome.ts";
@@ -26,7 +26,7 @@ export const orderSink = (books: Books): Sink => ({
   writes: "upsert",
   itemsMax: 1,
   atOnce: 1,
-  policy: POLICY,
+  policy: policyOf(books),
   freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, wantedIn(request))),
   find: (request) => finding(() => find(books, wantedIn(request))),

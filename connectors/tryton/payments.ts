@@ -6,7 +6,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "./documents.ts";
-import { POLICY } from "./invoices.ts";
+import { policyOf } from "./invoices.ts";
 import { paymentMark, settlementMark } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
 import { type Paid, pay, paymentsOf } from "./pay.ts";
@@ -18,7 +18,7 @@ export const paymentSink = (books: Books): Sink => ({
   writes: "create",
   itemsMax: 1,
   atOnce: 1,
-  policy: POLICY,
+  policy: policyOf(books),
   freeze: ([item]) => ({
     target: "account.invoice.pay",
     body: stringifyExact(PaymentDocument.parse(item?.document)),

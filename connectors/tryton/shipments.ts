@@ -15,7 +15,7 @@ import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
-import { POLICY } from "./invoices.ts";
+import { policyOf } from "./invoices.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty } from "./parties.ts";
@@ -28,7 +28,7 @@ export const shipmentSink = (books: Books): Sink => ({
   writes: "upsert",
   itemsMax: 1,
   atOnce: 1,
-  policy: POLICY,
+  policy: policyOf(books),
   freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, documentIn(request))),
   find: (request) => finding(() => find(books, documentIn(request))),
