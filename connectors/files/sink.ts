@@ -157,6 +157,7 @@ function fileSink(config: SinkConfig, folder: string): Sink {
       }
     },
 
+    forgets: true,
     async find(request): Promise<Finding> {
       const { final, staging, part } = where(request);
       try {

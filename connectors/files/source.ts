@@ -192,15 +192,19 @@ function extractFrom(
 const cutNotice = ({ file, line, reason, wholeRows }: NonNullable<Extract["cut"]>): string =>
   `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole, the rest was not read. Export it again.`;
 
-/** Moves every file of a set; with an error, its reason goes beside the file. */
+/**
+ * Moves every file of a set; with an error, its reason goes beside the file. All get the hash of the set, so that they
+ * are still a set when they are put back.
+ */
 async function archive(
   { folder }: Place,
   { bytes }: Taken,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
-  for (const { file, content } of bytes.values()) {
-    const movedAs = await moveAway(folder, file, target, sha256(content));
+  const set = sha256(Buffer.concat([...bytes.values()].map(({ content }) => content)));
+  for (const { file } of bytes.values()) {
+    const movedAs = await moveAway(folder, file, target, set);
     if (error?.file === file) await writeErrors(target, movedAs, [{ column: "", ...error }]);
   }
 }

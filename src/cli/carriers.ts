@@ -49,7 +49,12 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
 export async function carriersWithin({ config, ledger, clock }: Parts): Promise<Carriers> {
   const { budget } = config.platform;
   const governor = openGovernor({ clock, budget, ledger });
-  return { governor, queueOver: embeddedQueue, hurry: () => {}, close: async () => {} };
+  return {
+    governor,
+    queueOver: embeddedQueue,
+    hurry: () => governor.hurry(),
+    close: async () => {},
+  };
 }
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */

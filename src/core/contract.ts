@@ -100,6 +100,8 @@ export interface Sink {
    * go one after the other, so that the second finds what the first made.
    */
   readonly names?: string;
+  /** What was taken from it cannot be looked for any more (a folder that an ERP empties). */
+  readonly forgets?: boolean;
   /** Requests it may have under way at once; 4 when left out. */
   readonly atOnce?: number;
   readonly policy: Policy;

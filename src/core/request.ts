@@ -225,7 +225,9 @@ function holdOf(answer: Answer): number {
 }
 
 function found(request: RequestState, finding: Finding, policy: Policy, at: Moment): Step {
-  expect(request, "finding", ["preflight", "sending", "unknown"]);
+  expect(request, "finding", ["preflight", "sending", "unknown", "manual"]);
+  // A person's request is settled by proof that it is there, and by nothing less.
+  if (request.state === "manual" && finding.found !== "exact") return quiet(request);
   const raise: Raise[] =
     finding.found === "several" ? [{ alarm: "doubled", detail: finding.detail }] : [];
   switch (finding.found) {

@@ -44,7 +44,7 @@ const habits: Readonly<Record<string, Habit>> = {
   },
   restored: {
     retryMs: null,
-    next: "Put exports that were read since the backup back to be read again, wait until nothing is pending, look at the quarantine, then `fuelbridge release restored`.",
+    next: "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
   },
 } satisfies Record<Breaker | "doubled" | "restored", Habit>;
 

@@ -6,7 +6,7 @@ import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { watchForRestore } from "./recovery.ts";
-import { push, recover, runFlow } from "./run.ts";
+import { push, type Ran, recover, runFlow } from "./run.ts";
 import { verify, verifyDue } from "./verify.ts";
 import { nextDue } from "./schedule.ts";
 
@@ -24,6 +24,8 @@ interface Lane {
 const LONGEST_PAUSE_MS = 30_000;
 /** `once` waits this long for a request that has to settle; what needs longer is for the daemon. */
 const ONCE_WAITS_MS = 120_000;
+/** While it gets on, however slowly, for no longer than this. */
+const ONCE_TAKES_MS = 15 * 60_000;
 
 export class Daemon {
   readonly #engine: Engine;
@@ -74,17 +76,21 @@ export class Daemon {
   async once(signal: AbortSignal): Promise<{ inStep: boolean }> {
     const { clock } = this.#engine;
     const active = this.#lanes.filter(({ flow }) => !flow.paused);
-    const giveUp = later(clock.now(), ONCE_WAITS_MS);
+    const flows = active.map(({ flow }) => flow);
+    const end = later(clock.now(), ONCE_TAKES_MS);
+    let giveUp = later(clock.now(), ONCE_WAITS_MS);
     for (let withPull = true; !signal.aborted; withPull = false) {
       let progress = 0;
       for (const lane of active) progress += await this.#step(lane, withPull, signal);
-      if (progress > 0) continue;
+      if (progress > 0) {
+        giveUp = later(clock.now(), ONCE_WAITS_MS);
+        continue;
+      }
       const wakes = active.flatMap(({ wakeAt }) => (wakeAt === null ? [] : [wakeAt.monoMs]));
       const next = Math.min(...wakes);
-      if (wakes.length === 0 || next > giveUp.monoMs) break;
+      if (wakes.length === 0 || next > Math.min(giveUp.monoMs, end.monoMs)) break;
       await clock.pause(Math.max(next - clock.now().monoMs, 1), signal);
     }
-    const flows = active.map(({ flow }) => flow);
     return { inStep: inStep(this.#engine, flows) };
   }
 
@@ -144,9 +150,9 @@ export class Daemon {
       if (withPull) await this.#verify(lane, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
-        : { ...(await push(engine, flow, signal)), received: 0, trouble: null };
+        : { ...(await push(engine, flow, signal)), received: 0, trouble: null, waitMs: null };
       lane.wakeAt = ran.wakeAt;
-      if (withPull) this.#scheduleNext(flow, ran.trouble);
+      if (withPull) this.#scheduleNext(flow, ran.trouble, ran.waitMs);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
@@ -172,28 +178,29 @@ export class Daemon {
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });
   }
 
-  #scheduleNext(flow: Flow, trouble: { message: string; next: string } | null): void {
-    const { store, clock } = this.#engine;
+  #scheduleNext(flow: Flow, trouble: Ran["trouble"], waitMs: number | null = null): void {
+    const { store, clock, stretch } = this.#engine;
     const now = clock.now().wallMs;
-    const due = nextDue(
-      flow.schedule,
-      now,
-      flow.side === "platform" ? this.#engine.stretch?.() : 1,
-    );
-    store.transaction(() => store.flows.ran(flow.flow, now, due, trouble));
+    const due = nextDue(flow.schedule, now, flow.side === "platform" ? stretch?.() : 1);
+    // A source that could not be read may say when it can.
+    const soon = waitMs === null ? due : Math.min(due, now + Math.max(waitMs, 1_000));
+    store.transaction(() => store.flows.ran(flow.flow, now, soon, trouble));
   }
 }
 
 /** Every walk went through, and nothing is pending or under way. What waits for a person does not count. */
-export function inStep({ store }: Engine, flows: readonly Flow[]): boolean {
-  return flows.every((flow) => {
-    const row = store.flows.find(flow.name);
-    return (
-      row !== null &&
-      row.last_run_ms !== null &&
-      row.last_error === null &&
-      store.requests.openCount(flow.flow) === 0 &&
-      !store.deliveries.counts(flow.flow).has("pending")
-    );
-  });
+export function inStep(engine: Engine, flows: readonly Flow[]): boolean {
+  const rows = flows.map(({ name }) => engine.store.flows.find(name));
+  const walked = rows.every(
+    (row) => row !== null && row.last_run_ms !== null && row.last_error === null,
+  );
+  return walked && unsettled(engine, flows) === 0;
+}
+
+/** Documents that are still to be settled by machine. */
+function unsettled({ store }: Engine, flows: readonly Flow[]): number {
+  return flows.reduce((sum, { flow }) => {
+    const pending = store.deliveries.counts(flow).get("pending") ?? 0;
+    return sum + pending + store.requests.openCount(flow);
+  }, 0);
 }

@@ -14,7 +14,7 @@ import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
-import { inRecovery, lookFirst } from "./recovery.ts";
+import { inRecovery, lookFirst } from "./restored.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -120,7 +120,9 @@ async function send(
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   await places.take();
-  const { sending, answer } = await sent(engine, flow, request, carried).finally(places.leave);
+  const { sending, answer } = await sent(engine, flow, request, carried).finally(() =>
+    places.leave(),
+  );
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
   const next = await store.together(() => {
     const after = moved(engine, flow, sending, event, told(answer));
@@ -183,7 +185,8 @@ async function read(
  */
 export function recognised(engine: Engine, request: StoredRequest, record: unknown): boolean {
   const flow = engine.flows.find((one) => one.flow === request.flow);
-  if (request.machine.state !== "unknown" || flow?.sink.recognise === undefined) return false;
+  const unsettled = request.machine.state === "unknown" || request.machine.state === "manual";
+  if (!unsettled || flow?.sink.recognise === undefined) return false;
   const carried = engine.store.requests.carried(request.request);
   const ids = flow.sink.recognise(outgoing(request, carried), record);
   if (ids === null) return false;
@@ -267,19 +270,18 @@ function apply(
     case "rejected":
       refused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
-        for (const one of carried) deliveries.quarantine(one.delivery, null, faultOf(cause), at);
+        for (const one of carried)
+          deliveries.quarantine(one.delivery, { number: null, fault: faultOf(cause) }, at);
       break;
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);
       break;
     case "manual":
-      for (const one of carried)
-        deliveries.quarantine(
-          one.delivery,
-          null,
-          request.machine.firstSentWallMs === null ? taken(cause) : undecided(cause),
-          at,
-        );
+      for (const one of carried) {
+        const looked = request.machine.firstSentWallMs === null;
+        const fault = looked ? taken(cause) : undecided(cause);
+        deliveries.quarantine(one.delivery, { number: null, fault }, at);
+      }
       break;
     case "ready":
     case "preflight":

@@ -13,6 +13,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, AnswerName } from "../core/outcome.ts";
+import { retry, select } from "../report/decisions.ts";
 import type { Flow } from "./engine.ts";
 import { Daemon } from "./daemon.ts";
 import { recover, runFlow } from "./run.ts";
@@ -271,6 +272,27 @@ test("a second document under a number that we wrote once is for a person, never
     { code: "doubled", cause: "INV-1 is there twice: we wrote it as id-of-INV-1, and this is P-8" },
   ]);
   expect(back.sent).toEqual([]);
+});
+
+test("a newer version of a document that a person must decide about is in the same decision, never out of sight", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  sink.script.push(() => ({ answer: answer("timed-out"), execute: false }));
+  const page = (extra: object, position: number) => [
+    { changes: [bill("INV-1", "1", extra)], position },
+  ];
+  const flow = bench.flow({ sink, source: pagesOf(page({}, 1), page({ note: "new" }, 2)) });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ quarantined: 1 });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ superseded: 1, quarantined: 1 });
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: "needs-decision", count: 1 }]);
+  bench.store.transaction(() => {
+    for (const one of select(bench.engine, [flow], "all")) retry(bench.engine, one);
+  });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ superseded: 1, delivered: 1 });
+  expect(sink.executed.map(({ body }) => body.includes("new"))).toEqual([true]);
 });
 
 test("posted money never changes silently", async () => {

@@ -25,7 +25,13 @@ interface Ready {
 type Judged =
   | { readonly verdict: "ready"; readonly ready: Ready }
   | { readonly verdict: "skipped" | "echo"; readonly note: string; readonly number: string }
-  | { readonly verdict: "quarantined"; readonly fault: Fault; readonly number: string | null }
+  | {
+      readonly verdict: "quarantined";
+      readonly fault: Fault;
+      readonly number: string | null;
+      /** What a person's decision about it is a decision about, too. */
+      readonly request?: number;
+    }
   /** Something it depends on is on its way: it is looked at again once that is settled. */
   | { readonly verdict: "held" };
 
@@ -57,7 +63,7 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
       const judged = judge(engine, flow, delivery);
       if (judged.verdict === "ready") ready.push(judged.ready);
       else if (judged.verdict === "quarantined")
-        store.deliveries.quarantine(delivery.delivery, judged.number, judged.fault, at);
+        store.deliveries.quarantine(delivery.delivery, judged, at);
       else if (judged.verdict !== "held")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
@@ -95,6 +101,9 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
     const live = store.requests.live(mapping.kind, number);
     if (live !== null && recognised(engine, live, told))
       return { verdict: "echo", note: `written by us as ${number}`, number };
+    // An earlier version of it waits for a person, whose decision this one needs as well.
+    if (live !== null && live.flow === flow.flow && live.machine.state === "manual")
+      return { verdict: "quarantined", number, fault: undecidedBefore, request: live.request };
     if (live !== null) return { verdict: "held" };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
 
@@ -122,6 +131,12 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
     return { verdict: "quarantined", fault: faultOf(error), number };
   }
 }
+
+const undecidedBefore: Fault = {
+  code: "needs-decision",
+  message: "an earlier version of it was sent, and nobody can tell by machine whether it arrived",
+  next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
+};
 
 /** @throws Refused when we have written a document of this number to the side that this one comes from */
 function expectNoDouble(

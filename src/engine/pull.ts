@@ -8,6 +8,8 @@ export interface Pulled {
   readonly received: number;
   /** Why reading stopped early, for the operator; null when the walk is complete. */
   readonly trouble: { readonly message: string; readonly next: string } | null;
+  /** When the source said to come back, ms; null when it did not. */
+  readonly waitMs: number | null;
 }
 
 /** Aborting `signal` stops between two pages; the position is where the last stored page ended. */
@@ -17,7 +19,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let pages = 0;
   let received = 0;
   const stop = blocked(engine, [scope, flow.from]);
-  if (stop !== null) return { pages, received, trouble: stop };
+  if (stop !== null) return { pages, received, trouble: stop, waitMs: null };
 
   const reading = {
     signal,
@@ -38,7 +40,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       engine.progress?.(flow.name);
     }
     clearBreakers(engine, [scope, flow.from]);
-    return { pages, received, trouble: null };
+    return { pages, received, trouble: null, waitMs: null };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     const trouble = { message: error.message, next: error.next };
@@ -51,6 +53,6 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         waitMs: error.waitMs,
         next: error.next,
       });
-    return { pages, received, trouble };
+    return { pages, received, trouble, waitMs: error.waitMs };
   }
 }

@@ -1,11 +1,14 @@
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { openStore } from "../store/store.ts";
 import { bill, engineOn, pagesOf, type Receiver, receiver } from "../../test/support/engine.ts";
+import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
+import type { Flow } from "./engine.ts";
 
 const signal = new AbortController().signal;
 const file = (folder: string): string => join(folder, "fuelbridge.sqlite");
@@ -17,7 +20,7 @@ async function life(
   numbers: readonly string[],
   by?: string,
 ): Promise<{ stops: string[]; open: number; delivered: number }> {
-  const bench = engineOn(folder);
+  const bench = engineOn(folder, testClock(Date.now()));
   const changes = numbers.map((number) => bill(number, "10.00"));
   const flow = bench.flow({ sink, source: pagesOf([{ changes, position: numbers.length }]) });
   const daemon = new Daemon(bench.engine, [flow]);
@@ -57,6 +60,59 @@ test("a restored store sends nothing until it has looked for everything and a pe
   expect(released).toEqual({ stops: [], open: 0, delivered: 3 });
   expect(sink.executed.map(({ body }) => body.includes("INV-3"))).toEqual([false, false, true]);
   expect(await life(folder, sink, ["INV-4"])).toMatchObject({ stops: [], delivered: 4 });
+});
+
+/** A site with both directions: an ERP that keeps what it took to itself, and the platform. */
+function twoWays(folder: string, erp: Receiver, platform: Receiver, told: readonly Change[]) {
+  const bench = engineOn(folder, testClock(Date.now()));
+  const out = bench.flow({
+    sink: platform,
+    source: pagesOf([{ changes: [bill("INV-1", "10.00")], position: 1 }]),
+  });
+  const home = bench.flow({
+    name: "home",
+    side: "platform",
+    from: "platform.bills",
+    to: "erp.bills",
+    sink: erp,
+    source: pagesOf([{ changes: told, position: 1 }]),
+  });
+  const daemon = new Daemon(bench.engine, [home, out]);
+  const parts = { engine: bench.engine, flows: [home, out], daemon, version: "0" };
+  const office = storeOffice({ ...parts, startedAt: new Date() });
+  const counts = (flow: Flow) => Object.fromEntries(bench.store.deliveries.counts(flow.flow));
+  return { bench, daemon, office, out: () => counts(out), home: () => counts(home) };
+}
+
+test("after a restore our own documents are not taken for the platform's, and what may be delivered already waits", async () => {
+  const folder = tempFolder();
+  const old = join(tempFolder(), "backup.sqlite");
+  await life(folder, receiver(), []);
+  copyFileSync(file(folder), old);
+  const platform = receiver();
+  const erp = receiver({ operation: "file.bill", forgets: true });
+  const theirs = { ...bill("INV-9", "5.00"), id: "P-9", version: "2026-01-01T00:00:00.000000000Z" };
+  const ours = { ...bill("INV-1", "10.00"), id: "id-of-INV-1", version: theirs.version };
+  const before = twoWays(folder, erp, platform, [theirs]);
+  await before.daemon.once(signal);
+  before.bench.store.close();
+  expect([erp.executed.length, platform.executed.length]).toEqual([1, 1]);
+
+  copyFileSync(old, file(folder));
+  const after = twoWays(folder, erp, platform, [ours, theirs]);
+  await expect(after.office.release("restored", "eva")).rejects.toThrow(/: bills, home\./);
+  await after.daemon.once(signal);
+  expect([after.out(), after.home()]).toEqual([{ delivered: 1 }, { pending: 2 }]);
+  await after.office.release("restored", "eva");
+  await after.daemon.once(signal);
+  const [maybe] = after.bench.store.questions.quarantine();
+  expect(maybe).toMatchObject({ code: "maybe-delivered", count: 2 });
+  await after.office.retry("all");
+  await after.daemon.once(signal);
+  // The one is an echo now; the other was retried by a person.
+  expect(after.home()).toEqual({ echo: 1, delivered: 1 });
+  expect([erp.executed.length, platform.executed.length]).toEqual([2, 1]);
+  after.bench.store.close();
 });
 
 test.each([

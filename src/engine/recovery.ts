@@ -1,32 +1,82 @@
 /**
  * A store that was restored does not know what was sent after its backup. Until a person has released it, everything
- * that wants to go out is looked for at its receiver, whatever its policy says, and nothing is sent (reliability O20).
+ * that wants to go to the platform is looked for there, whatever its policy says, and nothing is sent; what wants to
+ * go to the ERP waits whole, because what we wrote to the platform must be known as ours before (reliability O20).
  */
-import type { Policy } from "../core/outcome.ts";
 import { trip } from "./breakers.ts";
-import type { Engine } from "./engine.ts";
-
-const RESTORED = "restored";
+import { moved } from "./deliver.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { inRecovery, RESTORED } from "./restored.ts";
 
 /** At start. */
 export function watchForRestore(engine: Engine): void {
   const why = engine.store.restored();
   if (why === null || inRecovery(engine)) return;
-  engine.store.transaction(() =>
+  engine.store.transaction(() => {
     trip(engine, {
       breaker: RESTORED,
       scope: "everything that is sent",
       detail: `this store does not know all that was sent: ${why}. It reads and looks, and sends nothing`,
-    }),
-  );
+    });
+    for (const flow of engine.flows) if (flow.side === "platform") thaw(engine, flow);
+  });
 }
 
-export const inRecovery = ({ store }: Engine): boolean =>
-  store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
+/** What was frozen and never sent is judged again once it is known what is ours. */
+function thaw(engine: Engine, flow: Flow): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    const { state, firstSentWallMs } = request.machine;
+    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
+    const carried = store.requests.carried(request.request);
+    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+    moved(engine, flow, request, event, "the store was restored");
+    for (const { delivery } of carried) store.deliveries.reopen(delivery);
+  }
+}
 
-export const lookFirst = (policy: Policy): Policy => ({ ...policy, preflight: true });
+/** Which flows have not read everything since the store was restored, so that nobody can release it yet. */
+export function unread(engine: Engine): string[] {
+  const stop = engine.store.journal.breakers().find(({ breaker }) => breaker === RESTORED);
+  if (stop === undefined) return [];
+  return engine.flows
+    .filter(({ name, paused }) => {
+      const row = engine.store.flows.find(name);
+      if (paused) return false;
+      return row === null || row.last_error !== null || (row.last_run_ms ?? 0) < stop.sinceMs;
+    })
+    .map(({ name }) => name);
+}
 
-/** A person has seen to it. Inside the transaction that drops the stop. */
+/**
+ * A person has seen to it. Inside the transaction that drops the stop. What receivers cannot be asked for, and is as
+ * old as what the store had sent, may have been delivered: it waits for a person.
+ */
 export function released(engine: Engine, breaker: string): void {
-  if (breaker === RESTORED) engine.store.acknowledge(engine.clock.now().wallMs);
+  if (breaker !== RESTORED) return;
+  const { store, clock } = engine;
+  const at = clock.now().wallMs;
+  const until = store.sentUntil();
+  for (const flow of engine.flows)
+    if (flow.sink.forgets === true) doubt(engine, flow, until ?? new Date(at).toISOString(), at);
+  store.acknowledge(at);
+}
+
+/** `until`: ISO 8601 UTC. */
+function doubt({ store }: Engine, flow: Flow, until: string, at: number): void {
+  let after = 0;
+  for (;;) {
+    const lot = store.deliveries.pending(flow.flow, after, 200);
+    for (const { delivery, version } of lot) {
+      after = delivery;
+      if (version !== null && Date.parse(version) > Date.parse(until)) continue;
+      const fault = {
+        code: "maybe-delivered",
+        message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
+        next: "Look for it there: resolve it when it is there, retry it when it is not.",
+      };
+      store.deliveries.quarantine(delivery, { number: null, fault }, at);
+    }
+    if (lot.length === 0) return;
+  }
 }

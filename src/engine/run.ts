@@ -4,6 +4,7 @@ import { deliver, moved } from "./deliver.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { freezeLot } from "./freeze.ts";
 import { pull } from "./pull.ts";
+import { mayFreeze } from "./restored.ts";
 
 export interface Ran {
   readonly trouble: { readonly message: string; readonly next: string } | null;
@@ -11,12 +12,14 @@ export interface Ran {
   /** Deliveries that left the pending state, and steps of requests. */
   readonly progress: number;
   readonly wakeAt: Moment | null;
+  /** When the source said to come back, ms; null when it did not. */
+  readonly waitMs: number | null;
 }
 
 export async function runFlow(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Ran> {
   const pulled = await pull(engine, flow, signal);
   const pushed = await push(engine, flow, signal);
-  return { ...pushed, received: pulled.received, trouble: pulled.trouble };
+  return { ...pushed, received: pulled.received, trouble: pulled.trouble, waitMs: pulled.waitMs };
 }
 
 /**
@@ -31,7 +34,7 @@ export async function push(
   flow: Flow,
   signal: AbortSignal,
 ): Promise<Pick<Ran, "progress" | "wakeAt">> {
-  const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
+  const openMax = mayFreeze(engine, flow) ? (flow.sink.itemsMax > 1 ? 1 : OPEN_MAX) : 0;
   let progress = 0;
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
@@ -55,7 +58,7 @@ export async function push(
 export function recover(engine: Engine, flow: Flow): number {
   const { store, clock } = engine;
   return store.transaction(() => {
-    const open = store.requests.open(flow.flow);
+    const open = store.requests.open(flow.flow).filter(({ machine }) => machine.state !== "manual");
     for (const request of open)
       moved(engine, flow, request, { type: "restart", at: clock.now() }, request.machine.state);
     return open.length;

@@ -32,6 +32,8 @@ export interface GovernorOptions {
 
 export interface ProcessGovernor extends Governor {
   minute(): MinuteView;
+  /** The process is about to end: what would have to wait for a place is refused from now on. */
+  hurry(): void;
 }
 
 /** The last minute, for people. */
@@ -44,25 +46,29 @@ export interface MinuteView {
 
 export function openGovernor({ clock, budget, ledger }: GovernorOptions): ProcessGovernor {
   const minute = new Minute(budget.perMinute);
+  const stopping = new AbortController();
   return {
     async admit(purpose) {
       for (;;) {
         const { wallMs, monoMs } = clock.now();
         const refused = refusalOf(budget, ledger, purpose, wallMs);
         if (refused !== null) return refused;
-        const waitMs = minute.waitMs(monoMs);
+        const waitMs = Math.ceil(minute.waitMs(monoMs));
         if (waitMs <= 0) {
           ledger.spend(monthAt(wallMs).name, purpose);
           minute.take(monoMs);
           return { admitted: true };
         }
-        await clock.pause(Math.ceil(waitMs));
+        if (stopping.signal.aborted || (purpose === "write" && waitMs > WRITE_WAITS_MS))
+          return { admitted: false, waitMs, detail: "the minute's requests are used up" };
+        await clock.pause(waitMs, stopping.signal);
       }
     },
     learn(headers, status) {
       minute.learn(headers, status, clock.now().monoMs);
     },
     minute: () => minute.view(clock.now().monoMs),
+    hurry: () => stopping.abort(),
   };
 }
 
@@ -89,6 +95,12 @@ function refusalOf(
     used < budget.perMonth ? `${all}; the rest is kept for writes and for looking for them` : all;
   return refusal(endMs, detail);
 }
+
+/**
+ * A write counts as sent from before it is admitted, and within what time it may go again is counted from there
+ * (reliability 2.6): it does not wait here for long.
+ */
+const WRITE_WAITS_MS = 2_000;
 
 /** Asking again costs nothing, and the limit may be raised; but the wait of a write becomes a stop. */
 const ASK_AGAIN_MS = 15 * 60_000;

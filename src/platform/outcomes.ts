@@ -24,7 +24,8 @@ export function answerOf(
 ): Answer {
   if (exchange.kind === "held") {
     const { detail, waitMs } = exchange;
-    return { name: "month-spent", detail, waitMs };
+    // What passes within the platform's window is no matter of the month.
+    return { name: waitMs > MINUTE_MS ? "month-spent" : "slow-down", detail, waitMs };
   }
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
@@ -96,6 +97,8 @@ function nameOf(status: number, { code, kind }: Failure): AnswerName {
 
 const isMonthly = (code: string, kind: string): boolean =>
   code === "MONTHLY_CAP_EXCEEDED" || kind === "quota";
+
+const MINUTE_MS = 61_000;
 
 const CONFLICTS: Readonly<Record<string, AnswerName>> = {
   IDEMPOTENCY_KEY_CONFLICT: "key-conflict",
@@ -181,7 +184,10 @@ export function isQuota(exchange: Exchange, now: Date): boolean {
   );
 }
 
-function failureOf({ status, text, headers }: HttpAnswer, now: Date): Failure {
+function failureOf({ status, text, headers }: HttpAnswer, ourNow: Date): Failure {
+  // Times it names are by its own clock.
+  const theirs = new Date(headers["date"] ?? Number.NaN);
+  const now = Number.isNaN(theirs.getTime()) ? ourNow : theirs;
   const body = objectOf(parsed(text));
   const error = objectOf(body["error"]);
   const { message, details } = error;

@@ -2,7 +2,7 @@
 import { PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
-import { released } from "../engine/recovery.ts";
+import { released, unread } from "../engine/recovery.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
   type FlowStatus,
@@ -88,6 +88,12 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     async release(breaker, by) {
+      const missing = breaker === "restored" ? unread(engine) : [];
+      if (missing.length > 0)
+        throw new OfficeError(
+          `Not everything was read since the store was restored: ${missing.join(", ")}.`,
+          "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
+        );
       const dropped = store.transaction(() => {
         if (!store.journal.drop(breaker)) return false;
         released(engine, breaker);

@@ -37,6 +37,14 @@ export interface Carried {
   readonly amount: string | null;
 }
 
+export interface Quarantining {
+  readonly fault: Fault;
+  /** Null: as it is known already. */
+  readonly number: string | null;
+  /** The request that a decision is about; as it is when left out. */
+  readonly request?: number | undefined;
+}
+
 export type Ended = "delivered" | "skipped" | "echo" | "resolved";
 
 type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
@@ -68,7 +76,8 @@ export function deliveries(database: Database.Database) {
      where delivery = :delivery and state in ('pending', 'frozen', 'quarantined')`,
   );
   const quarantine = database.prepare(
-    `update delivery set state = 'quarantined', number = coalesce(?, number)
+    `update delivery set state = 'quarantined', number = coalesce(?, number),
+       request = coalesce(?, request)
      where delivery = ? and state in ('pending', 'frozen') and ${NOTHING_NEWER}`,
   );
   const reopen = database.prepare(
@@ -114,8 +123,8 @@ export function deliveries(database: Database.Database) {
     },
 
     /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
-    quarantine(delivery: number, number: string | null, fault: Fault, atMs: number): void {
-      if (quarantine.run(number, delivery).changes === 0) {
+    quarantine(delivery: number, { number, fault, request }: Quarantining, atMs: number): void {
+      if (quarantine.run(number, request ?? null, delivery).changes === 0) {
         changed(outdate.run(delivery), delivery);
         return;
       }

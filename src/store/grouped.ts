@@ -31,7 +31,7 @@ export function grouped(commit: (work: () => void) => void): <T>(work: () => T) 
 
   function alone(work: Waiting): void {
     try {
-      commit(work.run);
+      commit(() => work.run());
       work.settle();
     } catch (error) {
       work.reject(error);

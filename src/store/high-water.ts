@@ -25,7 +25,8 @@ export function highWater(database: Database.Database, path: string) {
   const known = identity.get();
   const store = known ?? randomUUID();
   if (known === undefined) database.prepare("insert into identity (store) values (?)").run(store);
-  let why = compared(readMark(path), store, head.get() as number, known === undefined);
+  const marked = readMark(path);
+  let why = compared(marked, store, head.get() as number, known === undefined);
   let leavingMs: number | null = null;
   let file: number | null = null;
 
@@ -39,6 +40,8 @@ export function highWater(database: Database.Database, path: string) {
   return {
     /** Why this store does not know all that was sent; null when it does. */
     restored: (): string | null => why,
+    /** Until when was sent from here before this start, ISO 8601 UTC. */
+    until: (): string | null => (marked === null || marked === "unreadable" ? null : marked.at),
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
       leavingMs = atMs;

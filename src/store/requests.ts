@@ -42,25 +42,21 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
        'ready', 1, :machine, :at, :at)`,
   );
   const open = database.prepare<[number], Row>(
-    `select * from request where flow = ? and live = 1
-     order by request`,
+    "select * from request where flow = ? and live = 1 order by request",
   );
   const one = database.prepare<[number], Row>("select * from request where request = ?");
   const openCount = database
     .prepare<[number], number>(
-      `select count(*) from request where flow = ?
-         and live = 1 and state <> 'manual'`,
+      "select count(*) from request where flow = ? and live = 1 and state <> 'manual'",
     )
     .pluck();
   const liveLane = database
     .prepare<[string, number], number>(
-      `select 1 from request where lane = ? and live = 1
-         and (state <> 'manual' or ?)`,
+      "select 1 from request where lane = ? and live = 1 and (state <> 'manual' or ?)",
     )
     .pluck();
   const liveKind = database.prepare<[string, string], Row>(
-    `select * from request where number = ? and kind = ?
-       and live = 1`,
+    "select * from request where number = ? and kind = ? and live = 1",
   );
   const generations = database
     .prepare<[string, string, string], number>(

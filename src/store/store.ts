@@ -32,6 +32,8 @@ export interface Store extends ReturnType<typeof rooms> {
    * when it knows.
    */
   restored(): string | null;
+  /** Until when the store that sent here had sent, ISO 8601 UTC; null when nobody knows. */
+  sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
   /** @throws StorageError when too little space is left to record outcomes. */
@@ -61,6 +63,7 @@ export function openStore(folder: string): Store {
     transaction,
     together: grouped(transaction),
     restored: () => sent.restored(),
+    sentUntil: () => sent.until(),
     acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => void database.pragma("shrink_memory"),
     told: (error) => told(path, error),

@@ -1,0 +1,14 @@
+import type { Policy } from "../core/outcome.ts";
+import type { Engine, Flow } from "./engine.ts";
+
+/** The stop of a store that does not know all that was sent (recovery.ts). */
+export const RESTORED = "restored";
+
+export const inRecovery = ({ store }: Engine): boolean =>
+  store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
+
+/** What goes to the ERP is not even frozen. */
+export const mayFreeze = (engine: Engine, { side }: Flow): boolean =>
+  side === "erp" || !inRecovery(engine);
+
+export const lookFirst = (policy: Policy): Policy => ({ ...policy, preflight: true });
