@@ -69,7 +69,13 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
   });
   const flows: readonly Flow[] = [out, into];
   const minute = () => governor.minute();
-  const month = monthReport({ store, clock, flows, budget, minute });
+  const month = monthReport({
+    spent: (month) => store.journal.spent(month),
+    clock,
+    flows,
+    budget,
+    minute,
+  });
   const engine: Engine = { ...bench.engine, clock, stretch: () => month.stretch() };
   const started = new Date(0);
   const office = storeOffice({

@@ -1,7 +1,7 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { monthAt } from "../core/budget.ts";
+import { monthAt, type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
@@ -13,6 +13,8 @@ import type { StoreLedger } from "../store/ledger.ts";
 
 export interface Carriers {
   readonly governor: ProcessGovernor;
+  /** Requests of a month (`2026-11`), of all that share the key. */
+  readonly spent: (month: string) => Spent;
   /** `sinks`: the platform's. */
   readonly queueOver: (sinks: Sinks) => Queue;
   /** The process is to end: nothing waits for its place within the minute any more. */
@@ -39,6 +41,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   });
   return {
     governor,
+    spent: (month) => governor.spent(month),
     queueOver: () => queue,
     hurry: () => governor.hurry(),
     close: () => queue.close(),
@@ -51,6 +54,7 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
   const governor = openGovernor({ clock, budget, ledger });
   return {
     governor,
+    spent: (month) => ledger.spent(month),
     queueOver: embeddedQueue,
     hurry: () => governor.hurry(),
     close: async () => {},

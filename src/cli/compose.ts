@@ -94,7 +94,13 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
     const endpoints = openEndpoints(config, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
-    const month = monthReport({ store, clock, flows, budget, minute: () => governor.minute() });
+    const month = monthReport({
+      spent: carriers.spent,
+      clock,
+      flows,
+      budget,
+      minute: () => governor.minute(),
+    });
     const returnMemory = memoryReturner();
     const engine: Engine = {
       store,

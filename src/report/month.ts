@@ -7,6 +7,7 @@ import {
   type Need,
   purposes,
   reserveOf,
+  type Spent,
   stretchOf,
   usedOf,
 } from "../core/budget.ts";
@@ -15,7 +16,8 @@ import { runsPerMonth } from "../engine/schedule.ts";
 import type { MonthStatus } from "./office.ts";
 
 export interface MonthParts {
-  readonly store: Engine["store"];
+  /** Requests of a month (`2026-11`), of all that share the key. */
+  readonly spent: (month: string) => Spent;
   readonly clock: Engine["clock"];
   readonly flows: readonly Flow[];
   readonly budget: Budget;
@@ -29,19 +31,25 @@ export interface MonthReport {
   stretch(): number;
 }
 
-export function monthReport({ store, clock, flows, budget, minute }: MonthParts): MonthReport {
+export function monthReport({
+  spent: spentIn,
+  clock,
+  flows,
+  budget,
+  minute,
+}: MonthParts): MonthReport {
   let need: Need | null = null;
   const stretch = (): number => {
     const now = clock.now().wallMs;
     need ??= needOf(flows, now);
-    return stretchOf(need, leftFor(budget, store.journal.spent(monthAt(now).name), "poll"), now);
+    return stretchOf(need, leftFor(budget, spentIn(monthAt(now).name), "poll"), now);
   };
   return {
     stretch,
     status() {
       const now = clock.now().wallMs;
       const month = monthAt(now).name;
-      const spent = store.journal.spent(month);
+      const spent = spentIn(month);
       const used = usedOf(spent);
       return {
         month,

@@ -30,7 +30,14 @@ export function storeOffice(parts: OfficeParts): Office {
   const { engine, flows, daemon } = parts;
   const { store, clock } = engine;
   const month =
-    parts.month ?? monthReport({ store, clock, flows, budget: usualBudget, minute: () => null });
+    parts.month ??
+    monthReport({
+      spent: (month) => store.journal.spent(month),
+      clock,
+      flows,
+      budget: usualBudget,
+      minute: () => null,
+    });
 
   return {
     status: async () => status({ ...parts, month }),
