@@ -56,8 +56,6 @@ type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
 const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = delivery.record
   and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`;
 
-export type Deliveries = ReturnType<typeof deliveries>;
-
 export function deliveries(database: Database.Database) {
   const why = causes(database);
   const pending = database.prepare<[number, number, number], PendingRow>(

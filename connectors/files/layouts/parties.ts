@@ -40,6 +40,3 @@ export const suppliers = records({
   joined: {},
   key: ({ code }) => code,
 });
-
-/** Customers and suppliers are the same record; one party may be both. */
-export type Party = z.infer<typeof customers.record>;
