@@ -1,5 +1,4 @@
 /** Tryton's list of parties, exported once for the category Customer and once for Supplier. */
-import type { z } from "zod";
 import { filled, records, text } from "./table.ts";
 
 const party = (term: string) => ({
