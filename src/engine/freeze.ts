@@ -9,6 +9,7 @@ import { type Link, otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { keyOf } from "./key.ts";
+import { mayFreeze } from "./restored.ts";
 import { recognised } from "./deliver.ts";
 
 /** Deliveries mapped in one transaction. */
@@ -52,6 +53,7 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
   if (last === undefined) return null;
   const at = clock.now().wallMs;
   return store.transaction(() => {
+    const mayGo = mayFreeze(engine, flow);
     const ready: Ready[] = [];
     let settled = 0;
     let apart = 0;
@@ -61,8 +63,9 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
         continue;
       }
       const judged = judge(engine, flow, delivery);
-      if (judged.verdict === "ready") ready.push(judged.ready);
-      else if (judged.verdict === "quarantined")
+      if (judged.verdict === "ready") {
+        if (mayGo) ready.push(judged.ready);
+      } else if (judged.verdict === "quarantined")
         store.deliveries.quarantine(delivery.delivery, judged, at);
       else if (judged.verdict !== "held")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);

@@ -7,7 +7,7 @@ export const RESTORED = "restored";
 export const inRecovery = ({ store }: Engine): boolean =>
   store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
 
-/** What goes to the ERP is not even frozen. */
+/** What goes to the ERP is judged, for it may turn out to be ours, and not frozen. */
 export const mayFreeze = (engine: Engine, { side }: Flow): boolean =>
   side === "erp" || !inRecovery(engine);
 

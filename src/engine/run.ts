@@ -4,7 +4,6 @@ import { deliver, moved } from "./deliver.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { freezeLot } from "./freeze.ts";
 import { pull } from "./pull.ts";
-import { mayFreeze } from "./restored.ts";
 
 export interface Ran {
   readonly trouble: { readonly message: string; readonly next: string } | null;
@@ -34,7 +33,7 @@ export async function push(
   flow: Flow,
   signal: AbortSignal,
 ): Promise<Pick<Ran, "progress" | "wakeAt">> {
-  const openMax = mayFreeze(engine, flow) ? (flow.sink.itemsMax > 1 ? 1 : OPEN_MAX) : 0;
+  const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
