@@ -21,17 +21,16 @@ test("sample.yaml is a configuration of this connector, and names every setting 
   const { endpoints } = parse(text) as { endpoints: { books: Record<string, unknown> } };
   const { connector, ...section } = endpoints.books;
   expect(connector).toBe("tryton");
-  const config = TrytonConfig.parse(section);
+  expect(TrytonConfig.safeParse(section).error).toBeUndefined();
   const left = Object.keys(TrytonConfig.shape).filter((name) => section[name] === undefined);
   expect(left).toEqual(["deadlineMs", "settleMs"]);
-  expect(config.accounts.rounding).toBe("5900");
 });
 
 test("what is left out is what most want: posted, our numbers, Tryton's own journals", () => {
   expect(TrytonConfig.parse(least)).toMatchObject({
     url: "https://tryton.example.com",
     currency: "USD",
-    journals: { revenue: "REV", expense: "EXP", cash: "CASH" },
+    journals: { revenue: "REV", expense: "EXP" },
     posting: "post",
     guard: "search",
     numbering: "platform",

@@ -33,16 +33,12 @@ export const TrytonConfig = z.strictObject({
       payable: code("What we owe: the account of supplier invoices."),
       revenue: code("Lines of customer invoices whose product has no account."),
       expense: code("Lines of supplier invoices whose product has no account."),
-      rounding: code(
-        "Cents by which Tryton's sum differs from the document's; left out: such a document waits for a person.",
-      ).optional(),
     })
     .describe("Accounts by their codes."),
   journals: z
     .strictObject({
       revenue: code("Of customer invoices.").default("REV"),
       expense: code("Of supplier invoices.").default("EXP"),
-      cash: code("Of payments.").default("CASH"),
     })
     .prefault({})
     .describe("Journals by their codes."),

@@ -31,7 +31,6 @@ function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
       payable: "2100",
       revenue: "4000",
       expense: "5000",
-      rounding: "5900",
       ...changes.accounts,
     },
     journals: { ...changes.journals },
@@ -94,10 +93,8 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       "account 2100 (payable)",
       "account 4000 (revenue)",
       "account 5000 (expense)",
-      "account 5900 (rounding)",
       "journal REV (revenue)",
       "journal EXP (expense)",
-      "journal CASH (cash)",
       'payment method "Bank transfer"',
       'payment term "Net 10"',
       "warehouse WH",
@@ -108,8 +105,8 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
   test("every code that is not there is a fault of its own, with its code", async () => {
     const found = await faults(
       endpoint(shared, {
-        accounts: { receivable: "1299", rounding: "59" },
-        journals: { cash: "BANK" },
+        accounts: { receivable: "1299" },
+        journals: { revenue: "BANK" },
         paymentMethod: "Cheque",
         paymentTerm: "Net 11",
         warehouse: "YARD",
@@ -117,7 +114,6 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     );
     expect(found.map(({ fault }) => [fault?.code, fault?.message])).toEqual([
       ["not-in-tryton", "Tryton has no account 1299"],
-      ["not-in-tryton", "Tryton has no account 59"],
       ["not-in-tryton", "Tryton has no journal BANK"],
       ["not-in-tryton", "Tryton has no invoice payment method Cheque"],
       ["not-in-tryton", "Tryton has no payment term Net 11"],

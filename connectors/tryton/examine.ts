@@ -119,21 +119,17 @@ function monthsFrom(now: Date, timeZone: string): string[] {
 }
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
-const JOURNALS = ["revenue", "expense", "cash"] as const;
+const JOURNALS = ["revenue", "expense"] as const;
 
 /** Every code that the configuration names. */
 function codeLooks(books: Books): Look[] {
   const { lookup, config } = books;
   const { accounts, journals, paymentMethod, paymentTerm, warehouse } = config;
-  const { rounding } = accounts;
   return [
     ...ACCOUNTS.map((kind): Look => [
       `account ${accounts[kind]} (${kind})`,
       () => accountFault(books, accounts[kind], kind),
     ]),
-    ...(rounding === undefined
-      ? []
-      : [exists(`account ${rounding} (rounding)`, () => lookup.account(rounding))]),
     ...JOURNALS.map((kind): Look => [
       `journal ${journals[kind]} (${kind})`,
       () => journalFault(books, journals[kind], kind),
