@@ -6,6 +6,7 @@ import { TrytonFault } from "./fault.ts";
 import { differing, type Guard, HARMLESS, type Prepared } from "./guard.ts";
 import { difference, figuresOf, invoiceValues } from "./invoice-values.ts";
 import { isRefusal } from "./outcome.ts";
+import { type Addressed, partiesFor } from "./parties.ts";
 import { idOf, type Standing, standingsOf, type Verdict } from "./standing.ts";
 
 export interface Booking {
@@ -24,10 +25,10 @@ export async function book(
   bookings: readonly Booking[],
 ): Promise<(number | null)[]> {
   const there = await expectOurs(books, guard, bookings);
-  const prepared: Prepared[] = [];
-  for (const { document, verdict } of bookings)
-    if (verdict.found === "none" && document.status !== "void")
-      prepared.push({ document, values: await invoiceValues(books, document) });
+  const absent = bookings
+    .filter(({ document, verdict }) => verdict.found === "none" && document.status !== "void")
+    .map(({ document }) => document);
+  const prepared = await preparedOf(books, absent);
   const made = prepared.length === 0 ? [] : await guard.create(prepared);
   const fresh = prepared.map(({ document }, at) => ({ document, id: made[at] as number }));
   const drafts = [...there, ...fresh];
@@ -43,6 +44,23 @@ export async function book(
       ? verdict.standing.id
       : (fresh.find((one) => one.document === document)?.id ?? null),
   );
+}
+
+async function preparedOf(
+  books: Books,
+  documents: readonly InvoiceDocument[],
+): Promise<Prepared[]> {
+  if (documents.length === 0) return [];
+  const parties = await partiesFor(
+    books,
+    documents.map(({ party }) => party),
+  );
+  const prepared: Prepared[] = [];
+  for (const document of documents) {
+    const party = parties.get(document.party.code) as Addressed;
+    prepared.push({ document, values: await invoiceValues(books, document, party) });
+  }
+  return prepared;
 }
 
 interface Draft {

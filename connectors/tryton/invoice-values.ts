@@ -13,18 +13,21 @@ import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import type { Product, Unit } from "./lookup.ts";
 import { markOf } from "./marks.ts";
-import { partyFor } from "./parties.ts";
+import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
 
 type Line = InvoiceDocument["lines"][number];
 
-/** The values of one `account.invoice.create`; a party that is not there yet is created. @throws Refused, TrytonFault */
-export async function invoiceValues(books: Books, document: InvoiceDocument): Promise<object> {
+/** The values of one `account.invoice.create`. @throws Refused, TrytonFault */
+export async function invoiceValues(
+  books: Books,
+  document: InvoiceDocument,
+  party: Addressed,
+): Promise<object> {
   const { config, lookup } = books;
   const { type, dueDate, invoiceDate } = document;
   const ours = type === "out";
   const { company } = await books.tryton.session();
-  const party = await partyFor(books, document.party);
   const lines: object[] = [];
   for (const line of document.lines) lines.push(await lineValues(books, type, line));
   const taxes: object[] = [];

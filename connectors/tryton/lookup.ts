@@ -44,6 +44,8 @@ export interface Lookup {
   party(code: string): Promise<PartyRow>;
   /** The same, or null: it may be created. */
   findParty(code: string): Promise<PartyRow | null>;
+  /** Those of these codes that are there, in one call. */
+  findParties(codes: readonly string[]): Promise<ReadonlyMap<string, PartyRow>>;
 }
 
 interface Kind {
@@ -149,6 +151,12 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     async findParty(code) {
       const found = await find(kinds.party, code);
       return found && partyOf(found);
+    },
+    async findParties(codes) {
+      const { model, field, reads } = kinds.party;
+      const params = [[[field, "in", codes]], 0, null, null, [field, ...reads]];
+      const rows = await tryton.call<Row[]>(`model.${model}.search_read`, params);
+      return new Map(rows.map((found) => [found[field] as string, partyOf(found)]));
     },
   };
 }
