@@ -231,4 +231,12 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     desk.database.restore(kept);
     expect(await sink.missing?.(before.ids as string[], never)).toEqual(before.ids);
   });
+
+  test("what was posted and is a draft again is no longer there, though it has its number", async () => {
+    const desk = deskIn(server, { posting: "draft" });
+    const { ids } = await send(invoiceSink(desk.books), invoiceDocument());
+    expect(await invoiceSink(desk.books).missing?.(ids as string[], never)).toEqual([]);
+    const posting = booksOf(desk.database, { posting: "post" });
+    expect(await invoiceSink(posting).missing?.(ids as string[], never)).toEqual(ids);
+  });
 });
