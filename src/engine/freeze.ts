@@ -10,7 +10,7 @@ import type { Engine, Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { keyOf } from "./key.ts";
 import { mayFreeze } from "./restored.ts";
-import { recognised } from "./deliver.ts";
+import { type Look, lookUnderWay } from "./under-way.ts";
 
 /** Deliveries mapped in one transaction. */
 const LOT = 200;
@@ -54,6 +54,7 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
   const at = clock.now().wallMs;
   return store.transaction(() => {
     const mayGo = mayFreeze(engine, flow);
+    const look = lookUnderWay(engine, flow);
     const ready: Ready[] = [];
     let settled = 0;
     let apart = 0;
@@ -62,7 +63,7 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
         apart++;
         continue;
       }
-      const judged = judge(engine, flow, delivery);
+      const judged = judge(engine, flow, delivery, look);
       if (judged.verdict === "ready") {
         if (mayGo) ready.push(judged.ready);
       } else if (judged.verdict === "quarantined")
@@ -86,7 +87,7 @@ function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): b
 const mostOf = (lot: number | null, sink: Sink): number =>
   lot === null ? shareOf(sink) : sink.itemsMax;
 
-function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
+function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look): Judged {
   const { store } = engine;
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
@@ -100,14 +101,12 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery): Judged {
     const link = store.links.find(mapping.kind, side, delivery.recordId);
     if (link !== null && link.born !== side)
       return { verdict: "echo", note: `written by us as ${number}`, number };
-    // Our own document may come by in a poll before its outcome is known.
-    const live = store.requests.live(mapping.kind, number);
-    if (live !== null && recognised(engine, live, told))
+    const before = look.before(delivery.record, number, told);
+    if (before.is === "ours")
       return { verdict: "echo", note: `written by us as ${number}`, number };
-    // An earlier version of it waits for a person, whose decision this one needs as well.
-    if (live !== null && live.flow === flow.flow && live.machine.state === "manual")
-      return { verdict: "quarantined", number, fault: undecidedBefore, request: live.request };
-    if (live !== null) return { verdict: "held" };
+    if (before.is === "undecided")
+      return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
+    if (before.is === "under-way") return { verdict: "held" };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
 
     const references = referencesOf(engine, flow);
