@@ -64,9 +64,10 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
         continue;
       }
       const judged = judge(engine, flow, delivery, look);
-      if (judged.verdict === "ready") {
-        if (mayGo) ready.push(judged.ready);
-      } else if (judged.verdict === "quarantined")
+      // Before all that is ours is known, a fault may only mean that it is.
+      if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
+      if (judged.verdict === "ready") ready.push(judged.ready);
+      else if (judged.verdict === "quarantined")
         store.deliveries.quarantine(delivery.delivery, judged, at);
       else if (judged.verdict !== "held")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
