@@ -79,6 +79,8 @@ describe.skipIf(!trytonIsThere)("the kit", () => {
       { field: "timeZone", config: (good) => ({ ...good, timeZone: "Texas" }) },
       { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
     ],
+    // Every change's answer is lost with THOROUGH=true; the sinks' own tests lose each of theirs at any time.
+    ...(process.env["THOROUGH"] === "true" ? {} : { steps: [1, 3, 6] }),
     sources: ["parties", "prices"],
     sinks: {
       invoices: {
