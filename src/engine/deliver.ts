@@ -9,11 +9,14 @@ import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
 import type { Carried } from "../store/deliveries.ts";
+import { otherId } from "../store/links.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { refusedBecause, sameThere, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
+import { limited, type Places } from "./places.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
@@ -28,7 +31,10 @@ export interface Delivered {
   readonly wakeAt: Moment | null;
 }
 
-/** Works on every open request of the flow until each is settled or has to wait. */
+/**
+ * Works on every open request of the flow until each is settled or has to wait. However it ends, nothing of it is under
+ * way any more. @throws what the first of its workers met
+ */
 export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
   const lanes = new Map<string, StoredRequest[]>();
   for (const request of engine.store.requests.open(flow.flow)) {
@@ -39,12 +45,16 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
   const queue = [...lanes.values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
   const places = limited(atOnce);
+  const failed = new AbortController();
+  const stopping = AbortSignal.any([signal, failed.signal]);
   let steps = 0;
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       for (const request of lane) {
-        const worked = await work(engine, flow, request, { signal, places });
+        // It may have been settled by a poll, or by a person, while it waited for its turn.
+        const current = engine.store.requests.get(request.request) ?? request;
+        const worked = await work(engine, flow, current, { signal: stopping, places });
         steps += worked.steps;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
@@ -54,7 +64,10 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
     }
   };
   // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go.
-  await Promise.all(Array.from({ length: 2 * atOnce }, worker));
+  const workers = Array.from({ length: 2 * atOnce }, worker);
+  for (const one of workers) one.catch((error: unknown) => failed.abort(error));
+  await Promise.allSettled(workers);
+  if (failed.signal.aborted) throw failed.signal.reason;
   return { steps, open: engine.store.requests.openCount(flow.flow), wakeAt };
 }
 
@@ -81,7 +94,7 @@ async function work(
     else if (action.do === "send") {
       const carried = engine.store.requests.carried(request.request);
       if (!(await prepared(engine, flow, request, carried))) continue;
-      request = await send(engine, flow, request, { carried, scopes, places });
+      request = await send(engine, flow, request, { carried, scopes, places, signal });
     } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(flow.name);
   }
@@ -116,10 +129,22 @@ async function send(
     carried,
     scopes,
     places,
-  }: { carried: readonly Carried[]; scopes: readonly string[]; places: Places },
+    signal,
+  }: {
+    carried: readonly Carried[];
+    scopes: readonly string[];
+    places: Places;
+    signal: AbortSignal;
+  },
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   await places.take();
+  // It may have waited so long that the same bytes must not go again unread.
+  const isTime = nextAction(request.machine, flow.sink.policy, clock.now()).do === "send";
+  if (!isTime || signal.aborted || blocked(engine, scopes) !== null) {
+    places.leave();
+    return request;
+  }
   const { sending, answer } = await sent(engine, flow, request, carried).finally(() =>
     places.leave(),
   );
@@ -194,6 +219,9 @@ export function recognised(engine: Engine, request: StoredRequest, record: unkno
   const event: Event = { type: "finding", at: engine.clock.now(), finding };
   const after = moved(engine, flow, request, event, `exact: ${finding.detail}`);
   apply(engine, flow, after, carried, finding);
+  // A newer version that waited for the same decision is judged again.
+  for (const delivery of engine.store.underWay.newer(request.request))
+    engine.store.deliveries.reopen(delivery);
   return true;
 }
 
@@ -264,14 +292,14 @@ function apply(
   const at = engine.clock.now().wallMs;
   switch (request.machine.state) {
     case "done":
-      linkAll(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      arrived(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
       accepted(flow.sink, engine.store.lots, request.request);
       break;
     case "rejected":
       refused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
         for (const one of carried)
-          deliveries.quarantine(one.delivery, { number: null, fault: faultOf(cause) }, at);
+          deliveries.quarantine(one.delivery, { number: null, fault: refusedBecause(cause) }, at);
       break;
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);
@@ -289,6 +317,27 @@ function apply(
     case "unknown":
       break;
   }
+}
+
+/** Booked twice here and once there is for a person: the link stays with the one that has it. */
+function arrived(
+  engine: Engine,
+  flow: Flow,
+  carried: readonly Carried[],
+  ids: readonly (string | null)[],
+  at: number,
+): void {
+  const there = flow.side === "platform" ? "erp" : "platform";
+  carried.forEach((one, index) => {
+    const id = ids[index] ?? null;
+    const link = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
+    const isAnother = link !== null && otherId(link, there) !== one.recordId;
+    if (!isAnother || flow.mapping.posts !== true) linkAll(engine, flow, [one], [id], at);
+    else {
+      const fault = sameThere(`${id}`, link);
+      engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);
+    }
+  });
 }
 
 /** Links both ids, ends the deliveries, and wakes what waited for them. */
@@ -309,8 +358,10 @@ export function linkAll(
       flow.side === "platform" ? [one.recordId, other] : [other, one.recordId];
     const { number, content, amount } = one;
     links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-    for (const waiting of causes.waitingFor(`waits for ${kind} ${one.recordId}`))
-      deliveries.reopen(waiting);
+    // Each side waits for it under its own id.
+    for (const id of new Set([one.recordId, other]))
+      for (const waiting of causes.waitingFor(`waits for ${kind} ${id}`))
+        deliveries.reopen(waiting);
   });
 }
 
@@ -325,34 +376,6 @@ function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing
   };
 }
 
-function faultOf(cause: Answer | Finding) {
-  const fault = "fault" in cause ? cause.fault : undefined;
-  return (
-    fault ?? {
-      code: "refused",
-      message: `the receiver refused it: ${cause.detail}`,
-      next: "Correct the document where it comes from, or the mapping, then retry.",
-    }
-  );
-}
-
-/** Nothing was sent: the look before the first send found something else. */
-function taken(cause: Answer | Finding) {
-  return {
-    code: "number-taken",
-    message: `the receiver has another document under this number: ${cause.detail}`,
-    next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
-  };
-}
-
-function undecided(cause: Answer | Finding) {
-  return {
-    code: "needs-decision",
-    message: `nobody can tell by machine whether it arrived: ${cause.detail}`,
-    next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
-  };
-}
-
 function told(answer: Answer): string {
   return answer.requestId === undefined ? answer.detail : `${answer.detail} [${answer.requestId}]`;
 }
@@ -364,27 +387,3 @@ function retryMoment(untilMs: number | null, now: Moment): Moment | null {
 
 /** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */
 const never = new AbortController().signal;
-
-interface Places {
-  take(): Promise<void>;
-  leave(): void;
-}
-
-function limited(places: number): Places {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  return {
-    take: () =>
-      new Promise((resolve) => {
-        if (free > 0) {
-          free--;
-          resolve();
-        } else waiting.push(resolve);
-      }),
-    leave() {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    },
-  };
-}

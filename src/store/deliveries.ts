@@ -71,7 +71,8 @@ export function deliveries(database: Database.Database) {
   );
   const end = database.prepare(
     `update delivery set state = :state, note = :note, number = coalesce(:number, number)
-     where delivery = :delivery and state in ('pending', 'frozen', 'quarantined')`,
+     where delivery = :delivery and (state in ('pending', 'frozen', 'quarantined')
+       or state = 'superseded' and :state = 'delivered')`,
   );
   const quarantine = database.prepare(
     `update delivery set state = 'quarantined', number = coalesce(?, number),
@@ -115,6 +116,7 @@ export function deliveries(database: Database.Database) {
       changed(freeze.run({ delivery, request, ...mapped }), delivery);
     },
 
+    /** A version that was superseded while its outcome was unknown may turn out to be delivered. */
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
       changed(end.run({ delivery, state, note, number }), delivery);
       why.drop(delivery);

@@ -32,7 +32,12 @@ export function links(database: Database.Database) {
      values (:kind, :platformId, :erpId, :born, :number, :content, :amount, :at)
      on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
        content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms
-     where link.born = excluded.born`,
+     where link.born = excluded.born and not exists (select 1 from link l where l.kind = excluded.kind
+       and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
+     on conflict (kind, erp_id) do nothing`,
+  );
+  const free = database.prepare(
+    `delete from link where kind = :kind and erp_id = :erpId and platform_id <> :platformId and born = :born`,
   );
   const newest = database.prepare<[string, string, number, number], Link>(
     `select ${columns} from link where kind = ? and born = ?
@@ -52,7 +57,10 @@ export function links(database: Database.Database) {
     find(kind: string, side: Side, id: string): Link | null {
       return (side === "platform" ? byPlatform : byErp).get(kind, id) ?? null;
     },
+    /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
+      const { kind, platformId, erpId, born } = link;
+      free.run({ kind, platformId, erpId, born });
       save.run({ ...link, at: atMs });
     },
     /** The last ones that were linked, of things that were born on this side. */

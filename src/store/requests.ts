@@ -74,7 +74,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const rename = database.prepare("update request set key = ? where request = ?");
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
     `select delivery, record.id, delivery.revision, number, delivery.content, amount
-     from delivery join record using (record) where request = ? order by delivery`,
+     from delivery join record using (record)
+     where request = ? and delivery.content is not null order by delivery`,
   );
 
   return {

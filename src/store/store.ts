@@ -14,6 +14,7 @@ import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
+import { underWay } from "./under-way.ts";
 
 export interface Store extends ReturnType<typeof rooms> {
   /** All or nothing, and durable when it returns. @throws StorageError */
@@ -84,6 +85,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     lots: lots(database),
     losses: losses(database),
     requests: requests(database, leaving),
+    underWay: underWay(database),
     links: links(database),
     journal: journal(database),
     questions: questions(database),

@@ -1,0 +1,138 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { expect, test } from "vitest";
+import {
+  type Bench,
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+} from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { defineMapping } from "../core/contract.ts";
+import { StorageError } from "../core/errors.ts";
+import { Daemon } from "./daemon.ts";
+import { deliver } from "./deliver.ts";
+import type { Flow } from "./engine.ts";
+import { freezeLot } from "./freeze.ts";
+import { runFlow } from "./run.ts";
+
+const signal = new AbortController().signal;
+const counts = ({ store }: Bench, { flow }: Flow) =>
+  Object.fromEntries(store.deliveries.counts(flow));
+const done = (id: string) => ({ name: "done", detail: "201", ids: [id] }) as const;
+const HOME = { from: "platform.bills", to: "erp.bills", side: "platform" } as const;
+
+test("what waited for its turn too long is read back, and not sent again unread", async () => {
+  const bench = engineOn(tempFolder());
+  const seen: string[] = [];
+  const taken = Promise.withResolvers<void>();
+  const isFirst = ({ body }: { body: string }): boolean => body.includes("INV-1");
+  const sink = receiver({
+    atOnce: 1,
+    async prepare(request) {
+      if (isFirst(request) && seen.length > 0) await taken.promise;
+    },
+    async send(request) {
+      seen.push(`${isFirst(request) ? "INV-1" : "INV-2"} sent`);
+      if (isFirst(request)) return { name: "torn", detail: "reset" };
+      // INV-1 may still go again unread; it waits while the only place is taken for longer than that.
+      taken.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      bench.clock.advance(60_000);
+      return done("INV-2");
+    },
+    async find() {
+      seen.push("looked");
+      return { found: "exact", ids: ["INV-1"], detail: "there" };
+    },
+  });
+  const [first, second] = ["INV-1", "INV-2"].map((number) => ({
+    changes: [bill(number, "1")],
+    position: 1,
+  }));
+  const flow = bench.flow({ sink, source: pagesOf(first ? [first] : []) });
+  await runFlow(bench.engine, flow, signal);
+  bench.store.transaction(() => second && bench.store.intake.page(flow.flow, second, 0));
+  freezeLot(bench.engine, flow, 0);
+  bench.clock.advance(2_000);
+  await deliver(bench.engine, flow, signal);
+  expect(seen).toEqual(["INV-1 sent", "INV-2 sent", "looked"]);
+});
+
+test("a fault in one send ends the run only when the others have their outcome", async () => {
+  const bench = engineOn(tempFolder());
+  const other = Promise.withResolvers<void>();
+  const sink = receiver({
+    async send({ body }) {
+      if (body.includes("INV-1")) {
+        setImmediate(() => setImmediate(other.resolve));
+        throw new TypeError("a fault");
+      }
+      await other.promise;
+      return done("x");
+    },
+  });
+  const changes = [bill("INV-1", "1"), bill("INV-2", "1")];
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await expect(runFlow(bench.engine, flow, signal)).rejects.toThrow("a fault");
+  expect(counts(bench, flow)).toEqual({ frozen: 1, delivered: 1 });
+});
+
+test.each([
+  [true, { delivered: 2, quarantined: 1 }, "P-1"],
+  [false, { delivered: 3 }, "P-2"],
+])(
+  "two of ours that are one at the receiver stop nothing else (posts: %s)",
+  async (posts, ends, linked) => {
+    const bench = engineOn(tempFolder());
+    const sink = receiver({
+      operation: "file.bill",
+      send: async ({ items }) => done(items[0]?.number === "INV-3" ? "E-3" : "E-1"),
+    });
+    const told = ["P-1", "P-2"].map((id) => ({ ...bill("INV-1", "1"), id }));
+    const flow = bench.flow({
+      ...HOME,
+      sink,
+      mapping: defineMapping({ ...billMapping, posts }),
+      source: pagesOf([{ changes: [...told, bill("INV-3", "1")], position: 1 }]),
+    });
+    await new Daemon(bench.engine, [flow]).once(signal);
+    expect(counts(bench, flow)).toEqual(ends);
+    expect(bench.store.links.find("invoice", "erp", "E-1")).toMatchObject({ platformId: linked });
+    const causes = bench.store.questions.quarantine().map(({ cause }) => cause);
+    expect(causes).toEqual(
+      posts ? ["the receiver has it as E-1, and has another one of ours (INV-1) as the same"] : [],
+    );
+  },
+);
+
+test("what waits for a document of the other side goes by itself too", async () => {
+  const bench = engineOn(tempFolder());
+  const mapping = defineMapping({ ...billMapping, kind: "customer", posts: false });
+  const back = receiver({ operation: "file.customer", send: async () => done("E-5") });
+  const invoice = bill("INV-1", "1", { payer: "E-5" });
+  const out = bench.flow({
+    sink: receiver(),
+    source: pagesOf([{ changes: [invoice], position: 1 }]),
+  });
+  const customer = { ...bill("C", "1"), id: "P-5" };
+  const source = pagesOf([{ changes: [customer], position: 1 }]);
+  const home = bench.flow({ name: "home", ...HOME, mapping, sink: back, source });
+  await runFlow(bench.engine, out, signal);
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: "waits-for" }]);
+  await runFlow(bench.engine, home, signal);
+  expect(counts(bench, out)).toEqual({ pending: 1 });
+});
+
+test("nothing is sent when it cannot be written down beside the store, and the process ends", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  mkdirSync(`${folder}.high-water`);
+  const sink = receiver();
+  const changes = [bill("INV-1", "1"), bill("INV-2", "1")];
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await expect(runFlow(bench.engine, flow, signal)).rejects.toThrow(StorageError);
+  expect(sink.sent).toEqual([]);
+  rmSync(`${folder}.high-water`, { recursive: true });
+});

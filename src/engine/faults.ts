@@ -1,0 +1,41 @@
+/** What an outcome means for people: causes in the quarantine, each with its next step. */
+import type { Fault } from "../core/fault.ts";
+import type { Answer, Finding } from "../core/outcome.ts";
+import type { Link } from "../store/links.ts";
+
+export function refusedBecause(cause: Answer | Finding): Fault {
+  const fault = "fault" in cause ? cause.fault : undefined;
+  return (
+    fault ?? {
+      code: "refused",
+      message: `the receiver refused it: ${cause.detail}`,
+      next: "Correct the document where it comes from, or the mapping, then retry.",
+    }
+  );
+}
+
+/** Nothing was sent: the look before the first send found something else. */
+export function taken(cause: Answer | Finding): Fault {
+  return {
+    code: "number-taken",
+    message: `the receiver has another document under this number: ${cause.detail}`,
+    next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
+  };
+}
+
+/** Two of ours are one there. */
+export function sameThere(id: string, { number }: Link): Fault {
+  return {
+    code: "one-at-receiver",
+    message: `the receiver has it as ${id}, and has another one of ours (${number}) as the same`,
+    next: "Look which of the two counts. Resolve it when there is rightly one; else correct its number where it comes from.",
+  };
+}
+
+export function undecided(cause: Answer | Finding): Fault {
+  return {
+    code: "needs-decision",
+    message: `nobody can tell by machine whether it arrived: ${cause.detail}`,
+    next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
+  };
+}

@@ -1,0 +1,37 @@
+/** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
+import type Database from "better-sqlite3";
+import type { State } from "../core/request-state.ts";
+
+export interface UnderWay {
+  readonly flow: number;
+  readonly request: number;
+  readonly state: State;
+  readonly record: number;
+  readonly number: string | null;
+  /** 0: a newer version has taken its place. */
+  readonly isOpen: 0 | 1;
+}
+
+export function underWay(database: Database.Database) {
+  const ofKind = database.prepare<[string], UnderWay>(
+    `select request.flow, request.request, request.state, record, delivery.number,
+       delivery.state in ('frozen', 'quarantined') as isOpen
+     from request join delivery using (request) where request.live = 1 and kind = ?`,
+  );
+  const newer = database
+    .prepare<[number], number>(
+      "select delivery from delivery where request = ? and content is null and state = 'quarantined'",
+    )
+    .pluck();
+
+  return {
+    /** Every one of this kind, to whichever side. */
+    of(kind: string): UnderWay[] {
+      return ofKind.all(kind);
+    },
+    /** Newer versions of what a request carries, which wait for the same decision. */
+    newer(request: number): number[] {
+      return newer.all(request);
+    },
+  };
+}
