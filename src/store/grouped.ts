@@ -1,5 +1,7 @@
 /** One commit for many: a durable commit costs a sync of the disk, whatever it holds. */
 
+import { StorageError } from "../core/errors.ts";
+
 interface Waiting {
   run(): void;
   settle(): void;
@@ -9,7 +11,8 @@ interface Waiting {
 /**
  * What is handed in during one turn of the event loop runs in one `commit`, in order. When one of them throws, none
  * has happened, and each runs in a commit of its own. Promises settle once everything is durable. A work may so run
- * twice, and must do nothing but change the store.
+ * twice, and must do nothing but change the store. A commit that fails by itself fails all of them: what a disk said
+ * once is not asked again.
  */
 export function grouped(commit: (work: () => void) => void): <T>(work: () => T) => Promise<T> {
   let waiting: Waiting[] = [];
@@ -17,13 +20,18 @@ export function grouped(commit: (work: () => void) => void): <T>(work: () => T) 
   function flush(): void {
     const works = waiting;
     waiting = [];
+    let ran = 0;
     try {
       commit(() => {
-        for (const work of works) work.run();
+        for (const work of works) {
+          work.run();
+          ran++;
+        }
       });
     } catch (error) {
-      if (works.length === 1) works[0]?.reject(error);
-      else for (const work of works) alone(work);
+      const isTheirs = ran < works.length && !(error instanceof StorageError);
+      if (isTheirs && works.length > 1) for (const work of works) alone(work);
+      else for (const work of works) work.reject(error);
       return;
     }
     for (const work of works) work.settle();

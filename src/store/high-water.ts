@@ -5,6 +5,8 @@
  */
 import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
+import { StorageError } from "../core/errors.ts";
 import { closeSync, constants, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
 
 interface Mark {
@@ -32,9 +34,17 @@ export function highWater(database: Database.Database, path: string) {
 
   function write(atMs: number): void {
     const mark = { store, audit: head.get() as number, at: new Date(atMs).toISOString() };
-    file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-    writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
-    fdatasyncSync(file);
+    try {
+      file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
+      fdatasyncSync(file);
+    } catch (error) {
+      throw new StorageError(
+        `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
+        `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
+        error,
+      );
+    }
   }
 
   return {
