@@ -62,6 +62,21 @@ test("a restored store sends nothing until it has looked for everything and a pe
   expect(await life(folder, sink, ["INV-4"])).toMatchObject({ stops: [], delivered: 4 });
 });
 
+test("what could not be looked for before the release is looked for after it, whatever its policy", async () => {
+  const folder = tempFolder();
+  const backup = join(tempFolder(), "backup.sqlite");
+  const sink = receiver();
+  await life(folder, sink, ["INV-1"]);
+  copyFileSync(file(folder), backup);
+  await life(folder, sink, ["INV-2"]);
+
+  copyFileSync(backup, file(folder));
+  const blind = { ...sink, find: async () => ({ found: "unreadable", detail: "" }) as const };
+  expect(await life(folder, blind, ["INV-2"])).toMatchObject({ open: 1, delivered: 1 });
+  expect(await life(folder, sink, [], "eva")).toEqual({ stops: [], open: 0, delivered: 2 });
+  expect(sink.executed).toHaveLength(2);
+});
+
 /** A site with both directions: an ERP that keeps what it took to itself, and the platform. */
 function twoWays(folder: string, erp: Receiver, platform: Receiver, told: readonly Change[]) {
   const bench = engineOn(folder, testClock(Date.now()));
@@ -113,6 +128,23 @@ test("after a restore our own documents are not taken for the platform's, and wh
   expect(after.home()).toEqual({ echo: 1, delivered: 1 });
   expect([erp.executed.length, platform.executed.length]).toEqual([2, 1]);
   after.bench.store.close();
+});
+
+test("after a restore what waits for another document does not go by itself to where it may be already", async () => {
+  const folder = tempFolder();
+  const erp = receiver({ operation: "file.bill", forgets: true });
+  const waiting = { ...bill("INV-9", "5.00", { payer: "P-5" }), id: "P-9" };
+  const before = twoWays(folder, erp, receiver(), [waiting]);
+  await before.daemon.once(signal);
+  expect(before.bench.store.questions.quarantine()).toMatchObject([{ code: "waits-for" }]);
+  before.bench.store.close();
+
+  rmSync(`${folder}.high-water`);
+  const { bench, daemon, office } = twoWays(folder, erp, receiver(), []);
+  await daemon.once(signal);
+  await office.release("restored", "eva");
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: "maybe-delivered" }]);
+  bench.store.close();
 });
 
 test.each([

@@ -48,6 +48,16 @@ export function unread(engine: Engine): string[] {
     .map(({ name }) => name);
 }
 
+/** What was not looked for by then is looked for first, whatever its policy says. */
+function lookStill(engine: Engine, flow: Flow): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    if (request.machine.state !== "ready" || request.machine.preflighted) continue;
+    const event = { type: "preflight", at: clock.now() } as const;
+    moved(engine, flow, request, event, "not looked for before the store was released");
+  }
+}
+
 /**
  * A person has seen to it. Inside the transaction that drops the stop. What receivers cannot be asked for, and is as
  * old as what the store had sent, may have been delivered: it waits for a person.
@@ -57,6 +67,7 @@ export function released(engine: Engine, breaker: string): void {
   const { store, clock } = engine;
   const at = clock.now().wallMs;
   const until = store.sentUntil();
+  for (const flow of engine.flows) lookStill(engine, flow);
   for (const flow of engine.flows)
     if (flow.sink.forgets === true) doubt(engine, flow, until ?? new Date(at).toISOString(), at);
   store.acknowledge(at);
@@ -64,18 +75,22 @@ export function released(engine: Engine, breaker: string): void {
 
 /** `until`: ISO 8601 UTC. */
 function doubt({ store }: Engine, flow: Flow, until: string, at: number): void {
+  const fault = {
+    code: "maybe-delivered",
+    message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
+    next: "Look for it there: resolve it when it is there, retry it when it is not.",
+  };
+  const isNew = (version: string | null): boolean =>
+    version !== null && Date.parse(version) > Date.parse(until);
+  // What waits for another document would go by itself.
+  for (const { delivery, version } of store.causes.waiting(flow.flow))
+    if (!isNew(version)) store.causes.add(delivery, fault, at);
   let after = 0;
   for (;;) {
     const lot = store.deliveries.pending(flow.flow, after, 200);
     for (const { delivery, version } of lot) {
       after = delivery;
-      if (version !== null && Date.parse(version) > Date.parse(until)) continue;
-      const fault = {
-        code: "maybe-delivered",
-        message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
-        next: "Look for it there: resolve it when it is there, retry it when it is not.",
-      };
-      store.deliveries.quarantine(delivery, { number: null, fault }, at);
+      if (!isNew(version)) store.deliveries.quarantine(delivery, { number: null, fault }, at);
     }
     if (lot.length === 0) return;
   }

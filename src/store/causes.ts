@@ -15,6 +15,11 @@ export function causes(database: Database.Database) {
        where cause = ? and code = 'waits-for' and state = 'quarantined'`,
     )
     .pluck();
+  const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
+    `select delivery, record.version
+     from quarantine join delivery using (delivery) join record using (record)
+     where delivery.flow = ? and code = 'waits-for' and state = 'quarantined'`,
+  );
 
   return {
     add(delivery: number, { code, message, next, field }: Fault, atMs: number): void {
@@ -22,6 +27,10 @@ export function causes(database: Database.Database) {
     },
     drop(delivery: number): void {
       drop.run(delivery);
+    },
+    /** What a flow has in quarantine until another document is delivered. */
+    waiting(flow: number): { delivery: number; version: string | null }[] {
+      return waitingIn.all(flow);
     },
     /** Deliveries quarantined with "waits for <kind> <id>". */
     waitingFor(cause: string): number[] {
