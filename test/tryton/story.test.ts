@@ -1,0 +1,395 @@
+/**
+ * The whole road with a real Tryton at its end: the program, the platform, and books that are asked beside both. Each
+ * test starts from a site that one run has brought in step.
+ */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
+import { tempFolder } from "../support/folder.ts";
+import type { Said } from "../support/site-program.ts";
+import { trytonIsThere, useTryton } from "../support/tryton.ts";
+import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
+import { sideOf, text } from "./ledger.ts";
+import { newCustomer, newInvoice, newPrice, newPriceList, type OwnInvoice } from "./office.ts";
+import { settle } from "./office.ts";
+import { layOut, type Members, openSite, type Site } from "./site.ts";
+
+const SLOW = 900_000;
+const IN_STEP = { code: 0, signal: null, out: "In step.\n", err: "" };
+const TERMINAL = "T-76-TX-2799";
+const KNOWN = { code: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
+
+describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, () => {
+  const server = useTryton();
+  const template = mkdtempSync(join(tmpdir(), "fuelbridge-tryton-story-"));
+  const today = dayOf(new Date().toISOString());
+  let keptBooks: string;
+  let ownInvoices: readonly OwnInvoice[];
+  let firstRun: Said;
+
+  beforeAll(async () => {
+    layOut(template);
+    const site = await openSite(template, server.copy("template"));
+    await leaveAFewOrders(site);
+    ownInvoices = await enterInTryton(site);
+    firstRun = await site.command("once");
+    await site.close();
+    keptBooks = site.books.keep();
+  }, SLOW);
+  afterAll(() => rmSync(template, { recursive: true, force: true }));
+
+  /** Orders and tickets are one document in one call each, and their totals are in no account: a few will do. */
+  async function leaveAFewOrders(site: Site): Promise<void> {
+    const keep = (id: unknown): boolean => typeof id === "string" && id.startsWith("a");
+    for (const [resource, order] of [
+      ["orders", "id"],
+      ["delivery-tickets", "orderId"],
+    ] as const)
+      for (const row of await site.control.stored(resource, "supplier"))
+        if (!keep(row[order])) await site.control.patch(resource, row["id"], { status: "DRAFT" });
+  }
+
+  async function enterInTryton({ tryton }: Site): Promise<OwnInvoice[]> {
+    await newCustomer(tryton, KNOWN.code, "Lone Prairie Travel Centers, LLC", KNOWN.companyId);
+    await newCustomer(tryton, "C-901", "Brazos Gin & Feed");
+    const known = await newInvoice(tryton, KNOWN.code, today, ["7500.5", "2.413755"]);
+    const open = await newInvoice(tryton, "C-901", today, ["812.25", "2.5"]);
+    const paid = await newInvoice(tryton, "C-901", today, ["120", "2.613"]);
+    await settle(tryton, paid.id, today);
+    const fuel = { "ULSD-CLR": "2.413755", "087": "2.19127", "ULSD-DYE": "unit_price * 0.985" };
+    await newPriceList(tryton, `${TERMINAL} San Antonio (Hwy 181)`, fuel);
+    return [known, open, { ...paid, paid: true }];
+  }
+
+  let copies = 0;
+  async function inStep(): Promise<Site> {
+    const folder = join(tempFolder(), "site");
+    cpSync(template, folder, { recursive: true, preserveTimestamps: true });
+    const books = server.copy(`story${++copies}`);
+    books.restore(keptBooks);
+    const site = await openSite(folder, books);
+    onTestFinished(() => site.close());
+    return site;
+  }
+
+  async function expectEqualBooks(
+    site: Site,
+    own: readonly OwnInvoice[] = ownInvoices,
+    asBooked: ReadonlyMap<string, Members> = new Map(),
+  ): Promise<void> {
+    const inQuarantine = (await site.parked()).map(({ recordId }) => [recordId, null] as const);
+    const wanted = await expected(site, new Map([...inQuarantine, ...asBooked]), own);
+    expect({
+      balances: await balances(site),
+      invoicesByMonth: await invoicesByMonth(site),
+    }).toEqual(wanted);
+  }
+
+  test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
+    const site = await inStep();
+    expect(firstRun).toEqual(IN_STEP);
+    const { flows, stops } = await site.ask<Status>("status");
+    expect(stops).toEqual([]);
+    const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
+    expect(told).toMatchObject({
+      "invoices-issued": { received: 240, delivered: 227, skipped: 13, quarantined: 0 },
+      "invoices-payable": { received: 60, delivered: 59, skipped: 1, quarantined: 0 },
+      "payments-received": { received: 158, delivered: 133, skipped: 25, quarantined: 0 },
+      "payments-made": { received: 44, delivered: 41, skipped: 3, quarantined: 0 },
+      customers: { delivered: 1, quarantined: 0 },
+      suppliers: { delivered: 0, quarantined: 0 },
+      "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
+      invoices: { delivered: 3, echoes: 227, quarantined: 0 },
+      "paid-invoices": { delivered: 1, quarantined: 0 },
+    });
+    expect(await causes(site)).toEqual([
+      'no-constant: the formula "unit_price * 0.985" is not a number',
+    ]);
+    await expectEqualBooks(site);
+    await expectEachOnce(site);
+  });
+
+  test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
+    const site = await inStep();
+    const orders = await site.records("orders?key=supplier");
+    const wanted = orders.filter(({ status }) => CONFIRMED.has(text(status)));
+    const sales = await site.tryton.rows<{ reference: string; state: string }>(
+      "sale.sale",
+      [],
+      "reference",
+      "state",
+    );
+    expect(wanted.length).toBeGreaterThan(10);
+    expect(sales.map(({ reference }) => reference).sort()).toEqual(
+      wanted.map(({ loadingNumber, id }) => text(loadingNumber ?? id)).sort(),
+    );
+    expect(new Set(sales.map(({ state }) => state))).toEqual(new Set(["done"]));
+    const moves = await site.tryton.rows<{ quantity: number }>(
+      "stock.move",
+      [
+        ["shipment", "like", "stock.shipment.out,%"],
+        ["to_location.type", "=", "customer"],
+        ["state", "=", "done"],
+      ],
+      "quantity",
+    );
+    const tickets = (await site.records("delivery-tickets?key=supplier"))
+      .filter(
+        ({ status, supplierCompanyId }) =>
+          status === "SIGNED" && supplierCompanyId === site.companyId,
+      )
+      .flatMap(({ productLines }) => productLines as Members[]);
+    const net = Decimal.sum(tickets.map(({ net_gallons }) => number(net_gallons)));
+    const moved = Decimal.sum(moves.map(({ quantity }) => Decimal.of(String(quantity))));
+    expect(moved.plain()).toBe(net.plain());
+  });
+
+  test("what was made in Tryton is on the platform once, at its total, and paid where it was settled", async () => {
+    const site = await inStep();
+    const there = await ownOnPlatform(site, ownInvoices);
+    const payer = (await site.records("connections")).find(({ erpId }) => erpId === "C-901");
+    expect(there).toEqual(
+      ownInvoices.map(({ number, party, total, paid }) => [
+        number,
+        party === KNOWN.code ? KNOWN.companyId : payer?.["toCompanyId"],
+        total.fixed(2),
+        paid ? "PAID" : "OUTSTANDING",
+      ]),
+    );
+    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
+  });
+
+  test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
+    const site = await inStep();
+    const before = await footprint(site);
+    for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
+    expect(await footprint(site)).toEqual(before);
+    const { flows } = await site.ask<Status>("status");
+    expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
+      delivered: 227,
+      // What was made in Tryton: as it was written, and one of it as it was paid.
+      echoes: 3,
+      quarantined: 0,
+    });
+    await expectEqualBooks(site);
+  });
+
+  test("an invoice is traced from the platform's number to Tryton's, and back", async () => {
+    const site = await inStep();
+    const bills = await site.tryton.rows<{ number: string; reference: string }>(
+      "account.invoice",
+      [["type", "=", "in"]],
+      "number",
+      "reference",
+    );
+    const [bill] = bills as [{ number: string; reference: string }];
+    const record = (await site.records("invoices")).find(
+      (one) => one["invoiceNumber"] === bill.reference,
+    );
+    const id = text(record?.["id"]);
+    for (const known of [bill.reference, bill.number, id]) {
+      const { steps } = await site.ask<Trace>("trace", known);
+      expect(steps.map(({ event }) => event)).toEqual(
+        expect.arrayContaining(["received", "send", "delivered", "linked"]),
+      );
+      expect(steps.find(({ event }) => event === "linked")).toMatchObject({
+        platformId: id,
+        erpId: bill.number,
+      });
+    }
+    const [own] = ownInvoices as readonly [OwnInvoice];
+    const { steps } = await site.ask<Trace>("trace", own.number);
+    expect(steps.find(({ event }) => event === "linked")).toMatchObject({ erpId: own.number });
+  });
+
+  test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
+    const site = await inStep();
+    const { tryton, control } = site;
+    const issued = await bookedOf(site, "out");
+    const [part, full, taken, corrected, counter, disputed] = issued as [
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+    ];
+    const [bill] = (await bookedOf(site, "in")) as [Bill];
+    const paidAt = new Date().toISOString();
+    const before = (await site.records("invoices")).find(
+      ({ id }) => id === corrected.id,
+    ) as Members;
+
+    await pay(site, part, 0.5);
+    await pay(site, full);
+    await control.patch("invoices", full.id, { status: "PAID", paidAt });
+    await control.patch("invoices", taken.id, { status: "VOID" });
+    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
+    await control.patch("invoices", corrected.id, oneCentMore(corrected));
+    await pay(site, bill);
+    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    await settle(
+      tryton,
+      await tryton.one("account.invoice", "number", counter.invoiceNumber),
+      today,
+    );
+    await newPrice(tryton, "087", "2.2005");
+    await newCustomer(tryton, "C-902", "Comal Ready Mix");
+    const own = [...ownInvoices, await newInvoice(tryton, "C-902", today, ["300", "2.4999"])];
+
+    for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
+    expect(await causes(site)).toEqual([
+      expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
+      expect.stringMatching(/^no-constant: /),
+    ]);
+    await expectEqualBooks(site, own, new Map([[corrected.id, before]]));
+    await expectEachOnce(site);
+    const states = new Map((await bookedInvoices(tryton)).map((one) => [one.number, one.state]));
+    const stateOf = ({ invoiceNumber }: Bill) => states.get(invoiceNumber);
+    expect([part, full, taken, counter, disputed].map(stateOf)).toEqual([
+      "posted",
+      "paid",
+      "cancelled",
+      "paid",
+      "posted",
+    ]);
+    const now = await site.records("invoices");
+    expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
+    expect(await ownOnPlatform(site, own)).toHaveLength(4);
+    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+
+    const settled = await footprint(site);
+    expect(await site.command("once")).toEqual(IN_STEP);
+    expect(await footprint(site)).toEqual(settled);
+  });
+});
+
+const CONFIRMED = new Set([
+  "CONFIRMED",
+  "IN_TRANSIT",
+  "DELIVERED",
+  "PENDING_VERIFICATION",
+  "INVOICED",
+]);
+
+const counted = ({ received, delivered, skipped, echoes, quarantined }: FlowStatus) => ({
+  received,
+  delivered,
+  skipped,
+  echoes,
+  quarantined,
+});
+
+const causes = async (site: Site): Promise<string[]> =>
+  (await site.parked()).map(({ code, cause }) => `${code}: ${cause}`).sort();
+
+/** No document of the platform is in the books twice, and no number of ours on the platform. */
+async function expectEachOnce(site: Site): Promise<void> {
+  const marks = (await bookedInvoices(site.tryton)).flatMap(({ type, comment, total_amount }) =>
+    comment === null || !Decimal.is(String(total_amount)) || String(total_amount).startsWith("-")
+      ? []
+      : [`${type} ${comment}`],
+  );
+  expect(doubled(marks)).toEqual([]);
+  expect(marks.length).toBeGreaterThan(280);
+  const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
+  expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
+}
+
+const doubled = (names: readonly string[]): string[] =>
+  names.filter((name, at) => names.indexOf(name) !== at);
+
+/** What either side was told, and everything in Tryton that a repeated write would leave a trace of. */
+async function footprint({ tryton, control }: Site): Promise<object> {
+  const requests = await control.requests();
+  const count = (model: string) => tryton.call<number>(`${model}.search_count`, []);
+  const touched = (model: string) =>
+    tryton.call(`${model}.search_read`, [], 0, 1, [["write_date", "DESC"]], ["write_date"]);
+  return {
+    writes: requests.filter(({ method }) => method !== "GET").length,
+    parties: await count("party.party"),
+    sales: await count("sale.sale"),
+    shipments: await count("stock.shipment.out"),
+    moves: await count("stock.move"),
+    invoices: await count("account.invoice"),
+    entries: await count("account.move"),
+    notes: await count("ir.note"),
+    touched: [await touched("account.invoice"), await touched("sale.sale")],
+  };
+}
+
+/** Number, payer, total and status of what was made in Tryton, in its order. */
+async function ownOnPlatform(site: Site, own: readonly OwnInvoice[]) {
+  const records = await site.records("invoices");
+  return own.flatMap(({ number: name }) =>
+    records
+      .filter(({ invoiceNumber }) => invoiceNumber === name)
+      .map((one) => [name, one["payerCompanyId"], number(one["total"]).fixed(2), one["status"]]),
+  );
+}
+
+async function pricesOf(site: Site): Promise<Record<string, string>> {
+  const prices = (await site.records("rack-prices")).filter(
+    ({ companyId, terminalId, product }) =>
+      companyId === site.companyId &&
+      terminalId === TERMINAL &&
+      (product === "ULSD-CLR" || product === "UNL-87"),
+  );
+  return Object.fromEntries(
+    prices.map(({ product, price }) => [text(product), number(price).plain()] as const),
+  );
+}
+
+/** An invoice as the control interface shows and takes it. */
+interface Bill {
+  readonly id: string;
+  readonly companyId: string;
+  readonly payerCompanyId: string;
+  readonly invoiceNumber: string;
+  readonly status: string;
+  readonly subtotal: number;
+  readonly total: number;
+  readonly lineItems: readonly { readonly amount: number }[];
+}
+
+/** Those that came from the platform and that nobody has paid. */
+async function bookedOf(site: Site, type: "out" | "in"): Promise<Bill[]> {
+  const field = type === "out" ? "companyId" : "payerCompanyId";
+  const bills = (await site.control.stored("invoices")) as unknown as Bill[];
+  return bills.filter(
+    (one) =>
+      one[field] === site.companyId &&
+      one.status === "OUTSTANDING" &&
+      !one.invoiceNumber.startsWith("INV-"),
+  );
+}
+
+/** A payment that went through, of a part or of all. */
+async function pay({ control }: Site, bill: Bill, part = 1): Promise<void> {
+  const amount = Math.round(bill.total * part * 100) / 100;
+  const paidAt = new Date().toISOString();
+  await control.records("payments", [
+    {
+      ownerCompanyId: bill.companyId,
+      invoiceId: bill.id,
+      amount,
+      method: "ACH",
+      reference: "ACH-471147",
+      status: "SUCCEEDED",
+      paidAt,
+    },
+  ]);
+}
+
+function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
+  const more = (amount: number): number => Math.round(amount * 100 + 1) / 100;
+  const [line, ...rest] = lineItems;
+  return {
+    subtotal: more(subtotal),
+    total: more(total),
+    lineItems: [{ ...line, amount: more(line?.amount ?? 0) }, ...rest],
+  };
+}
