@@ -5,6 +5,7 @@ import { ConfigurationError } from "../core/errors.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
+import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { openPlatform } from "../platform/endpoint.ts";
 import { carriedBy } from "../queue/carried.ts";
@@ -72,6 +73,8 @@ export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
   const { engine, flows, month, close } = await open(config, () => {}, carriersWithin);
+  // What people decide here may make a restored store look newer than it is.
+  watchForRestore(engine);
   const office = storeOffice({
     engine,
     flows,

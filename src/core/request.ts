@@ -353,6 +353,8 @@ function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
     since !== null &&
     since.boot === now.boot &&
     now.monoMs - since.monoMs < policy.probeMs &&
+    // The monotonic clock stands still while a machine sleeps; a wall clock that jumped only costs a read.
+    Math.abs(now.wallMs - since.wallMs) < policy.probeMs &&
     request.sends < SENDS_MAX &&
     !keyTooOld(request, policy, now)
   );

@@ -80,17 +80,25 @@ const READ_BYTES_MAX = 8 * 1024 * 1024;
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
 const JSON_TYPE = "application/json";
 const CONNECTIONS = 4;
+/**
+ * More than writes are ever under way at once: one that counts as sent must leave now, and not once a read has ended
+ * (reliability 2.6).
+ */
+const WRITE_CONNECTIONS = 100;
 
 export function openClient(options: PlatformOptions): Exchanger {
   const base = new URL(options.url);
   const root = base.pathname.replace(/\/$/, "");
-  const pool = new Pool(base.origin, {
-    connections: CONNECTIONS,
-    pipelining: 1,
-    connect: connector(),
-    headersTimeout: HEADERS_MS,
-    bodyTimeout: BODY_MS,
-  });
+  const poolOf = (connections: number): Pool =>
+    new Pool(base.origin, {
+      connections,
+      pipelining: 1,
+      connect: connector(),
+      headersTimeout: HEADERS_MS,
+      bodyTimeout: BODY_MS,
+    });
+  const pool = poolOf(CONNECTIONS);
+  const writes = poolOf(WRITE_CONNECTIONS);
   const { governor } = options;
   let mixedUp: EnvironmentError | null = null;
 
@@ -110,7 +118,7 @@ export function openClient(options: PlatformOptions): Exchanger {
 
   /** One request, up to the head of its answer. */
   async function ask(request: PlatformRequest, accept: string) {
-    const response = await pool.request({
+    const response = await (request.purpose === "write" ? writes : pool).request({
       method: request.method,
       path: root + request.path,
       headers: headersOf(options, request, accept),
@@ -152,7 +160,9 @@ export function openClient(options: PlatformOptions): Exchanger {
         return failure(error);
       }
     },
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), writes.close()]);
+    },
   };
 }
 

@@ -42,6 +42,8 @@ export interface Payload {
 const TIMES: Times = { startMs: 20_000, runMs: 45_000, pollMs: 1_000 };
 /** Of the platform's 60 s, without those that a connection may take. */
 const HOLD_MS = 50_000;
+/** Until when the same bytes may go again unread, by the request machine. */
+const PROBE_MS = 45_000;
 /** A Redis that is away is not waited for. */
 const CLOSE_MS = 2_000;
 
@@ -150,7 +152,9 @@ function startWithin({ request: { firstSentAt } }: Job, startMs: number): number
   if (firstSentAt === null) return startMs;
   const sinceMs = Date.now() - Date.parse(firstSentAt);
   const isProbe = sinceMs < HOLD_MS + startMs;
-  return isProbe ? Math.max(Math.min(startMs, HOLD_MS - sinceMs), 0) : startMs;
+  const leftMs = Math.max(HOLD_MS - sinceMs, 0);
+  // Whether it is a probe of a later resend cannot be told from here: then it may be as late as any.
+  return Math.min(startMs, isProbe ? leftMs : HOLD_MS - PROBE_MS);
 }
 
 /** BullMQ: hands jobs over, and tells when one has ended. What it says is a hint, never proof. */

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { linkAll, moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import { otherId } from "../store/links.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import { type Decision, OfficeError } from "./office.ts";
 
@@ -85,6 +86,14 @@ function settleRequest(
 
 function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: string): void {
   const carried = engine.store.deliveries.carried(row.delivery);
+  const { kind } = flow.mapping;
+  const other = flow.side === "platform" ? "erp" : "platform";
+  const taken = engine.store.links.find(kind, other, receiverId);
+  if (taken !== null && otherId(taken, other) !== row.recordId)
+    throw new OfficeError(
+      `${receiverId} is ${taken.number} already, which came from ${otherId(taken, other)}.`,
+      "Look for the id of this document at the receiver, and resolve it with that.",
+    );
   if (carried !== null) linkAll(engine, flow, [carried], [receiverId], engine.clock.now().wallMs);
 }
 

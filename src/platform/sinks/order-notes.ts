@@ -28,6 +28,9 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const { content } = OrderNoteInput.parse(parseExact(request.body));
   const path = `/orders/${idIn(request)}/notes`;
   const there = (await recordAt(surroundings, path, z.array(OrderNote))) ?? [];
-  const ours = there.filter((note) => note.content === content && isSince(note.createdAt, request));
+  // Before a first send we look because the store was restored: then any such note may be ours.
+  const mayBeOurs = (createdAt: string): boolean =>
+    request.firstSentAt === null || isSince(createdAt, request);
+  const ours = there.filter((note) => note.content === content && mayBeOurs(note.createdAt));
   return foundIn(new Set(ours.map(({ id }) => id)), `such a note on order ${idIn(request)}`);
 }
