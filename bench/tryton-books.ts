@@ -1,0 +1,19 @@
+/** The books that a benchmark's environment names, with the connector's own parts. */
+import type { Books } from "../connectors/tryton/books.ts";
+import type { TrytonConfig } from "../connectors/tryton/config.ts";
+import { openLookup } from "../connectors/tryton/lookup.ts";
+import { openTryton } from "../connectors/tryton/wire.ts";
+import { loadConfiguration } from "../src/cli/configuration.ts";
+
+export async function openBooks(): Promise<Books> {
+  const { folder, endpoints } = await loadConfiguration(process.env["FUELBRIDGE_CONFIG"] ?? "");
+  const config = endpoints[0]?.settings as TrytonConfig;
+  const surroundings = {
+    folder,
+    now: () => new Date(),
+    pause: () => Promise.resolve(),
+    note: () => {},
+  };
+  const tryton = openTryton(config, surroundings);
+  return { config, tryton, lookup: openLookup(tryton, surroundings), surroundings };
+}
