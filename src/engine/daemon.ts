@@ -147,7 +147,8 @@ export class Daemon {
     lane.nudged = false;
     lane.wakeAt = null;
     try {
-      if (withPull) await this.#verify(lane, signal);
+      // Before anything goes: restored books give the numbers of what they lost to what is sent next.
+      if (withPull || lane.verified === null) await this.#verify(lane, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
         : { ...(await push(engine, flow, signal)), received: 0, trouble: null, waitMs: null };

@@ -18,6 +18,7 @@ import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
 import { limited, type Places } from "./places.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
+import { reassigned } from "./verify.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -357,6 +358,7 @@ export function linkAll(
     const [platformId, erpId] =
       flow.side === "platform" ? [one.recordId, other] : [other, one.recordId];
     const { number, content, amount } = one;
+    reassigned(engine, flow, one.recordId, other);
     links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
     // Each side waits for it under its own id.
     for (const id of new Set([one.recordId, other]))

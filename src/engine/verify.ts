@@ -48,6 +48,20 @@ export async function verify(
 }
 
 /**
+ * The receiver knows this document by an id that another one had before: that one is gone there, for a receiver that
+ * can be asked gives an id to one document at a time. Inside a transaction.
+ */
+export function reassigned(engine: Engine, flow: Flow, recordId: string, id: string): void {
+  if (flow.sink.missing === undefined) return;
+  const { kind } = flow.mapping;
+  const there = flow.side === "platform" ? "erp" : "platform";
+  const before = engine.store.links.find(kind, there, id);
+  if (before === null || before.born !== flow.side) return;
+  const whose = otherId(before, there);
+  if (whose !== recordId) lost(engine, flow, before);
+}
+
+/**
  * The link is dropped, so that a retry delivers it anew. Inside a transaction. False when another version of the record
  * is on its way: that one finds out by itself.
  */
