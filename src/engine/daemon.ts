@@ -4,7 +4,7 @@
  */
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
-import type { Engine, Flow } from "./engine.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
 import { verify, verifyDue } from "./verify.ts";
@@ -147,8 +147,11 @@ export class Daemon {
     lane.nudged = false;
     lane.wakeAt = null;
     try {
-      // Before anything goes: restored books give the numbers of what they lost to what is sent next.
-      if (withPull || lane.verified === null) await this.#verify(lane, signal);
+      if (withPull) await this.#verify(lane, signal);
+      // Before anything goes there: restored books give the numbers of what they lost to what is sent next.
+      for (const other of this.#lanes)
+        if (other.verified === null && endpointOf(other.flow.to) === endpointOf(flow.to))
+          await this.#verify(other, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
         : { ...(await push(engine, flow, signal)), received: 0, trouble: null, waitMs: null };

@@ -333,7 +333,9 @@ function arrived(
     const id = ids[index] ?? null;
     const link = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
     const isAnother = link !== null && otherId(link, there) !== one.recordId;
-    if (!isAnother || flow.mapping.posts !== true) linkAll(engine, flow, [one], [id], at);
+    // Where the receiver can be asked, the other one is gone there; elsewhere nobody can tell.
+    const isKnown = flow.sink.missing !== undefined || flow.mapping.posts !== true;
+    if (!isAnother || isKnown) linkAll(engine, flow, [one], [id], at);
     else {
       const fault = sameThere(`${id}`, link);
       engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);

@@ -204,7 +204,7 @@ async function calm(site: Site): Promise<void> {
 const LOST = new Set(["gone", "not-in-tryton"]);
 
 async function expectEverythingOnce(site: Site): Promise<void> {
-  expect(await site.parked()).toEqual([]);
+  expect(JSON.stringify(await site.parked())).toBe("[]");
   const { stops } = await site.ask<Status>("status");
   expect(stops).toEqual([]);
   const wanted = await expected(site, new Map(), []);
