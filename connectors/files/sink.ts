@@ -10,7 +10,7 @@ import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
-import type { Finding, Policy } from "../../src/core/outcome.ts";
+import { type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { answerTo, troubleOf, unavailable } from "./trouble.ts";
@@ -45,18 +45,7 @@ const BATCH_ITEMS_MAX = 200;
 const NAME_MAX = 100;
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
-const POLICY: Policy = {
-  settleMs: 0,
-  reads: 1,
-  readGapMs: 0,
-  preflight: false,
-  afterTimeout: "again",
-  afterNone: "again",
-  resendsMax: null,
-  resend: "same",
-  keyLifeMs: null,
-  probeMs: 0,
-};
+const POLICY: Policy = keyless;
 
 const OPERATIONS: Readonly<Record<DocumentName, string>> = {
   orders: "file.order.deliver",

@@ -4,14 +4,7 @@
  * Money and quantities are exact decimals; days are `YYYY-MM-DD` in the company's time zone.
  */
 import { z } from "zod";
-import { Decimal } from "../../src/core/decimal.ts";
-
-const text = z.string().min(1);
-const textOrNone = text.nullable();
-const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
-const decimalOrNone = decimal.nullable();
-const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
-const dayOrNone = day.nullable();
+import { day, dayOrNone, decimal, decimalOrNone, text, textOrNone } from "./fields.ts";
 
 /** A company of the platform as a party in Tryton; it is created when its code is not there yet. */
 export const Party = z.object({

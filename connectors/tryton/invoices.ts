@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import type { Answer, Finding, Policy } from "../../src/core/outcome.ts";
+import { type Answer, type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
 import { book, isDraft } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
@@ -16,18 +16,7 @@ import { unavailable } from "./sources/unavailable.ts";
 import { idOf, linkedAs, look, type Standing, standingsOf, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
-export const policyOf = ({ config }: Books): Policy => ({
-  settleMs: config.settleMs,
-  reads: 1,
-  readGapMs: 0,
-  preflight: false,
-  afterTimeout: "again",
-  afterNone: "again",
-  resendsMax: null,
-  resend: "same",
-  keyLifeMs: null,
-  probeMs: 0,
-});
+export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });
 
 /** Customer invoices. */
 export const invoiceSink = (books: Books): Sink => openSink(books, "invoice.book", "out");

@@ -6,14 +6,7 @@
  * A change's id is the code, the number, or `list|product`: what links are kept by, and what the sinks answer with.
  */
 import { z } from "zod";
-import { Decimal } from "../../src/core/decimal.ts";
-
-const text = z.string().min(1);
-const textOrNone = text.nullable();
-const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
-const decimalOrNone = decimal.nullable();
-const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
-const dayOrNone = day.nullable();
+import { day, dayOrNone, decimal, decimalOrNone, text, textOrNone } from "./fields.ts";
 
 /** A party with its first address. Its change's id is the code. */
 export const PartyRecord = z.object({

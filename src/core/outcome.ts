@@ -123,3 +123,17 @@ export interface Policy {
   /** How long after the earliest unresolved send the same bytes may go again without a read. 0: never. */
   readonly probeMs: number;
 }
+
+/** Of a receiver that knows no idempotency key: nothing goes again unread, and one look settles what is unknown. */
+export const keyless: Policy = {
+  settleMs: 0,
+  reads: 1,
+  readGapMs: 0,
+  preflight: false,
+  afterTimeout: "again",
+  afterNone: "again",
+  resendsMax: null,
+  resend: "same",
+  keyLifeMs: null,
+  probeMs: 0,
+};

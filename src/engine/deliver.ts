@@ -37,13 +37,8 @@ export interface Delivered {
  * way any more. @throws what the first of its workers met
  */
 export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
-  const lanes = new Map<string, StoredRequest[]>();
-  for (const request of engine.store.requests.open(flow.flow)) {
-    const lane = lanes.get(request.lane);
-    if (lane === undefined) lanes.set(request.lane, [request]);
-    else lane.push(request);
-  }
-  const queue = [...lanes.values()];
+  const turns = engine.store.underWay.turns(flow.flow);
+  const queue = [...Map.groupBy(turns, ({ lane }) => lane).values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
   const places = limited(atOnce);
   const failed = new AbortController();
@@ -52,10 +47,10 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      for (const request of lane) {
-        // It may have been settled by a poll, or by a person, while it waited for its turn.
-        const current = engine.store.requests.get(request.request) ?? request;
-        const worked = await work(engine, flow, current, { signal: stopping, places });
+      for (const turn of lane) {
+        // Read only now: it may have been settled by a poll, or by a person, while it waited for its turn.
+        const request = engine.store.requests.get(turn.request) as StoredRequest;
+        const worked = await work(engine, flow, request, { signal: stopping, places });
         steps += worked.steps;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
@@ -331,42 +326,36 @@ function arrived(
   const there = flow.side === "platform" ? "erp" : "platform";
   carried.forEach((one, index) => {
     const id = ids[index] ?? null;
-    const link = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
-    const isAnother = link !== null && otherId(link, there) !== one.recordId;
+    const known = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
+    const isAnother = known !== null && otherId(known, there) !== one.recordId;
     // Where the receiver can be asked, the other one is gone there; elsewhere nobody can tell.
-    const isKnown = flow.sink.missing !== undefined || flow.mapping.posts !== true;
-    if (!isAnother || isKnown) linkAll(engine, flow, [one], [id], at);
+    const isClear = flow.sink.missing !== undefined || flow.mapping.posts !== true;
+    if (!isAnother || isClear) linkBoth(engine, flow, one, id, at);
     else {
-      const fault = sameThere(`${id}`, link);
+      const fault = sameThere(`${id}`, known);
       engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);
     }
   });
 }
 
-/** Links both ids, ends the deliveries, and wakes what waited for them. */
-export function linkAll(
+/** Links both ids, ends the delivery, and wakes what waited for it. `other`: what the receiver calls it, if anything. */
+export function linkBoth(
   engine: Engine,
   flow: Flow,
-  carried: readonly Carried[],
-  ids: readonly (string | null)[],
+  { delivery, recordId, number, content, amount }: Carried,
+  other: string | null,
   at: number,
 ): void {
   const { causes, deliveries, links } = engine.store;
   const { kind } = flow.mapping;
-  carried.forEach((one, index) => {
-    const other = ids[index] ?? null;
-    deliveries.end(one.delivery, "delivered", other ?? "");
-    if (other === null) return;
-    const [platformId, erpId] =
-      flow.side === "platform" ? [one.recordId, other] : [other, one.recordId];
-    const { number, content, amount } = one;
-    reassigned(engine, flow, one.recordId, other);
-    links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-    // Each side waits for it under its own id.
-    for (const id of new Set([one.recordId, other]))
-      for (const waiting of causes.waitingFor(`waits for ${kind} ${id}`))
-        deliveries.reopen(waiting);
-  });
+  deliveries.end(delivery, "delivered", other ?? "");
+  if (other === null) return;
+  const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
+  reassigned(engine, flow, recordId, other);
+  links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
+  // Each side waits for it under its own id.
+  for (const id of new Set([recordId, other]))
+    for (const waiting of causes.waitingFor(`waits for ${kind} ${id}`)) deliveries.reopen(waiting);
 }
 
 function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {

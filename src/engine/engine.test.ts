@@ -200,26 +200,12 @@ test("a refused batch is halved until the bad one stands alone; the good ones go
 test("what we wrote is never delivered back, not even before its answer was recorded", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver();
-  const back = receiver({ operation: "file.bill" });
   sink.script.push(() => ({ answer: answer("failed"), execute: true }));
-  const out = bench.flow({
-    sink,
-    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
-  });
   const echo = { ...bill("INV-1", "1"), id: "id-of-INV-1", version: "2026" };
-  const home = bench.flow({
-    name: "home",
-    side: "platform",
-    from: "platform.bills",
-    to: "erp.bills",
-    sink: back,
-    source: pagesOf([{ changes: [echo], position: 1 }]),
-  });
-  await runFlow(bench.engine, out, signal);
-  await runFlow(bench.engine, home, signal);
-  expect(counts(bench, home)).toEqual({ pending: 1 });
-  await new Daemon(bench.engine, [out, home]).once(signal);
-  expect(counts(bench, home)).toEqual({ echo: 1 });
+  const { out, flow, back } = await home(bench, sink, echo);
+  expect(counts(bench, flow)).toEqual({ pending: 1 });
+  await new Daemon(bench.engine, [out, flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ echo: 1 });
   expect(back.sent).toEqual([]);
 });
 

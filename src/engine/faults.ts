@@ -32,10 +32,15 @@ export function sameThere(id: string, { number }: Link): Fault {
   };
 }
 
-export function undecided(cause: Answer | Finding): Fault {
-  return {
-    code: "needs-decision",
-    message: `nobody can tell by machine whether it arrived: ${cause.detail}`,
-    next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
-  };
-}
+const needsDecision = (message: string): Fault => ({
+  code: "needs-decision",
+  message,
+  next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
+});
+
+export const undecided = (cause: Answer | Finding): Fault =>
+  needsDecision(`nobody can tell by machine whether it arrived: ${cause.detail}`);
+
+export const undecidedBefore = needsDecision(
+  "an earlier version of it was sent, and nobody can tell by machine whether it arrived",
+);

@@ -8,6 +8,7 @@ import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
+import { undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { mayFreeze } from "./restored.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";
@@ -134,12 +135,6 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
     return { verdict: "quarantined", fault: faultOf(error), number };
   }
 }
-
-const undecidedBefore: Fault = {
-  code: "needs-decision",
-  message: "an earlier version of it was sent, and nobody can tell by machine whether it arrived",
-  next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
-};
 
 /** @throws Refused when we have written a document of this number to the side that this one comes from */
 function expectNoDouble(

@@ -1,6 +1,6 @@
 /** What people decide about deliveries in quarantine. Each runs inside a transaction of its caller. */
 import { hash } from "node:crypto";
-import { linkAll, moved } from "../engine/deliver.ts";
+import { linkBoth, moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { otherId } from "../store/links.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
@@ -94,7 +94,7 @@ function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: strin
       `${receiverId} is ${taken.number} already, which came from ${otherId(taken, other)}.`,
       "Look for the id of this document at the receiver, and resolve it with that.",
     );
-  if (carried !== null) linkAll(engine, flow, [carried], [receiverId], engine.clock.now().wallMs);
+  if (carried !== null) linkBoth(engine, flow, carried, receiverId, engine.clock.now().wallMs);
 }
 
 function note(engine: Engine, flow: Flow, row: QuarantinedRow, event: string, detail: string) {

@@ -12,11 +12,19 @@ export interface UnderWay {
   readonly isOpen: 0 | 1;
 }
 
+export interface Turn {
+  readonly request: number;
+  readonly lane: string;
+}
+
 export function underWay(database: Database.Database) {
   const ofKind = database.prepare<[string], UnderWay>(
     `select request.flow, request.request, request.state, record, delivery.number,
        delivery.state in ('frozen', 'quarantined') as isOpen
      from request join delivery using (request) where request.live = 1 and kind = ?`,
+  );
+  const turns = database.prepare<[number], Turn>(
+    "select request, lane from request where flow = ? and live = 1 order by request",
   );
   const newer = database
     .prepare<[number], number>(
@@ -28,6 +36,10 @@ export function underWay(database: Database.Database) {
     /** Every one of this kind, to whichever side. */
     of(kind: string): UnderWay[] {
       return ofKind.all(kind);
+    },
+    /** The open requests of a flow, oldest first, without their bytes. */
+    turns(flow: number): Turn[] {
+      return turns.all(flow);
     },
     /** Newer versions of what a request carries, which wait for the same decision. */
     newer(request: number): number[] {
