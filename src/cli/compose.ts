@@ -43,17 +43,18 @@ export async function composeDaemon(
   log: Logger,
   progress?: (flow: string) => void,
 ): Promise<Composed> {
-  const { engine, flows, month, hurry, close } = await open(config, (event, details) => {
+  const { hurry, close, ...held } = await open(config, (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   });
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
     return signal;
   };
+  const { engine, flows } = held;
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
     const daemon = new Daemon(withProgress, flows);
-    const office = storeOffice({ engine, flows, daemon, month, version, startedAt: new Date() });
+    const office = storeOffice({ ...held, daemon, version, startedAt: new Date() });
     return {
       office,
       daemon,
@@ -72,17 +73,10 @@ export async function composeDaemon(
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const { engine, flows, month, close } = await open(config, () => {}, carriersWithin);
+  const { hurry: _, close, ...held } = await open(config, () => {}, carriersWithin);
   // What people decide here may make a restored store look newer than it is.
-  watchForRestore(engine);
-  const office = storeOffice({
-    engine,
-    flows,
-    daemon: null,
-    month,
-    version,
-    startedAt: new Date(),
-  });
+  watchForRestore(held.engine);
+  const office = storeOffice({ ...held, daemon: null, version, startedAt: new Date() });
   return { office, close };
 }
 
@@ -130,7 +124,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.close();
       }
     };
-    return { engine, flows, month, hurry: carriers.hurry, close };
+    return { engine, flows, month, governor, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
     store.close();

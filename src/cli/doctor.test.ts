@@ -1,12 +1,14 @@
 /** `fuelbridge doctor`, as it is started, between a sandbox and a real Tryton. */
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { usePlatform } from "../../test/platform/support.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { layOut, openSite, type Site } from "../../test/support/site.ts";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { exitCodes } from "../core/errors.ts";
+import type { MonthStatus } from "../report/office.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -46,6 +48,85 @@ const faultsOf = (out: string) => {
     .filter(({ fault }) => fault !== null)
     .map(({ endpoint, what, fault }) => [endpoint, what, fault?.code]);
 };
+
+/** A site on which nobody but the doctor sends anything. */
+async function quietSite(): Promise<Site> {
+  const folder = join(tempFolder(), "site");
+  layOut(folder, (text) => text.replace(/every: \d+m/g, "$&\n    paused: true"));
+  const site = await openSite(folder);
+  onTestFinished(() => site.close());
+  return site;
+}
+
+/** What the platform has seen, and what the month says was used, by the same purpose. */
+async function requestsOf(site: Site): Promise<{ seen: number; used: number; checks: number }> {
+  const { used, purposes } = await site.ask<MonthStatus>("budget", "status");
+  const checks = purposes.find(({ purpose }) => purpose === "check")?.used ?? -1;
+  return { seen: (await site.control.requests()).length, used, checks };
+}
+
+describe("the doctor's requests are in the month's budget, and it says so", () => {
+  test("without a daemon the store counts them", async () => {
+    const site = await quietSite();
+    for (const times of [1, 2]) {
+      const { code, out } = await site.command("doctor");
+      expect(code).toBe(exitCodes.ok);
+      expect(out).toMatch(
+        new RegExp(
+          `\nThis counts as 1 request to the platform: ${times} of 50000 are used in \\d{4}-\\d{2} `,
+        ),
+      );
+      expect(await requestsOf(site)).toEqual({ seen: times, used: times, checks: times });
+    }
+  });
+
+  test("beside a daemon, which holds the store, the daemon counts them", async () => {
+    const site = await quietSite();
+    const daemon = await site.daemon();
+    const { requests } = await site.ask<{ requests: unknown }>("doctor");
+    expect(requests).toEqual({
+      counted: 1,
+      month: { month: expect.any(String) as string, used: 1, perMonth: 50_000 },
+    });
+    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+  });
+
+  test("beside a daemon that does not answer the platform is not asked; everything else is", async () => {
+    const site = await quietSite();
+    const daemon = await site.daemon();
+    daemon.kill("SIGSTOP");
+    const { code, out } = await site.command("doctor");
+    daemon.kill("SIGCONT");
+    expect(code).toBe(exitCodes.environment);
+    expect(out).toMatch(
+      /^platform .* It was not asked, because the request could not be counted: /m,
+    );
+    expect(out).toMatch(/^erp +reachable, credentials good +ok$/m);
+    expect(out).toContain("The platform was not asked: no request is counted.");
+    expect(await requestsOf(site)).toEqual({ seen: 0, used: 0, checks: 0 });
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+  });
+
+  test("a request that the budget does not allow is not sent", async () => {
+    const site = await quietSite();
+    await site.ask("doctor");
+    writeFileSync(
+      site.config,
+      readFileSync(site.config, "utf8").replace(
+        "platform:",
+        "platform:\n  budget: { perMonth: 1 }",
+      ),
+    );
+    const { code, out } = await site.command("doctor");
+    expect(code).toBe(exitCodes.environment);
+    expect(out).toContain("1 of the 1 requests of");
+    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+  });
+});
 
 describe.skipIf(!trytonIsThere)("doctor", () => {
   const platform = usePlatform();

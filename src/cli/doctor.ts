@@ -1,8 +1,11 @@
 import type { Command } from "commander";
 import type { Endpoint, Examination } from "../core/contract.ts";
-import { exitCodes, SourceUnavailable } from "../core/errors.ts";
+import type { Governor } from "../core/budget.ts";
+import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
+import type { Status } from "../report/office.ts";
+import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
@@ -12,7 +15,14 @@ interface Examined extends Examination {
   readonly endpoint: string;
 }
 
-/** Asks every endpoint. The store stays closed: a daemon may hold it. */
+/** What the platform was asked. A request is counted before it is sent, so one that failed on the way counts too. */
+interface Requests {
+  readonly counted: number;
+  /** The month after them; null when nothing was counted. */
+  readonly month: Pick<Status["requests"], "month" | "used" | "perMonth"> | null;
+}
+
+/** Asks every endpoint that the configuration names, as it stands in the file: a daemon may run with an older one. */
 export function doctor(program: Command): void {
   configured(
     addCommand(
@@ -21,11 +31,15 @@ export function doctor(program: Command): void {
       "does everything hold that synchronising needs? (asks the platform and the ERP)",
       async ({ file }) => {
         const config = await loadConfiguration(file);
-        const { result, exitCode } = await untilSignal((signal) => examineAll(config, signal));
+        const counting = countingIn(file);
+        const { result, exitCode } = await untilSignal((signal) =>
+          examineAll(config, counting.governor, signal),
+        );
         const right = result.every(({ fault }) => fault === null);
+        const requests = counting.requests();
         return {
-          data: { right, examinations: result },
-          text: inWords(result),
+          data: { right, examinations: result, requests },
+          text: inWords(result, requests),
           exitCode: exitCode ?? (right ? exitCodes.ok : exitCodes.environment),
         };
       },
@@ -33,9 +47,36 @@ export function doctor(program: Command): void {
   );
 }
 
-async function examineAll(config: Config, signal: AbortSignal): Promise<Examined[]> {
+/** Whoever counts the month admits these requests too: the daemon, or without one the store. */
+function countingIn(file: string): { governor: Governor; requests: () => Requests } {
+  let requests: Requests = { counted: 0, month: null };
+  return {
+    governor: {
+      admit: () =>
+        ask(file, async (office) => {
+          const admission = await office.admit();
+          if (!admission.admitted) return admission;
+          const { month, used, perMonth } = await office.budget();
+          requests = { counted: requests.counted + 1, month: { month, used, perMonth } };
+          return admission;
+        }).catch((error: unknown) => {
+          if (!(error instanceof FuelbridgeError)) throw error;
+          const message = `It was not asked, because the request could not be counted: ${error.message}`;
+          throw new EnvironmentError(message, error.next, error);
+        }),
+      learn: () => {},
+    },
+    requests: () => requests,
+  };
+}
+
+async function examineAll(
+  config: Config,
+  governor: Governor,
+  signal: AbortSignal,
+): Promise<Examined[]> {
   const examined: Examined[] = [];
-  for (const [name, endpoint] of await openEndpoints(config)) {
+  for (const [name, endpoint] of await openEndpoints(config, governor)) {
     try {
       for (const one of await examine(endpoint, signal)) examined.push({ endpoint: name, ...one });
     } finally {
@@ -58,20 +99,21 @@ async function faultOf(check: () => Promise<void>): Promise<Fault | null> {
     await check();
     return null;
   } catch (error) {
-    if (!(error instanceof SourceUnavailable)) throw error;
-    return { code: error.stop ?? "unavailable", message: error.message, next: error.next };
+    const { message } = error as Error;
+    if (error instanceof SourceUnavailable)
+      return { code: error.stop ?? "unavailable", message, next: error.next };
+    if (error instanceof FuelbridgeError) return { code: error.code, message, next: error.next };
+    throw error;
   }
 }
 
-async function openEndpoints(config: Config): Promise<Map<string, Endpoint>> {
+async function openEndpoints(config: Config, governor: Governor): Promise<Map<string, Endpoint>> {
   const [{ openPlatform }, { systemClock }, { version }] = await Promise.all([
     import("../platform/endpoint.ts"),
     import("./clock.ts"),
     import("./version.ts"),
   ]);
   const clock = systemClock();
-  // The month is counted in the store: these few requests are not.
-  const governor = { admit: async () => ({ admitted: true }) as const, learn: () => {} };
   const surroundings = {
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
@@ -86,7 +128,7 @@ async function openEndpoints(config: Config): Promise<Map<string, Endpoint>> {
   ]);
 }
 
-function inWords(examined: readonly Examined[]): string {
+function inWords(examined: readonly Examined[], requests: Requests): string {
   const faults = examined.flatMap(({ fault, ...one }) => (fault === null ? [] : { fault, ...one }));
   const rows = examined.map(({ endpoint, what, fault }) => [
     endpoint,
@@ -98,5 +140,12 @@ function inWords(examined: readonly Examined[]): string {
     "",
     faults.length === 0 ? "Everything is right." : `${counted(faults.length, "fault")}:`,
     ...faults.map(({ endpoint, what, fault }) => `  ${endpoint}, ${what}: ${fault.next}`),
+    "",
+    countedInWords(requests),
   ].join("\n");
 }
+
+const countedInWords = ({ counted: count, month }: Requests): string =>
+  month === null
+    ? "The platform was not asked: no request is counted."
+    : `This counts as ${counted(count, "request")} to the platform: ${month.used} of ${month.perMonth} are used in ${month.month} (UTC).`;

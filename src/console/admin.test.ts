@@ -42,6 +42,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
   const office: Office = {
     status: note(STATUS),
     budget: note(MONTH),
+    admit: note({ admitted: true as const }),
     trace: note({ number: "INV-1", steps: [] }),
     quarantine: note([]),
     quarantineShow: async (group) => {

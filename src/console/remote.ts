@@ -5,7 +5,8 @@ import { type Office, OfficeError } from "../report/office.ts";
 import { Address, addressFile, type Question, Refusal } from "./wire.ts";
 
 const PRESENCE_TIMEOUT_MS = 5000;
-const ANSWER_TIMEOUT_MS = 30_000;
+/** A place within the minute may take a minute to come free. */
+const ANSWER_TIMEOUT_MS = 90_000;
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -16,6 +17,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
   return {
     status: () => ask("status"),
     budget: () => ask("budget"),
+    admit: () => ask("admit"),
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),

@@ -19,6 +19,7 @@ const text = z.string().min(1).max(1000);
 export const questions = {
   status: z.tuple([]),
   budget: z.tuple([]),
+  admit: z.tuple([]),
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),

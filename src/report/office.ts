@@ -2,12 +2,17 @@
  * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
-import type { Forecast, PAUSED, Purpose } from "../core/budget.ts";
+import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office {
   status(): Promise<Status>;
   /** What the month's requests to the platform went to, and how long they last. */
   budget(): Promise<MonthStatus>;
+  /**
+   * A request to the platform that a command makes by itself (`doctor`): waits for its place within the minute, and
+   * counts it before it is sent, as the daemon's own.
+   */
+  admit(): Promise<Admission>;
   /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
   trace(number: string): Promise<Trace>;
   quarantine(): Promise<readonly QuarantineGroup[]>;

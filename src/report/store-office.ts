@@ -1,5 +1,5 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
-import { PAUSED, usualBudget } from "../core/budget.ts";
+import { type Governor, PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import { released, unread } from "../engine/recovery.ts";
@@ -24,6 +24,8 @@ export interface OfficeParts {
   readonly startedAt: Date;
   /** By default that of this store and the usual limits. */
   readonly month?: MonthReport;
+  /** Admits what commands send by themselves; left out: nothing. */
+  readonly governor?: Governor;
 }
 
 export function storeOffice(parts: OfficeParts): Office {
@@ -43,6 +45,11 @@ export function storeOffice(parts: OfficeParts): Office {
     status: async () => status({ ...parts, month }),
     // Without a daemon nothing is sent from here, and a minute says nothing.
     budget: async () => ({ ...month.status(), ...(daemon === null ? { minute: null } : {}) }),
+
+    async admit() {
+      if (parts.governor !== undefined) return parts.governor.admit("check");
+      throw new OfficeError("Nothing can be counted here.", "Use the fuelbridge command.");
+    },
 
     trace: async (number) => {
       const steps = trace(store, number.trim());
