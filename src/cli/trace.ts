@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Trace } from "../report/office.ts";
+import type { Trace, TraceStep } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { instant, table } from "./table.ts";
+import { counted, instant, table } from "./table.ts";
 
 export function trace(program: Command): void {
   configured(
@@ -19,17 +19,20 @@ export function trace(program: Command): void {
 }
 
 function inWords({ number, steps }: Trace): string {
-  if (steps.length === 0)
-    return `Nothing is known about ${number}. Is it the number as it stands on the document?`;
-  return table(
+  const story = table(
     ["WHEN", "FLOW", "WHAT", "DETAIL", "PLATFORM", "ERP"],
     steps.map((step) => [
       instant(step.at),
       step.flow,
       step.event,
-      step.detail,
+      detailOf(step),
       step.platformId ?? "-",
       step.erpId ?? "-",
     ]),
   );
+  if (steps.every(({ own }) => own === null)) return story;
+  return `${story}\n\nIt went with others: fuelbridge trace ${number} --json has what was said of them, too.`;
 }
+
+const detailOf = ({ detail, own }: TraceStep): string =>
+  own === null ? detail : `${own.detail} (with ${counted(own.others, "other")})`;

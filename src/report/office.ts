@@ -147,7 +147,10 @@ export interface TraceStep {
   readonly at: string;
   readonly flow: string;
   readonly event: string;
+  /** The whole of it, also of an answer that lists every document of a batch. */
   readonly detail: string;
+  /** What such an answer says of this document, and how many others it lists; null: it is no such answer. */
+  readonly own: { readonly detail: string; readonly others: number } | null;
   readonly platformId: string | null;
   readonly erpId: string | null;
 }

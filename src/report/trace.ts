@@ -1,4 +1,5 @@
 /** A document's story from the record to the other side's number, out of what the store kept. */
+import { batch } from "./batch.ts";
 import type { AuditRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
 import type { TraceStep } from "./office.ts";
@@ -16,8 +17,10 @@ export function trace(store: Store, text: string): TraceStep[] {
       seen.add(row.delivery);
       const ids = idsOf(links, row.recordId);
       const audit = store.questions.audit(row.delivery, row.request);
+      const ownPart = batch(store, row);
       const step = (atMs: number, event: string, detail: string): void => {
-        steps.push({ at: new Date(atMs).toISOString(), flow: row.flow, event, detail, ...ids });
+        const at = new Date(atMs).toISOString();
+        steps.push({ at, flow: row.flow, event, detail, own: ownPart(detail), ...ids });
       };
       const version = row.version === null ? "" : `, version ${row.version}`;
       step(row.receivedMs, "received", `${row.origin ?? row.recordId}${version}`);
@@ -34,6 +37,7 @@ export function trace(store: Store, text: string): TraceStep[] {
       flow: link.kind,
       event: "linked",
       detail: `${link.number}, born ${link.born === "erp" ? "in the ERP" : "on the platform"}${link.amount === null ? "" : `, amount ${link.amount}`}`,
+      own: null,
       platformId: link.platformId,
       erpId: link.erpId,
     });
