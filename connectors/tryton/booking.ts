@@ -4,10 +4,10 @@ import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { differing, type Guard, HARMLESS, type Prepared } from "./guard.ts";
-import { difference, figuresOf, invoiceValues } from "./invoice-values.ts";
+import { codesOf, difference, figuresOf, invoiceValues } from "./invoice-values.ts";
 import { isRefusal } from "./outcome.ts";
 import { type Addressed, partiesFor } from "./parties.ts";
-import { idOf, type Standing, standingsOf, type Verdict } from "./standing.ts";
+import { entriesOf, type Entry, idOf, type Verdict } from "./standing.ts";
 
 export interface Booking {
   readonly document: InvoiceDocument;
@@ -41,7 +41,7 @@ export async function book(
   }
   return bookings.map(({ document, verdict }) =>
     verdict.found === "one"
-      ? verdict.standing.id
+      ? verdict.entry.id
       : (fresh.find((one) => one.document === document)?.id ?? null),
   );
 }
@@ -55,6 +55,7 @@ async function preparedOf(
     books,
     documents.map(({ party }) => party),
   );
+  await books.lookup.load(codesOf(books, documents));
   const prepared: Prepared[] = [];
   for (const document of documents) {
     const party = parties.get(document.party.code) as Addressed;
@@ -78,34 +79,37 @@ async function expectOurs(
   for (const { document, verdict } of bookings) {
     if (verdict.found === "none") continue;
     if (verdict.found === "several") throw twice(verdict.detail);
-    const { standing } = verdict;
-    const unposted = standing !== null && isDraft(standing) && books.config.posting === "post";
-    const draft = unposted ? { document, id: standing.id } : null;
+    const { entry } = verdict;
+    const unposted = entry !== null && isDraft(entry) && books.config.posting === "post";
+    const draft = unposted ? { document, id: entry.id } : null;
     if (verdict.found === "different") {
       // Left by a send that was killed before it had compared.
-      if (draft !== null && standing?.ours) await takeBack(books, guard, [draft]);
+      if (draft !== null && entry?.ours) await takeBack(books, guard, [draft]);
       throw other(verdict.detail);
     }
     if (draft === null || document.status === "void") continue;
-    if (!verdict.standing.ours) throw inHand(document, verdict.standing);
+    if (!verdict.entry.ours) throw inHand(document, verdict.entry);
     drafts.push(draft);
   }
   return drafts;
 }
 
-export const isDraft = ({ state }: Standing): boolean => state === "draft" || state === "validated";
+export const isDraft = ({ state }: Entry): boolean => state === "draft" || state === "validated";
 
-/** Before anything is posted. @throws Refused with both figures */
+/** Before anything is posted. @throws Refused with both figures, TrytonFault */
 async function expectTotals(books: Books, fresh: readonly Draft[]): Promise<void> {
   if (fresh.length === 0) return;
-  const standings = await standingsOf(
+  const entries = await entriesOf(
     books,
     fresh.map(({ id }) => id),
   );
-  fresh.forEach(({ document }, at) => {
-    const differs = difference(standings[at] as Standing, figuresOf(document));
-    if (differs !== null) throw differing(`invoice ${document.number}`, differs);
-  });
+  for (const { document, id } of fresh) {
+    const what = `invoice ${document.number}`;
+    const entry = entries.find((one) => one.id === id);
+    if (entry === undefined) throw new TrytonFault("torn", `the draft of ${what} is gone`);
+    const differs = difference(entry, figuresOf(document));
+    if (differs !== null) throw differing(what, differs);
+  }
 }
 
 /**
@@ -170,9 +174,9 @@ const other = (detail: string): Refused =>
     next: "An accountant compares both and corrects the wrong one, then it is retried or resolved here.",
   });
 
-const inHand = ({ number }: InvoiceDocument, standing: Standing): Refused =>
+const inHand = ({ number }: InvoiceDocument, entry: Entry): Refused =>
   new Refused({
     code: "draft-in-tryton",
-    message: `invoice ${number} is in Tryton as a draft (${idOf(standing)}) that somebody is working on`,
+    message: `invoice ${number} is in Tryton as a draft (${idOf(entry)}) that somebody is working on`,
     next: "Post the draft in Tryton, or delete it, then retry.",
   });

@@ -8,53 +8,77 @@ import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
-import { idOf, type Standing, standingsOf } from "./standing.ts";
+import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
 
 /** A document and its invoice in Tryton. */
 export interface Booked {
   readonly document: InvoiceDocument;
-  readonly standing: Standing;
+  readonly entry: Entry;
 }
 
 /** How far each is: `final`, `open` (there is something to do), or what a person must decide. @throws TrytonFault */
-export async function progressOf(
+export async function progressOf(books: Books, booked: readonly Booked[]): Promise<Progress[]> {
+  return progress(books, booked, await disputedOf(books, idsOf(booked)));
+}
+
+type Progress = "final" | "open" | Fault;
+
+const idsOf = (booked: readonly Booked[]): number[] => booked.map(({ entry }) => entry.id);
+
+async function progress(
   books: Books,
   booked: readonly Booked[],
-): Promise<("final" | "open" | Fault)[]> {
-  const disputed = await disputedOf(
-    books,
-    booked.map(({ standing }) => standing.id),
-  );
-  return booked.map(({ document, standing }) => {
+  disputed: ReadonlySet<number>,
+): Promise<Progress[]> {
+  const unsettled = await unsettledOf(books, booked);
+  return booked.map(({ document, entry }) => {
     const { status } = document;
-    const { state, id } = standing;
+    const { state, id } = entry;
     if (status === "void") return state === "cancelled" ? "final" : "open";
-    if (state === "cancelled") return cancelledThere(document, standing);
-    if (isDraft(standing) && (books.config.posting === "post" || status === "paid")) return "open";
+    if (state === "cancelled") return cancelledThere(document, entry);
+    if (isDraft(entry) && (books.config.posting === "post" || status === "paid")) return "open";
     if (disputed.has(id) !== (status === "disputed")) return "open";
-    return status === "paid" && !isSettled(standing) ? "open" : "final";
+    return unsettled.has(id) ? "open" : "final";
   });
 }
 
-/**
- * Brings each to what its document says. Nothing is written for those that are there already.
- * @throws Refused, TrytonFault, Waiting
- */
-export async function bringTo(books: Books, booked: readonly Booked[]): Promise<void> {
-  const progress = await progressOf(books, booked);
-  for (const [at, one] of booked.entries()) {
-    const how = progress[at];
-    if (typeof how === "object") throw new Refused(how);
-    if (how === "open") await bring(books, one);
-  }
+/** Paid on the platform, and not in Tryton. */
+async function unsettledOf(books: Books, booked: readonly Booked[]): Promise<ReadonlySet<number>> {
+  const posted = booked.filter(
+    ({ document, entry }) => document.status === "paid" && entry.state === "posted",
+  );
+  const standings = await standingsOf(books, idsOf(posted));
+  return new Set(standings.filter((one) => !isSettled(one)).map(({ id }) => id));
 }
 
-async function bring(books: Books, { document, standing }: Booked): Promise<void> {
+/**
+ * Brings each to what its document says. True: nothing had to be written, all of them are there as `booked` shows them.
+ * `made`: ids of invoices that are new, so that no note of ours can be on them. @throws Refused, TrytonFault, Waiting
+ */
+export async function bringTo(
+  books: Books,
+  booked: readonly Booked[],
+  made: ReadonlySet<number>,
+): Promise<boolean> {
+  const older = idsOf(booked).filter((id) => !made.has(id));
+  const disputed = await disputedOf(books, older);
+  const before = await progress(books, booked, disputed);
+  for (const [at, one] of booked.entries()) {
+    const how = before[at];
+    if (typeof how === "object") throw new Refused(how);
+    if (how === "open") await bring(books, one, disputed.has(one.entry.id));
+  }
+  return before.every((how) => how === "final");
+}
+
+async function bring(books: Books, { document, entry }: Booked, disputed: boolean): Promise<void> {
   const { status } = document;
+  // What is to pay may be less by now. One that is gone is told of by the look after this.
+  const [standing] = await standingsOf(books, [entry.id]);
+  if (standing === undefined) return;
   if (status === "void") return cancel(books, document, standing);
   if (status === "paid" && !isSettled(standing)) await settle(books, document, standing);
-  const disputed = (await disputedOf(books, [standing.id])).has(standing.id);
-  if (disputed !== (status === "disputed")) await noteDispute(books, standing.id, !disputed);
+  if (disputed !== (status === "disputed")) await noteDispute(books, entry.id, !disputed);
 }
 
 /** With a queue in Tryton its state follows a little later than the payment. */
@@ -98,7 +122,7 @@ async function cancel(books: Books, document: InvoiceDocument, standing: Standin
     }
   }
   // A button says nothing when it does nothing.
-  const [now] = await standingsOf(books, [id]);
+  const [now] = await entriesOf(books, [id]);
   if (now?.state !== "cancelled") throw refused(document, now ?? standing, "not-cancelled");
 }
 
@@ -123,17 +147,13 @@ const REFUSALS = {
   },
 } as const;
 
-function refused(
-  { number }: InvoiceDocument,
-  standing: Standing,
-  code: keyof typeof REFUSALS,
-): Refused {
+function refused({ number }: InvoiceDocument, entry: Entry, code: keyof typeof REFUSALS): Refused {
   const { says, next } = REFUSALS[code];
-  return new Refused({ code, message: `invoice ${number} (${idOf(standing)}) ${says}`, next });
+  return new Refused({ code, message: `invoice ${number} (${idOf(entry)}) ${says}`, next });
 }
 
-const cancelledThere = ({ number, status }: InvoiceDocument, standing: Standing): Fault => ({
+const cancelledThere = ({ number, status }: InvoiceDocument, entry: Entry): Fault => ({
   code: "cancelled-in-tryton",
-  message: `invoice ${number} (${idOf(standing)}) is cancelled in Tryton, and ${status} on the platform`,
+  message: `invoice ${number} (${idOf(entry)}) is cancelled in Tryton, and ${status} on the platform`,
   next: "An accountant decides: void it on the platform, or book it again in Tryton by hand; then resolve it here.",
 });

@@ -11,12 +11,30 @@ import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import type { Product, Unit } from "./lookup.ts";
+import type { Codes, Product, Unit } from "./lookup.ts";
 import { markOf } from "./marks.ts";
 import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
 
 type Line = InvoiceDocument["lines"][number];
+
+/** The codes that their values need. */
+export function codesOf({ config }: Books, documents: readonly InvoiceDocument[]): Codes {
+  const lines = documents.flatMap((document) => document.lines);
+  const taxes = documents.flatMap((document) => document.taxes);
+  return {
+    account: [
+      ...documents.flatMap(({ type }) =>
+        type === "out"
+          ? [config.accounts.receivable, config.accounts.revenue]
+          : [config.accounts.payable, config.accounts.expense],
+      ),
+      ...[...lines, ...taxes].flatMap(({ account }) => account ?? []),
+    ],
+    product: lines.flatMap(({ product }) => product ?? []),
+    unit: lines.flatMap(({ unit }) => unit ?? []),
+  };
+}
 
 /** The values of one `account.invoice.create`. @throws Refused, TrytonFault */
 export async function invoiceValues(

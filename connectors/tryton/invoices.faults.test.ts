@@ -150,6 +150,26 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await allInvoices(desk)).toEqual([]);
   });
 
+  test.for([
+    ["before it is compared", "torn", 2],
+    ["before it is read again", "failed", 3],
+  ] as const)("a draft that somebody deletes %s is not called done", async ([, name, look]) => {
+    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
+    let looks = 0;
+    const before = async (method: string): Promise<void> => {
+      if (method !== "model.account.invoice.search_read" || ++looks !== look) return;
+      const ids = (await allInvoices(desk)).slice(0, 1).map(({ id }) => id);
+      await desk.clerk.call("model.account.invoice.delete", [ids]);
+    };
+    const documents = [invoiceDocument(), invoiceDocument()];
+    expect(await send(invoiceSink(between(desk.books, { before })), ...documents)).toMatchObject({
+      name,
+      detail: expect.stringContaining(documents[0]!.number) as string,
+    });
+    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ name: "done" });
+    expect(await allInvoices(desk)).toHaveLength(2);
+  });
+
   test("a draft that somebody else has written is left to them", async () => {
     const desk = deskIn(server, { posting: "draft" });
     const document = invoiceDocument();

@@ -3,6 +3,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
 import {
   allInvoices,
+  between,
   billDocument,
   booksOf,
   d,
@@ -122,6 +123,25 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     expect(await send(invoiceSink(booksOf(desk.database)), ...documents)).toEqual(first);
     expect(await allInvoices(desk)).toHaveLength(2);
     expect(await rows(desk, "party.party", [["code", "=", "CUST-1"]])).toHaveLength(1);
+  });
+
+  test("twenty are looked for, compared before they are posted and read after it, in six calls", async () => {
+    const desk = deskIn(server);
+    const calls: string[] = [];
+    const after = async (method: string): Promise<void> => void calls.push(method);
+    const sink = invoiceSink(between(desk.books, { after }));
+    const twenty = () => Array.from({ length: 20 }, () => invoiceDocument());
+    expect(await send(sink, invoiceDocument())).toMatchObject({ name: "done" });
+    calls.length = 0;
+    expect(await send(sink, ...twenty())).toMatchObject({ name: "done" });
+    expect(calls).toEqual([
+      "model.account.invoice.search_read",
+      "model.party.party.search_read",
+      "model.account.invoice.create",
+      "model.account.invoice.search_read",
+      "model.account.invoice.post",
+      "model.account.invoice.search_read",
+    ]);
   });
 
   test("one bad total among twenty: both figures are told, and nothing is left behind", async () => {

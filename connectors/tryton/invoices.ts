@@ -13,7 +13,7 @@ import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
 import { answering, finding } from "./outcome.ts";
 import { unavailable } from "./sources/unavailable.ts";
-import { idOf, linkedAs, look, type Standing, standingsOf, type Wanted } from "./standing.ts";
+import { entriesOf, type Entry, idOf, linkedAs, look, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
 export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });
@@ -59,10 +59,14 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
     verdict: verdicts[at] as (typeof verdicts)[number],
   }));
   const booked = await book(books, guard, bookings);
-  await bringTo(books, await standing(books, wanted, booked));
-  const after = await standing(books, wanted, booked);
-  // A button says nothing when it does nothing.
-  if ((await progressOf(books, after)).some((progress) => progress !== "final"))
+  const there = booked.filter((id) => id !== null);
+  const made = there.filter((id) => verdicts[booked.indexOf(id)]?.found === "none");
+  const before = await entries(books, wanted, booked);
+  const final = await bringTo(books, before, new Set(made));
+  const after = final ? before : await entries(books, wanted, booked);
+  const progress = final ? [] : await progressOf(books, after);
+  // A button says nothing when it does nothing; and somebody may have deleted a draft.
+  if (after.length < there.length || progress.some((how) => how !== "final"))
     return { name: "failed", detail: `not all of it is done: ${told(wanted, after)}` };
   return { name: "done", detail: told(wanted, after), ids: idsOf(wanted, after) };
 }
@@ -76,7 +80,7 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
     return { found: bad.found, detail: bad.detail };
   const booked = verdicts.flatMap((verdict, at) =>
     verdict.found === "one"
-      ? [{ document: (wanted[at] as Wanted).document, standing: verdict.standing }]
+      ? [{ document: (wanted[at] as Wanted).document, entry: verdict.entry }]
       : [],
   );
   const progress = await progressOf(books, booked);
@@ -92,29 +96,29 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
     : { found: "exact", ids: idsOf(wanted, booked), detail };
 }
 
-/** As they stand now. */
-async function standing(
+/** As they are now. */
+async function entries(
   books: Books,
   wanted: readonly Wanted[],
   booked: readonly (number | null)[],
 ): Promise<Booked[]> {
-  const now = await standingsOf(
+  const now = await entriesOf(
     books,
     booked.filter((id) => id !== null),
   );
   return wanted.flatMap(({ document }, at) => {
     const found = now.find(({ id }) => id === booked[at]);
-    return found === undefined ? [] : [{ document, standing: found }];
+    return found === undefined ? [] : [{ document, entry: found }];
   });
 }
 
-const standingIn = (booked: readonly Booked[], { document }: Wanted): Standing | undefined =>
-  booked.find((one) => one.document === document)?.standing;
+const entryIn = (booked: readonly Booked[], { document }: Wanted): Entry | undefined =>
+  booked.find((one) => one.document === document)?.entry;
 
 /** Null for a document that was void before it was booked: nothing of it is in Tryton. */
 const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | null)[] =>
   wanted.map((one) => {
-    const found = standingIn(booked, one);
+    const found = entryIn(booked, one);
     return found === undefined ? null : idOf(found);
   });
 
@@ -122,7 +126,7 @@ const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | 
 const told = (wanted: readonly Wanted[], booked: readonly Booked[]): string =>
   wanted
     .map((one) => {
-      const found = standingIn(booked, one);
+      const found = entryIn(booked, one);
       if (found !== undefined) return `${idOf(found)} ${found.state}`;
       const { number, status } = one.document;
       return status === "void"

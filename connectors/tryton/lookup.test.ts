@@ -78,6 +78,20 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     expect(calls).toHaveLength(2);
   });
 
+  test("many are asked for in one call per kind, and then no more", async () => {
+    const { lookup, calls } = open(shared);
+    const codes = { account: ["4000", "4100"], product: ["FREIGHT", "087", "87"], unit: ["gal"] };
+    await lookup.load(codes);
+    await lookup.load({ ...codes, product: ["FREIGHT", "087"] });
+    expect(calls).toHaveLength(3);
+    const one = open(shared).lookup;
+    expect(await lookup.account("4100")).toBe(await one.account("4100"));
+    expect(await lookup.product("087")).toEqual(await one.product("087"));
+    expect(await lookup.unit("gal")).toEqual(await one.unit("gal"));
+    expect(calls).toHaveLength(3);
+    await expect(lookup.product("87")).rejects.toThrow("Tryton has no product 87");
+  });
+
   test("a party is asked for each time: restored books may give its id to another", async () => {
     const { lookup, calls } = open(shared);
     const party = await lookup.party("SELF");
@@ -118,6 +132,7 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     const { tryton, lookup } = open(copy, copy.admin);
     const second = await lookup.account("4100");
     await tryton.call("model.account.account.write", [[second], { code: "4000" }]);
+    await lookup.load({ account: ["4000"], product: [], unit: [] });
     await expect(lookup.account("4000")).rejects.toMatchObject({
       fault: { code: "twice-in-tryton" },
     });

@@ -28,8 +28,17 @@ export interface PartyRow {
   readonly address: number | null;
 }
 
+/** Codes by what they name. */
+export interface Codes {
+  readonly account: readonly string[];
+  readonly product: readonly string[];
+  readonly unit: readonly string[];
+}
+
 /** @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonFault */
 export interface Lookup {
+  /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
+  load(codes: Codes): Promise<void>;
   account(code: string): Promise<number>;
   journal(code: string): Promise<number>;
   location(code: string): Promise<number>;
@@ -59,6 +68,8 @@ interface Kind {
   readonly ofCompany?: true;
 }
 
+const CATEGORY = ["account_parent", "parent", "account_revenue", "account_expense"];
+
 const kinds = {
   account: { model: "account.account", field: "code", what: "account", reads: [], ofCompany: true },
   journal: { model: "account.journal", field: "code", what: "journal", reads: [] },
@@ -67,7 +78,7 @@ const kinds = {
     model: "product.product",
     field: "code",
     what: "product",
-    reads: ["account_category", "default_uom"],
+    reads: ["default_uom", ...CATEGORY.map((field) => `account_category.${field}`)],
   },
   unit: { model: "product.uom", field: "symbol", what: "unit", reads: ["digits"] },
   tax: { model: "account.tax", field: "name", what: "tax", reads: [], ofCompany: true },
@@ -97,14 +108,32 @@ interface Row {
 export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now">): Lookup {
   const kept = keeper(surroundings);
 
-  async function find(kind: Kind, value: string): Promise<Row | null> {
-    const { model, field, reads, ofCompany } = kind;
-    const domain: unknown[] = [[field, "=", value]];
+  async function rowsOf(
+    { model, field, reads, ofCompany }: Kind,
+    [is, value]: readonly ["=", string] | readonly ["in", readonly string[]],
+    most: number | null,
+  ): Promise<Row[]> {
+    const domain: unknown[] = [[field, is, value]];
     if (ofCompany) domain.push(["company", "=", (await tryton.session()).company]);
-    const params = [domain, 0, 2, null, [...reads]];
-    const [row, another] = await tryton.call<Row[]>(`model.${model}.search_read`, params);
+    const params = [domain, 0, most, null, [...new Set([field, ...reads])]];
+    return tryton.call<Row[]>(`model.${model}.search_read`, params);
+  }
+
+  async function find(kind: Kind, value: string): Promise<Row | null> {
+    const [row, another] = await rowsOf(kind, ["=", value], 2);
     if (another !== undefined) throw twice(kind, value);
     return row ?? null;
+  }
+
+  /** Those that one record has. */
+  async function findAll(kind: Kind, values: readonly string[]): Promise<Map<string, Row>> {
+    const rows = await rowsOf(kind, ["in", values], null);
+    const named = Map.groupBy(rows, (row) => row[kind.field] as string);
+    return new Map(
+      [...named].flatMap(([value, [row, another]]) =>
+        row === undefined || another !== undefined ? [] : [[value, row] as const],
+      ),
+    );
   }
 
   async function expected(kind: Kind, value: string): Promise<Row> {
@@ -114,29 +143,38 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
   }
 
   /** A category may leave its accounts to the one above it. */
-  async function accountsOf(
-    category: number | null,
-  ): Promise<Pick<Product, "revenue" | "expense">> {
+  async function accountsOf(category: Row | null): Promise<Pick<Product, "revenue" | "expense">> {
     if (category === null) return { revenue: null, expense: null };
-    const fields = ["account_parent", "parent", "account_revenue", "account_expense"];
-    const [row] = await tryton.call<[Row]>("model.product.category.read", [[category], fields]);
-    if (row["account_parent"]) return accountsOf(row["parent"] as number | null);
-    const [revenue, expense] = [row["account_revenue"], row["account_expense"]] as (
+    const above = category["parent"] as number | null;
+    if (category["account_parent"] && above !== null) {
+      const method = "model.product.category.read";
+      const [parent] = await tryton.call<[Row]>(method, [[above], CATEGORY]);
+      return accountsOf(parent);
+    }
+    const [revenue, expense] = [category["account_revenue"], category["account_expense"]] as (
       number | null
     )[];
     return { revenue: revenue ?? null, expense: expense ?? null };
   }
 
-  async function productOf(code: string): Promise<Product> {
-    const { id, ...row } = await expected(kinds.product, code);
-    const accounts = await accountsOf(row["account_category"] as number | null);
+  async function productOf({ id, ...row }: Row): Promise<Product> {
+    const accounts = await accountsOf(row["account_category."] as Row | null);
     return { id, unit: row["default_uom"] as number, ...accounts };
   }
 
   const row = (kind: Kind, value: string): Promise<Row> =>
-    kept(`${kind.what} ${value}`, () => expected(kind, value));
+    kept.get(keyOf(kind, value), () => expected(kind, value));
   const id = (kind: Kind) => async (value: string) => (await row(kind, value)).id;
   return {
+    async load(codes) {
+      for (const name of ["account", "product", "unit"] as const) {
+        const kind = kinds[name];
+        const unknown = new Set(codes[name].filter((code) => !kept.has(keyOf(kind, code))));
+        if (unknown.size === 0) continue;
+        for (const [code, found] of await findAll(kind, [...unknown]))
+          kept.keep(keyOf(kind, code), name === "product" ? await productOf(found) : found);
+      }
+    },
     account: id(kinds.account),
     journal: id(kinds.journal),
     location: id(kinds.location),
@@ -145,7 +183,10 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
     company: id(kinds.company),
-    product: (code) => kept(`product ${code}`, () => productOf(code)),
+    product: (code) =>
+      kept.get(keyOf(kinds.product, code), async () =>
+        productOf(await expected(kinds.product, code)),
+      ),
     unit: async (symbol) => (await row(kinds.unit, symbol)) as Row & Unit,
     party: async (code) => partyOf(await expected(kinds.party, code)),
     async findParty(code) {
@@ -153,25 +194,29 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
       return found && partyOf(found);
     },
     async findParties(codes) {
-      const { model, field, reads } = kinds.party;
-      const params = [[[field, "in", codes]], 0, null, null, [field, ...reads]];
-      const rows = await tryton.call<Row[]>(`model.${model}.search_read`, params);
-      return new Map(rows.map((found) => [found[field] as string, partyOf(found)]));
+      const rows = await findAll(kinds.party, codes);
+      return new Map([...rows].map(([code, found]) => [code, partyOf(found)]));
     },
   };
 }
+
+const keyOf = ({ what }: Kind, value: string): string => `${what} ${value}`;
 
 const KEPT_MS = 600_000;
 
 /** What is missing is asked for again each time: somebody may have created it. */
 function keeper({ now }: Pick<Surroundings, "now">) {
   const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
-  return async <T>(key: string, load: () => Promise<T>): Promise<T> => {
-    const known = kept.get(key);
-    if (known !== undefined && now().getTime() < known.until) return known.value as T;
-    const value = await load();
-    kept.set(key, { value, until: now().getTime() + KEPT_MS });
-    return value;
+  const has = (key: string): boolean => now().getTime() < (kept.get(key)?.until ?? 0);
+  const keep = (key: string, value: unknown): void =>
+    void kept.set(key, { value, until: now().getTime() + KEPT_MS });
+  return {
+    has,
+    keep,
+    async get<T>(key: string, load: () => Promise<T>): Promise<T> {
+      if (!has(key)) keep(key, await load());
+      return kept.get(key)?.value as T;
+    },
   };
 }
 

@@ -209,7 +209,8 @@ export function between(books: Books, { before, after }: Between): Books {
     await after?.(method);
     return result as never;
   };
-  return { ...books, tryton: { ...books.tryton, call } };
+  const tryton = { ...books.tryton, call };
+  return { ...books, tryton, lookup: openLookup(tryton, books.surroundings) };
 }
 
 /** Loses the answer of the `lost`-th call that changes something, as a connection that breaks does; 0: of none. */

@@ -14,27 +14,31 @@ export interface Wanted {
   readonly counterpart: string | null;
 }
 
-/** An invoice as it stands in Tryton. */
-export interface Standing extends Figures {
+/** An invoice in Tryton. */
+export interface Entry extends Figures {
   readonly id: number;
   readonly number: string | null;
   readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
-  readonly toPay: Decimal;
   /** Nobody but us has ever written it. */
   readonly ours: boolean;
   /** What its comment says; null: it did not come from the platform. */
   readonly platformId: string | null;
 }
 
+/** An invoice as it stands. What is to pay Tryton adds up anew each time: it is asked for only where it counts. */
+export interface Standing extends Entry {
+  readonly toPay: Decimal;
+}
+
 export type Verdict =
-  | { readonly found: "one"; readonly standing: Standing }
+  | { readonly found: "one"; readonly entry: Entry }
   | { readonly found: "none" }
   | { readonly found: "several"; readonly detail: string }
-  /** `standing` is the document's own, with other figures; null: another one has its number. */
-  | { readonly found: "different"; readonly detail: string; readonly standing: Standing | null };
+  /** `entry` is the document's own, with other figures; null: another one has its number. */
+  | { readonly found: "different"; readonly detail: string; readonly entry: Entry | null };
 
 /** What links keep of it: its number, or `#12` while it has none. */
-export const idOf = ({ number, id }: Standing): string => number ?? `#${id}`;
+export const idOf = ({ number, id }: Entry): string => number ?? `#${id}`;
 
 /** One verdict per document, in their order. @throws TrytonFault, Refused when a party cannot be told */
 export async function look(
@@ -51,12 +55,24 @@ export async function look(
   return verdicts;
 }
 
-/** These invoices as they stand now, in this order; what is gone is left out. @throws TrytonFault */
-export async function standingsOf(books: Books, ids: readonly number[]): Promise<Standing[]> {
+/** These invoices as they are now, in this order; what is gone is left out. @throws TrytonFault */
+export async function entriesOf(books: Books, ids: readonly number[]): Promise<Entry[]> {
+  if (ids.length === 0) return [];
   const rows = await search(books, [["id", "in", ids]]);
   const { user } = await books.tryton.session();
-  return ids.flatMap((id) => rows.filter((row) => row.id === id)).map((row) => read(row, user));
+  return inOrder(ids, rows).map((row) => entryIn(row, user));
 }
+
+/** The same with what is to pay. @throws TrytonFault */
+export async function standingsOf(books: Books, ids: readonly number[]): Promise<Standing[]> {
+  if (ids.length === 0) return [];
+  const rows = await search<Payable>(books, [["id", "in", ids]], WITH_TO_PAY);
+  const { user } = await books.tryton.session();
+  return inOrder(ids, rows).map((row) => standingIn(row, user));
+}
+
+const inOrder = <Found extends Row>(ids: readonly number[], rows: readonly Found[]): Found[] =>
+  ids.flatMap((id) => rows.filter((row) => row.id === id));
 
 /** Those of this type that links name so. @throws TrytonFault */
 export async function linkedAs(
@@ -65,12 +81,13 @@ export async function linkedAs(
   ids: readonly string[],
 ): Promise<Standing[]> {
   const { company, user } = await books.tryton.session();
-  const rows = await search(books, [
+  const domain = [
     ["company", "=", company],
     ["type", "=", type],
     ["OR", ["number", "in", ids], ["id", "in", draftsIn(ids)]],
-  ]);
-  return rows.map((row) => read(row, user));
+  ];
+  const rows = await search<Payable>(books, domain, WITH_TO_PAY);
+  return rows.map((row) => standingIn(row, user));
 }
 
 async function judge(
@@ -84,19 +101,19 @@ async function judge(
     (row) =>
       row.id === known ||
       platformIdIn(row.comment) === document.id ||
-      (counterpart !== null && idOf(read(row, user)) === counterpart),
+      (counterpart !== null && idOf(entryIn(row, user)) === counterpart),
   );
   const matches = own.length > 0 ? own : await byNumber(books, document, rows);
   const [first] = matches;
   if (first === undefined) return taken(books, user, document, rows);
-  const names = matches.map((row) => idOf(read(row, user))).join(" and ");
+  const names = matches.map((row) => idOf(entryIn(row, user))).join(" and ");
   if (matches.length > 1)
     return { found: "several", detail: `invoice ${document.number} is in Tryton as ${names}` };
-  const standing = read(first, user);
-  const differs = difference(standing, figuresOf(document));
-  if (differs === null) return { found: "one", standing };
+  const entry = entryIn(first, user);
+  const differs = difference(entry, figuresOf(document));
+  if (differs === null) return { found: "one", entry };
   const detail = `invoice ${document.number} is in Tryton as ${names} with ${differs}`;
-  return { found: "different", detail, standing };
+  return { found: "different", detail, entry };
 }
 
 /** Entered by hand: the same number of the same party, and no mark of another document of the platform. */
@@ -125,9 +142,9 @@ function taken(
       ? rows.find((row) => row.number === number)
       : undefined;
   if (other === undefined) return { found: "none" };
-  const whose = read(other, user);
+  const whose = entryIn(other, user);
   const detail = `the number ${number} is in Tryton already, of another invoice (total ${whose.total.text})`;
-  return { found: "different", detail, standing: null };
+  return { found: "different", detail, entry: null };
 }
 
 /** Everything that could be one of them. Credit notes have the comment of what they credit: they are left out. */
@@ -141,7 +158,7 @@ async function candidates(
   const { company } = await books.tryton.session();
   const numbers = wanted.map(({ document }) => document.number);
   const counterparts = wanted.flatMap(({ counterpart }) => counterpart ?? []);
-  return search(books, [
+  const domain = [
     ["company", "=", company],
     ["type", "=", first.document.type],
     [
@@ -152,7 +169,8 @@ async function candidates(
       ["id", "in", [...known, ...draftsIn(counterparts)]],
     ],
     ["OR", ["lines.origin", "=", null], ["lines.origin", "not like", "account.invoice.line,%"]],
-  ]);
+  ];
+  return search(books, domain);
 }
 
 /** A draft in links: `#12`. */
@@ -160,8 +178,12 @@ const DRAFT = /^#(\d+)$/;
 const draftsIn = (ids: readonly string[]): number[] =>
   ids.flatMap((id) => Number(DRAFT.exec(id)?.[1] ?? []));
 
-const search = (books: Books, domain: readonly unknown[]): Promise<Row[]> =>
-  books.tryton.call<Row[]>("model.account.invoice.search_read", [domain, 0, null, null, FIELDS]);
+const search = <Found extends Row = Row>(
+  { tryton }: Books,
+  domain: readonly unknown[],
+  fields: readonly string[] = FIELDS,
+): Promise<Found[]> =>
+  tryton.call("model.account.invoice.search_read", [domain, 0, null, null, fields]);
 
 const FIELDS = [
   "number",
@@ -172,34 +194,41 @@ const FIELDS = [
   "untaxed_amount",
   "tax_amount",
   "total_amount",
-  "amount_to_pay",
   "create_uid",
   "write_uid",
 ];
+const WITH_TO_PAY = [...FIELDS, "amount_to_pay"];
 
 interface Row {
   readonly id: number;
   readonly number: string | null;
   readonly reference: string | null;
   readonly comment: string | null;
-  readonly state: Standing["state"];
+  readonly state: Entry["state"];
   readonly party: number;
   readonly untaxed_amount: unknown;
   readonly tax_amount: unknown;
   readonly total_amount: unknown;
-  readonly amount_to_pay: unknown;
   readonly create_uid: number;
   readonly write_uid: number | null;
 }
 
-const read = (row: Row, user: number): Standing => ({
+interface Payable extends Row {
+  readonly amount_to_pay: unknown;
+}
+
+const entryIn = (row: Row, user: number): Entry => ({
   id: row.id,
   number: row.number,
   state: row.state,
   untaxed: exact(row.untaxed_amount),
   tax: exact(row.tax_amount),
   total: exact(row.total_amount),
-  toPay: exact(row.amount_to_pay),
   ours: row.create_uid === user && (row.write_uid === null || row.write_uid === user),
   platformId: platformIdIn(row.comment),
+});
+
+const standingIn = (row: Payable, user: number): Standing => ({
+  ...entryIn(row, user),
+  toPay: exact(row.amount_to_pay),
 });
