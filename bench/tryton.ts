@@ -52,10 +52,12 @@ async function compare(
   const pairs: { bare: Side; ours: Side }[] = [];
   say("", `tryton: ${invoices} customer invoices, 20 in a call`);
   let copies = 0;
-  const side = (file: string): Promise<Side> => {
+  const side = async (file: string): Promise<Side> => {
     const at = ++copies;
     const books = server.copy(`bench${at}`);
     books.restore(customers);
+    // A database that the server has not served yet is loaded at the first login.
+    await logIn(books, books.clerk);
     return inChild<Side>(file, environment(join(folder, String(at)), books, platform));
   };
   try {
