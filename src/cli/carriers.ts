@@ -15,6 +15,8 @@ export interface Carriers {
   readonly governor: ProcessGovernor;
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;
+  /** What keeps the queue from carrying, as of its last look. */
+  readonly trouble: Queue["trouble"];
   /** `sinks`: the platform's. */
   readonly queueOver: (sinks: Sinks) => Queue;
   /** The process is to end: nothing waits for its place within the minute any more. */
@@ -42,6 +44,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   return {
     governor,
     spent: (month) => governor.spent(month),
+    trouble: () => queue.trouble(),
     queueOver: () => queue,
     hurry: () => governor.hurry(),
     close: () => queue.close(),
@@ -55,6 +58,7 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
   return {
     governor,
     spent: (month) => ledger.spent(month),
+    trouble: () => null,
     queueOver: embeddedQueue,
     hurry: () => governor.hurry(),
     close: async () => {},

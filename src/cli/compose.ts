@@ -85,7 +85,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
   const store = openStore(config.state);
   const spending = ledger(store);
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
-  const { governor } = carriers;
+  const { governor, trouble } = carriers;
   try {
     const { budget } = config.platform;
     const endpoints = openEndpoints(config, carriers, clock, note);
@@ -124,7 +124,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.close();
       }
     };
-    return { engine, flows, month, governor, hurry: carriers.hurry, close };
+    return { engine, flows, month, governor, trouble, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
     store.close();

@@ -2,38 +2,19 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
-import { startRedis, type TestRedis } from "../../test/support/redis.ts";
+import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite } from "../../test/support/shared-queue.ts";
-import { layOut, openSite, type Site } from "../../test/support/site.ts";
+import { pastFirstMinute, scopeOf, siteOver } from "../../test/support/shared-site.ts";
+import { layOut, openSite } from "../../test/support/site.ts";
 import { astray } from "../../test/support/site-sides.ts";
-import { sha256 } from "../core/keys.ts";
-import { keysOf, PRELUDE } from "../queue/keys.ts";
 import { outgoing } from "../queue/queue.suite.ts";
-
-/** A site whose daemon and workers meet at this Redis. */
-async function siteOver(redis: TestRedis): Promise<Site> {
-  const folder = join(tempFolder(), "site");
-  layOut(folder, (yaml) => `${yaml}\nqueue: { type: bullmq, url: "${redis.url}" }\n`);
-  const site = await openSite(folder);
-  onTestFinished(() => site.close());
-  return site;
-}
-
-/** As the program names the API key of a site. */
-const scopeOf = ({ apiKey }: Site): string => sha256(`live ${apiKey}`).slice(0, 16);
-
-/** As after the first minute, in which nothing is sent. */
-async function pastFirstMinute({ client }: TestRedis, scope: string): Promise<void> {
-  const open = `${PRELUDE} redis.call('HSET', KEYS[1], 'run', run, 'opens', 0)`;
-  await client.eval(open, 1, keysOf(scope).gate);
-}
 
 describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
   it("sends what a daemon hands it, and brings the platform's words home", async () => {
     const redis = await startRedis();
     const site = await siteOver(redis);
     const scope = scopeOf(site);
-    await pastFirstMinute(redis, scope);
+    await pastFirstMinute(redis, site);
     const worker = site.start("worker");
     await worker.said("fuelbridge works");
     const { queue, spent } = openTestSite(redis, { scope });
@@ -54,7 +35,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
   it("two workers and a daemon bring both sides in step: nothing is missing, nothing doubled", async () => {
     const redis = await startRedis();
     const site = await siteOver(redis);
-    await pastFirstMinute(redis, scopeOf(site));
+    await pastFirstMinute(redis, site);
     const workers = [site.start("worker"), site.start("worker")];
     for (const worker of workers) await worker.said("fuelbridge works");
     const { inStep } = await site.ask<{ inStep: boolean }>("once");

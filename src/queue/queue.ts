@@ -20,7 +20,7 @@ export interface Queue {
    * the queue itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
    */
   carry(job: Job): Promise<Answer>;
-  /** Why nothing can be carried just now, and what to do; null when all is well. */
-  trouble(): { readonly message: string; readonly next: string } | null;
+  /** Why nothing can be carried just now, and what to do; null when all is well. `since`: ISO 8601 UTC. */
+  trouble(): { readonly since: string; readonly message: string; readonly next: string } | null;
   close(): Promise<void>;
 }

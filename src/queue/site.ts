@@ -24,11 +24,14 @@ export interface Site {
   readonly boot: string;
   /** Once it has looked for the first time. */
   readonly looked: Promise<void>;
-  trouble(): Trouble | null;
+  trouble(): Lasting | null;
   /** What Redis itself is to be put right about; the rest shows with every job. */
   unfit(): Trouble | null;
   close(): Promise<void>;
 }
+
+/** `since`: ISO 8601 UTC. */
+type Lasting = Trouble & { readonly since: string };
 
 /** A daemon that ended without a word keeps its name this long. */
 const NAME_KEPT_MS = 30_000;
@@ -39,9 +42,17 @@ export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOpti
     note("redis can lose jobs", { detail: message, next }),
   );
   let unfit: Trouble | null = null;
-  let trouble: Trouble | null = null;
+  let trouble: Lasting | null = null;
 
   async function look(): Promise<void> {
+    const now = await found();
+    if (now?.message === trouble?.message) return;
+    if (now === null) note("going on", { scope: "queue" });
+    else note("stopped", { scope: "queue", detail: now.message, next: now.next });
+    trouble = now === null ? null : { ...now, since: trouble?.since ?? new Date().toISOString() };
+  }
+
+  async function found(): Promise<Trouble | null> {
     try {
       unfit = await health.check();
       const args = [boot, NAME_KEPT_MS, WORKER_ALIVE_MS];
@@ -50,11 +61,12 @@ export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOpti
         number,
       ];
       await also?.();
-      trouble = unfit ?? (owner === boot ? null : otherSite(name));
-      if (trouble === null && workers === 0) trouble = NO_WORKER;
+      if (unfit !== null) return unfit;
+      if (owner !== boot) return otherSite(name);
+      return workers === 0 ? NO_WORKER : null;
     } catch (error) {
       if (!(error instanceof RedisTrouble)) throw error;
-      trouble = error;
+      return { message: error.message, next: error.next };
     }
   }
 

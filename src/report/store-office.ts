@@ -10,6 +10,7 @@ import {
   OfficeError,
   type QuarantineGroup,
   type Status,
+  type Stop,
 } from "./office.ts";
 import { groupId, resolve, retry, select } from "./decisions.ts";
 import { type MonthReport, monthReport } from "./month.ts";
@@ -24,6 +25,8 @@ export interface OfficeParts {
   readonly startedAt: Date;
   /** By default that of this store and the usual limits. */
   readonly month?: MonthReport;
+  /** What keeps requests from being carried to the platform, though none has met it yet. */
+  readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
   /** Admits what commands send by themselves; left out: nothing. */
   readonly governor?: Governor;
 }
@@ -128,16 +131,10 @@ export function storeOffice(parts: OfficeParts): Office {
 
 function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;
-  const { store, company, environment } = engine;
+  const { company, environment } = engine;
   const { month, used, perMonth, stretch } = parts.month.status();
   const states = flows.map((flow) => flowStatus(engine, flow, daemon));
-  const stops = store.journal.breakers().map(({ sinceMs, breaker, scope, message, next }) => ({
-    breaker,
-    scope,
-    since: iso(sinceMs),
-    message,
-    next,
-  }));
+  const stops = stopsOf(parts);
   return {
     version,
     company,
@@ -154,6 +151,27 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     stops,
     requests: { month, used, perMonth, stretch },
   };
+}
+
+/** The store tells of what a request has met; the queue, of what the next one would. */
+function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
+  const now = trouble?.() ?? null;
+  const queue = now === null ? [] : [{ breaker: "receiver", scope: "platform", ...now }];
+  const stops = engine.store.journal
+    .breakers()
+    .filter(({ breaker, scope }) =>
+      queue.every((one) => one.breaker !== breaker || one.scope !== scope),
+    );
+  return [
+    ...stops.map(({ sinceMs, breaker, scope, message, next }) => ({
+      breaker,
+      scope,
+      since: iso(sinceMs),
+      message,
+      next,
+    })),
+    ...queue,
+  ];
 }
 
 function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowStatus {
