@@ -8,10 +8,9 @@
  */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
+import { busyWhen, openClaims } from "./claims.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { TrytonFault } from "./fault.ts";
 import { figuresOf } from "./invoice-values.ts";
-import { isRefusal, Waiting } from "./outcome.ts";
 
 /** A document and the values that its invoice is made with. */
 export interface Prepared {
@@ -51,86 +50,32 @@ const searchGuard = (books: Books): Guard => ({
   release: async () => {},
 });
 
-interface Claim {
-  readonly id: number;
-  readonly fs_id: string;
-  readonly db_id: number | null;
-  readonly create_date: string;
-  readonly write_date: string | null;
-}
-
-/**
- * A claim is made before the invoice and learns its id after it. One without an invoice was left by a program that was
- * killed in between, unless that program is still at it: it is taken over once no call of its owner can be running.
- */
+/** See claims.ts: one claim per invoice, and what is taken back gives its claim back. */
 function claimGuard(books: Books): Guard {
-  const { tryton, config } = books;
-  const call = <T>(method: string, ...params: unknown[]): Promise<T> =>
-    tryton.call<T>(`model.ir.model.data.${method}`, params);
+  const claims = openClaims(books, "account.invoice");
   // The two sides of one invoice may be companies of one database.
-  const nameOf = async ({ id, type }: InvoiceDocument): Promise<string> =>
-    `${id}.${type}.${(await tryton.session()).company}`;
-
-  async function claims(documents: readonly InvoiceDocument[]): Promise<Map<string, Claim>> {
-    const names = new Map<string, string>();
-    for (const document of documents) names.set(await nameOf(document), document.id);
-    const domain = [
-      ["module", "=", MODULE],
-      ["model", "=", "account.invoice"],
-      ["fs_id", "in", [...names.keys()]],
-    ];
-    const fields = ["fs_id", "db_id", "create_date", "write_date"];
-    const rows = await call<Claim[]>("search_read", domain, 0, null, null, fields);
-    return new Map(rows.map((row) => [names.get(row.fs_id) as string, row]));
-  }
-
-  /** @throws Waiting while the owner of one may still be at it */
-  async function dropOld(documents: readonly InvoiceDocument[]): Promise<void> {
-    const left = [...(await claims(documents)).values()].map(({ id }) => id);
-    if (left.length === 0) return;
-    // By Tryton's clock alone: it says when this write was.
-    await call("write", left, { noupdate: true });
-    const ownerMs = 2 * config.deadlineMs + config.settleMs;
-    for (const { create_date, write_date } of (await claims(documents)).values()) {
-      const age = Date.parse(`${write_date ?? create_date}Z`) - Date.parse(`${create_date}Z`);
-      if (age < ownerMs)
-        throw new Waiting("claimed by another send that may be under way", ownerMs - age);
-    }
-    await call("delete", left);
-  }
-
+  const namesOf = async (documents: readonly InvoiceDocument[]): Promise<string[]> => {
+    const { company } = await books.tryton.session();
+    return documents.map(({ id, type }) => `${id}.${type}.${company}`);
+  };
   return {
     async known(documents) {
-      const found = await claims(documents);
+      const names = await namesOf(documents);
+      const known = await claims.known(names);
       return new Map(
-        [...found].flatMap(([id, { db_id }]) => (db_id === null ? [] : [[id, db_id] as const])),
+        documents.flatMap(({ id }, at) => {
+          const invoice = known.get(names[at] as string) ?? null;
+          return invoice === null ? [] : [[id, invoice] as const];
+        }),
       );
     },
     async create(prepared) {
-      const documents = prepared.map(({ document }) => document);
-      await dropOld(documents);
-      const rows: object[] = [];
-      for (const document of documents)
-        rows.push({
-          module: MODULE,
-          model: "account.invoice",
-          fs_id: await nameOf(document),
-          noupdate: true,
-        });
-      const claimed = await call<number[]>("create", rows).catch(busyWhen(/must be unique/));
-      try {
-        const made = await createAll(books, prepared);
-        await call("write", ...claimed.flatMap((claim, at) => [[claim], { db_id: made[at] }]));
-        return made;
-      } catch (error) {
-        if (isRefusal(error)) await call("delete", claimed);
-        throw error;
-      }
+      const taken = await claims.take(await namesOf(prepared.map(({ document }) => document)));
+      const made = await createAll(books, prepared).catch(claims.dropping(taken));
+      await claims.keep(taken, made);
+      return made;
     },
-    async release(documents) {
-      const found = [...(await claims(documents)).values()].map(({ id }) => id);
-      if (found.length > 0) await call("delete", found);
-    },
+    release: async (documents) => claims.release(await namesOf(documents)),
   };
 }
 
@@ -170,18 +115,6 @@ function moduleGuard({ tryton, config }: Books): Guard {
     release: async () => {},
   };
 }
-
-const MODULE = "fuelbridge";
-const JUST_TAKEN_MS = 1_000;
-
-/** Another send of the same document came first: what it made is found the next time. */
-const busyWhen =
-  (words: RegExp) =>
-  (error: unknown): never => {
-    if (error instanceof TrytonFault && words.test(error.message))
-      throw new Waiting("another send of the same document came first", JUST_TAKEN_MS);
-    throw error;
-  };
 
 function totalDiffers(error: unknown): never {
   const words = error instanceof Error ? TOTAL.exec(error.message) : null;

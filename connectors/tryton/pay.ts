@@ -19,21 +19,11 @@ export interface ToPay {
 
 /** @throws TrytonFault, Refused, Waiting when the invoice has got another payment meanwhile */
 export async function pay(books: Books, payment: ToPay): Promise<void> {
-  const { tryton, config, lookup } = books;
-  const { invoice, amount, date, description, partial } = payment;
+  const { invoice, partial } = payment;
   const context = { active_model: "account.invoice", active_id: invoice, active_ids: [invoice] };
-  const start = {
-    company: (await tryton.session()).company,
-    currency: await lookup.currency(config.currency),
-    currency_digits: 2,
-    invoice_account: await accountOf(books, invoice),
-    amount,
-    payment_method: await lookup.paymentMethod(config.paymentMethod),
-    date: day(date),
-    description,
-  };
+  const start = await startOf(books, payment);
   const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-    tryton.call<T>(`wizard.account.invoice.pay.${step}`, params, { context });
+    books.tryton.call<T>(`wizard.account.invoice.pay.${step}`, params, { context });
   const [session] = await call<[number]>("create");
   try {
     // It pays at once what settles the invoice, or one of its terms, and asks about everything else.
@@ -47,6 +37,24 @@ export async function pay(books: Books, payment: ToPay): Promise<void> {
 }
 
 const SOON_MS = 1_000;
+
+/** What people enter in the wizard. @throws TrytonFault, Refused */
+export async function startOf(
+  books: Books,
+  { invoice, amount, date, description }: ToPay,
+): Promise<object> {
+  const { tryton, config, lookup } = books;
+  return {
+    company: (await tryton.session()).company,
+    currency: await lookup.currency(config.currency),
+    currency_digits: 2,
+    invoice_account: await accountOf(books, invoice),
+    amount,
+    payment_method: await lookup.paymentMethod(config.paymentMethod),
+    date: day(date),
+    description,
+  };
+}
 
 /** A payment in the books that the platform told us of. */
 export interface Paid {

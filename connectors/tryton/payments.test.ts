@@ -38,7 +38,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const part = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     expect(await find(sink, part)).toMatchObject({ found: "none" });
     const answer = await send(sink, part);
-    expect(answer).toMatchObject({ name: "done", ids: [expect.stringMatching(/^#\d+$/)] });
+    expect(answer).toMatchObject({ name: "done", ids: [expect.stringMatching(/^#\d+ payment:/)] });
     expect(await send(sink, part)).toEqual(answer);
     expect(await find(sink, part)).toMatchObject({ found: "exact", ids: answer.ids });
     expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00"), state: "posted" });
@@ -151,5 +151,22 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     expect(await sink.missing?.(ids as string[], never)).toEqual([]);
     desk.database.restore(kept);
     expect(await sink.missing?.(ids as string[], never)).toEqual(ids);
+  });
+
+  test("another payment that has its move's id since then does not pass for it", async () => {
+    const desk = deskIn(server);
+    const { sink, invoice } = await booked(desk);
+    const kept = desk.database.keep();
+    const lost = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
+    const { ids = [] } = await send(sink, lost);
+    desk.database.restore(kept);
+    const other = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
+    const { ids: others = [] } = await send(sink, other);
+    const [before, after] = [ids[0] as string, others[0] as string];
+    expect(after.split(" ")[0]).toBe(before.split(" ")[0]);
+    expect(await sink.missing?.([before, after], never)).toEqual([before]);
+    // What was delivered when ids had no mark yet is still told by them.
+    const [old] = after.split(" ") as [string];
+    expect(await sink.missing?.([old, "#4711", "by hand"], never)).toEqual(["#4711", "by hand"]);
   });
 });

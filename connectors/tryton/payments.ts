@@ -7,34 +7,40 @@ import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "./documents.ts";
 import { policyOf } from "./invoices.ts";
-import { paymentMark, settlementMark } from "./marks.ts";
+import { markIn, paymentMark, settlementMark } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
-import { type Paid, pay, paymentsOf } from "./pay.ts";
+import { type Paid, paymentsOf } from "./pay.ts";
+import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
 import { unavailable } from "./sources/unavailable.ts";
 import { linkedAs, type Standing } from "./standing.ts";
 
-export const paymentSink = (books: Books): Sink => ({
-  operation: "payment.book",
-  writes: "create",
-  itemsMax: 1,
-  atOnce: 1,
-  policy: policyOf(books),
-  freeze: ([item]) => ({
-    target: "account.invoice.pay",
-    body: stringifyExact(PaymentDocument.parse(item?.document)),
-  }),
-  send: (request) => answering(() => send(books, documentIn(request))),
-  find: (request) => finding(() => find(books, documentIn(request))),
-  missing: (ids) => missing(books, ids),
-});
+export function paymentSink(books: Books): Sink {
+  const guard = openPaymentGuard(books);
+  return {
+    operation: "payment.book",
+    writes: "create",
+    itemsMax: 1,
+    atOnce: 1,
+    policy: policyOf(books),
+    freeze: ([item]) => ({
+      target: "account.invoice.pay",
+      body: stringifyExact(PaymentDocument.parse(item?.document)),
+    }),
+    send: (request) => answering(() => send(books, guard, documentIn(request))),
+    find: (request) => finding(() => find(books, guard, documentIn(request))),
+    missing: (ids, signal) => missing(books, ids, signal),
+  };
+}
 
 const documentIn = ({ body }: Outgoing): PaymentDocument => PaymentDocument.parse(parseExact(body));
 
-async function send(books: Books, document: PaymentDocument): Promise<Answer> {
+async function send(books: Books, guard: PaymentGuard, document: PaymentDocument): Promise<Answer> {
   const { id, amount, date, description } = document;
   const invoice = await invoiceOf(books, document);
   const before = await paidOf(books, document, invoice);
   if (before !== null) return doneBy(before, document);
+  const elsewhere = await guard.known(document);
+  if (elsewhere !== null) throw refused("other-in-tryton", document, notBy(elsewhere));
   if (invoice.state === "draft" || invoice.state === "validated" || invoice.state === "cancelled")
     throw refused("not-posted", document, `is ${invoice.state} in Tryton`);
   const { toPay } = invoice;
@@ -43,7 +49,7 @@ async function send(books: Books, document: PaymentDocument): Promise<Answer> {
   const over = amount.compare(toPay);
   if (over > 0)
     throw refused("more-than-to-pay", document, `has ${toPay.text} to pay, not ${amount.text}`);
-  await pay(books, {
+  await guard.pay(document, {
     invoice: invoice.id,
     amount,
     date,
@@ -56,7 +62,11 @@ async function send(books: Books, document: PaymentDocument): Promise<Answer> {
   return doneBy(after, document);
 }
 
-async function find(books: Books, document: PaymentDocument): Promise<Finding> {
+async function find(
+  books: Books,
+  guard: PaymentGuard,
+  document: PaymentDocument,
+): Promise<Finding> {
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
   if (invoice === undefined || another !== undefined)
     return { found: "none", detail: `${document.invoice} is not one invoice` };
@@ -68,9 +78,12 @@ async function find(books: Books, document: PaymentDocument): Promise<Finding> {
   if (first !== undefined && !first.amount.equals(document.amount))
     return { found: "different", detail: `${detail} instead of ${document.amount.text}` };
   if (first !== undefined) return { found: "exact", ids: [idOf(first)], detail };
-  return isCovered(document, invoice, all)
-    ? { found: "exact", ids: [null], detail: covered(document) }
-    : { found: "none", detail };
+  if (isCovered(document, invoice, all))
+    return { found: "exact", ids: [null], detail: covered(document) };
+  const elsewhere = await guard.known(document);
+  return elsewhere === null
+    ? { found: "none", detail }
+    : { found: "different", detail: `${document.invoice} ${notBy(elsewhere)}` };
 }
 
 /** Its own accounting move; `covered`: it was settled before this payment was told; null: it is still to be made. */
@@ -106,9 +119,14 @@ const doneBy = (paid: Paid | "covered", document: PaymentDocument): Answer =>
 const covered = ({ invoice, amount }: PaymentDocument): string =>
   `${invoice} was settled as paid before: ${amount.text} is part of that`;
 
-/** Numbers of moves begin anew each year; their database ids do not. */
-const idOf = ({ move }: Paid): string => `#${move}`;
-const told = (paid: Paid): string => `the payment ${idOf(paid)} of ${paid.amount.text}`;
+/**
+ * `#12 payment:5f0c…`. Numbers of moves begin anew each year; their database ids only in books that were restored, so
+ * the mark says whose it is.
+ */
+const idOf = ({ move, mark }: Paid): string => `#${move} ${mark}`;
+const told = ({ move, amount }: Paid): string => `the payment #${move} of ${amount.text}`;
+const notBy = (move: number): string =>
+  `was not paid by it: it is the payment #${move} of another invoice`;
 
 async function invoiceOf(books: Books, document: PaymentDocument): Promise<Standing> {
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
@@ -141,24 +159,34 @@ const refused = (code: keyof typeof NEXT, document: PaymentDocument, says: strin
 /** Ids that one search asks for. */
 const LOT = 200;
 
-async function missing({ tryton }: Books, ids: readonly string[]): Promise<readonly string[]> {
+async function missing(
+  { tryton }: Books,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const there = new Set<string>();
   try {
     for (let at = 0; at < ids.length; at += LOT) {
       const domain = [
-        ["id", "in", ids.slice(at, at + LOT).map((id) => Number(id.slice(1)))],
+        ["id", "in", ids.slice(at, at + LOT).flatMap(movesIn)],
         ["description", "like", paymentMark("%")],
       ];
-      const found = await tryton.call<number[]>("model.account.move.search", [
-        domain,
-        0,
-        null,
-        null,
-      ]);
-      for (const id of found) there.add(`#${id}`);
+      const rows = await tryton.call<{ id: number; description: string }[]>(
+        "model.account.move.search_read",
+        [domain, 0, null, null, ["description"]],
+        { signal },
+      );
+      for (const { id, description } of rows)
+        there.add(`#${id}`).add(`#${id} ${markIn(description)}`);
     }
   } catch (error) {
     throw unavailable(error);
   }
   return ids.filter((id) => !there.has(id));
 }
+
+/** Before they had a mark, ids were `#12`. */
+const movesIn = (id: string): number[] => {
+  const move = /^#(\d+)/.exec(id)?.[1];
+  return move === undefined ? [] : [Number(move)];
+};

@@ -168,12 +168,24 @@ async function moduleFault(tryton: Tryton): Promise<Fault | null> {
     ["name", "=", SERVER_MODULE],
     ["state", "=", "activated"],
   ];
-  if ((await tryton.call<number>("model.ir.module.search_count", [domain])) > 0) return null;
+  const isThere = (await tryton.call<number>("model.ir.module.search_count", [domain])) > 0;
+  const ids = [
+    ["module", "=", SERVER_MODULE],
+    ["name", "=", "external_id"],
+    ["model.model", "in", GUARDED],
+  ];
+  const guarded = await tryton.call<number>("model.ir.model.field.search_count", [ids]);
+  if (isThere && guarded === GUARDED.length) return null;
   return {
     code: "no-module",
-    message: `Tryton does not have the module ${SERVER_MODULE}`,
+    message: isThere
+      ? `the module ${SERVER_MODULE} of Tryton is of an older version`
+      : `Tryton does not have the module ${SERVER_MODULE}`,
     next: "Install and activate it as the connector's README says, or set guard to search or claim.",
   };
 }
+
+/** What the module gives an id of the platform to. */
+const GUARDED = ["account.invoice", "account.move"];
 
 const SERVER_MODULE = "fuelbridge_guard";

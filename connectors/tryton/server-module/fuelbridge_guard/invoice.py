@@ -27,6 +27,9 @@ class Invoice(metaclass=PoolMeta):
                 Unique(table, table.company, table.type, table.external_id),
                 'fuelbridge_guard.msg_external_id_unique'))
         cls.__rpc__['fuelbridge_book'] = RPC(readonly=False)
+        # The wizard looks at the user's rights itself.
+        cls.__rpc__['fuelbridge_pay'] = RPC(
+            readonly=False, check_access=False, fresh_session=True)
 
     @classmethod
     def copy(cls, invoices, default=None):
@@ -66,3 +69,20 @@ class Invoice(metaclass=PoolMeta):
         cls.post(cls.browse(ids))
         Warning.delete(Warning.search(
                 [('user', '=', user), ('name', 'in', names)]))
+
+    @classmethod
+    def fuelbridge_pay(cls, id_, external_id, start):
+        """Pay as the wizard does, in one transaction and once per external_id.
+
+        start: what people enter in the wizard. What settles nothing is a
+        partial payment, and more than is to pay is refused.
+        """
+        Pay = Pool().get('account.invoice.pay', type='wizard')
+        with Transaction().set_context(
+                active_model=cls.__name__, active_id=id_, active_ids=[id_],
+                fuelbridge_payment=external_id):
+            session, _, _ = Pay.create()
+            answer = Pay.execute(session, {'start': start}, 'choice')
+            if 'view' in answer:
+                Pay.execute(session, {'ask': {'type': 'partial'}}, 'pay')
+            Pay.delete(session)

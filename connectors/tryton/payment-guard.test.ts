@@ -1,0 +1,210 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../src/core/outcome.ts";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { Books } from "./books.ts";
+import type { PaymentDocument } from "./documents.ts";
+import { invoiceSink } from "./invoices.ts";
+import type { Look } from "./look.ts";
+import { paymentSink } from "./payments.ts";
+import { rightsLooks } from "./rights.ts";
+import {
+  between,
+  booksOf,
+  d,
+  type Desk,
+  deskIn,
+  find,
+  grantClaims,
+  invoiceDocument,
+  losing,
+  paymentDocument,
+  rows,
+  send,
+} from "./sink.fixture.ts";
+import { TrytonFault } from "./wire.ts";
+
+const GUARDS = ["search", "claim", "module"] as const;
+type GuardName = (typeof GUARDS)[number];
+
+/** The calls that pay. */
+const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
+
+describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => {
+  const server = useTryton({
+    modules: { folder: join(import.meta.dirname, "server-module"), names: ["fuelbridge_guard"] },
+  });
+
+  /** Books with one invoice of 20129.33, and a payment of 100.00 for it. */
+  async function guarded(guard: GuardName) {
+    const desk = deskIn(server, { guard });
+    if (guard === "claim") await grantClaims(desk);
+    const invoice = invoiceDocument();
+    await send(invoiceSink(desk.books), invoice);
+    const payment = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
+    return { desk, invoice, payment, sink: paymentSink(desk.books) };
+  }
+
+  const paid = (desk: Desk): Promise<object[]> =>
+    rows(desk, "account.move", [["description", "like", "payment:%"]], ["description"]);
+  const claimsOf = ({ admin }: Desk): Promise<object[]> =>
+    admin.call("model.ir.model.data.search_read", [
+      [["model", "=", "account.move"]],
+      0,
+      null,
+      null,
+      ["db_id"],
+    ]);
+
+  function olderClaims({ database }: Desk): void {
+    const file = new Database(database.path);
+    const older = "create_date = datetime(create_date, '-6 minutes')";
+    file.exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
+    file.close();
+  }
+
+  /** As the engine: what was refused for now goes again. */
+  async function delivered(books: Books, payment: PaymentDocument): Promise<Answer> {
+    for (;;) {
+      const answer = await send(paymentSink(books), payment);
+      if (answer.name !== "slow-down") return answer;
+    }
+  }
+
+  test.for(GUARDS)(
+    "%s: a part and the rest are paid once each, and again nothing",
+    async (guard) => {
+      const { desk, invoice, payment, sink } = await guarded(guard);
+      const rest = paymentDocument({ invoice: invoice.number, amount: d("20029.33") });
+      for (const one of [payment, rest]) {
+        expect(await find(sink, one)).toMatchObject({ found: "none" });
+        const answer = await send(sink, one);
+        expect(answer).toMatchObject({ name: "done", ids: [expect.stringContaining(one.id)] });
+        expect(await send(sink, one)).toEqual(answer);
+        expect(await find(sink, one)).toMatchObject({ found: "exact", ids: answer.ids });
+      }
+      expect(await paid(desk)).toHaveLength(2);
+      expect(await rows(desk, "account.invoice", [["state", "=", "paid"]])).toHaveLength(1);
+    },
+  );
+
+  test.for(["claim", "module"] as const)(
+    "%s: whichever answer is lost, it is paid once in the end",
+    async (guard) => {
+      const { desk, invoice, payment, sink } = await guarded(guard);
+      const whole = losing(desk.books);
+      await send(paymentSink(whole.books), payment);
+      const changes = whole.changes();
+      expect(changes).toBeGreaterThan(guard === "claim" ? 4 : 0);
+      for (let lost = 1; lost <= changes; lost++) {
+        const one = paymentDocument({ invoice: invoice.number, amount: d("10.00") });
+        const lossy = losing(booksOf(desk.database, { guard }), lost).books;
+        expect((await send(paymentSink(lossy), one)).name).not.toBe("invalid");
+        if ((await send(sink, one)).name === "slow-down") olderClaims(desk);
+        expect(await send(sink, one)).toMatchObject({ name: "done" });
+      }
+      expect(await paid(desk)).toHaveLength(changes + 1);
+    },
+  );
+
+  test.for(["claim", "module"] as const)(
+    "%s: of eight that send it at once one pays it, and all are told its move",
+    async (guard) => {
+      const { desk, payment } = await guarded(guard);
+      const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
+      const answers = await Promise.all(eight.map((books) => delivered(books, payment)));
+      for (const answer of answers) expect(answer).toEqual({ ...answers[0], name: "done" });
+      expect(await paid(desk)).toHaveLength(1);
+    },
+  );
+
+  test.for(GUARDS)(
+    "%s: two that both looked before either paid: search pays twice and says so, the others once",
+    async (guard) => {
+      const { desk, payment, sink } = await guarded(guard);
+      let looked = 0;
+      const { promise: both, resolve } = Promise.withResolvers<void>();
+      const after = async (method: string): Promise<void> => {
+        if (method !== "model.account.move.line.search_read" || looked === 2) return;
+        if (++looked === 2) resolve();
+        await both;
+      };
+      const two = [1, 2].map(() => between(booksOf(desk.database, { guard }), { after }));
+      await Promise.all(two.map((books) => delivered(books, payment)));
+      expect(await paid(desk)).toHaveLength(guard === "search" ? 2 : 1);
+      const found = guard === "search" ? "several" : "exact";
+      expect(await find(sink, payment)).toMatchObject({ found });
+    },
+  );
+
+  test("claim: killed between claim and payment, it is paid once no call of that program can be running", async () => {
+    const { desk, payment, sink } = await guarded("claim");
+    const killed = between(desk.books, {
+      async before(method) {
+        if (PAYING.test(method)) throw new TrytonFault("torn", "killed");
+      },
+    });
+    expect(await send(paymentSink(killed), payment)).toMatchObject({ name: "torn" });
+    expect(await find(sink, payment)).toMatchObject({ found: "none" });
+    const early = await send(paymentSink(booksOf(desk.database, { guard: "claim" })), payment);
+    expect(early.name).toBe("slow-down");
+    expect(early.waitMs).toBeGreaterThan(300_000);
+    expect(early.waitMs).toBeLessThanOrEqual(330_000);
+    olderClaims(desk);
+    expect(await send(sink, payment)).toMatchObject({ name: "done" });
+    expect(await paid(desk)).toHaveLength(1);
+  });
+
+  test("claim: what Tryton refuses, or was too busy for, claims nothing", async () => {
+    const { desk, payment, sink } = await guarded("claim");
+    const early = { ...payment, date: "2024-12-31" };
+    expect(await send(sink, early)).toMatchObject({ fault: { code: "closed-period" } });
+    expect(await claimsOf(desk)).toEqual([]);
+    const busy = between(desk.books, {
+      async before(method) {
+        if (PAYING.test(method)) throw new TrytonFault("busy", "could not serialize access");
+      },
+    });
+    expect(await send(paymentSink(busy), payment)).toMatchObject({ name: "slow-down" });
+    expect(await claimsOf(desk)).toEqual([]);
+    expect(await send(sink, payment)).toMatchObject({ name: "done" });
+    expect(await claimsOf(desk)).toMatchObject([{ db_id: expect.any(Number) as number }]);
+  });
+
+  test.for(["claim", "module"] as const)(
+    "%s: what paid one invoice does not pay another, whatever its link says now",
+    async (guard) => {
+      const { desk, payment, sink } = await guarded(guard);
+      await send(sink, payment);
+      const second = invoiceDocument();
+      await send(invoiceSink(desk.books), second);
+      const moved = { ...payment, invoice: second.number };
+      expect(await find(sink, moved)).toMatchObject({ found: "different" });
+      expect(await send(sink, moved)).toMatchObject({
+        name: "invalid",
+        fault: {
+          code: "other-in-tryton",
+          message: expect.stringContaining("of another invoice") as string,
+        },
+      });
+      expect(await paid(desk)).toHaveLength(1);
+    },
+  );
+
+  test("module: one of a version that did not know payments is told before it is needed", async () => {
+    const { desk } = await guarded("module");
+    const [what, look] = rightsLooks(desk.books).at(-1) as Look;
+    expect(what).toBe("module fuelbridge_guard");
+    expect(await look()).toBeNull();
+    const file = new Database(desk.database.path);
+    file.exec(
+      "delete from ir_model_field where module = 'fuelbridge_guard' and name = 'external_id' and model = (select id from ir_model where model = 'account.move')",
+    );
+    file.close();
+    expect(await look()).toMatchObject({
+      code: "no-module",
+      message: "the module fuelbridge_guard of Tryton is of an older version",
+    });
+  });
+});
