@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Clock } from "../core/moment.ts";
 
 /** The clocks of this process. */
 export function systemClock(): Clock {
-  const boot = randomUUID();
+  const boot = randomBytes(9).toString("base64url");
   return {
     now: () => ({ boot, monoMs: performance.now(), wallMs: Date.now() }),
     pause: (ms, signal) =>

@@ -4,25 +4,26 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Clock } from "../core/moment.ts";
 import { Daemon } from "./daemon.ts";
+import type { Engine, Flow } from "./engine.ts";
 
 const MINUTE = 60_000;
 
-/** Stops the daemon when `done`, or after `minutes` of its clock; a run that was started ends before time goes on. */
-function stoppingClock(
-  clock: TestClock,
-  stop: AbortController,
+/** Runs the daemon until `done`, or for `minutes` of its clock; a run that was started ends before time goes on. */
+async function runFor(
+  { clock, ...engine }: Engine & { clock: TestClock },
+  flow: Flow,
   minutes: number,
   done = () => false,
-): Clock {
+): Promise<void> {
+  const stop = new AbortController();
   const until = clock.now().wallMs + minutes * MINUTE;
-  return {
-    ...clock,
-    async pause(ms, by) {
-      for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
-      await clock.pause(by?.aborted ? 0 : ms);
-      if (done() || clock.now().wallMs >= until) stop.abort();
-    },
+  const pause: Clock["pause"] = async (ms, by) => {
+    while (daemon.isRunning(flow.name)) await new Promise((resolve) => setImmediate(resolve));
+    await clock.pause(by?.aborted ? 0 : ms);
+    if (done() || clock.now().wallMs >= until) stop.abort();
   };
+  const daemon = new Daemon({ ...engine, clock: { ...clock, pause } }, [flow]);
+  await daemon.run(stop.signal);
 }
 
 test("an overdue flow runs once however long nothing ran, then on its schedule", async () => {
@@ -35,9 +36,7 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
     },
   };
   const flow = bench.flow({ sink: receiver(), source });
-  const stop = new AbortController();
-  const clock = stoppingClock(bench.clock, stop, 3.5);
-  await new Daemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
+  await runFor({ ...bench.engine, clock: bench.clock }, flow, 3.5);
   expect(reads).toBeGreaterThanOrEqual(3);
   expect(reads).toBeLessThanOrEqual(5);
 });
@@ -61,9 +60,8 @@ test("a refused batch is halved at once, not at the next look", async () => {
   };
   const flow = bench.flow({ sink, source, schedule: { everyMs: 24 * 3_600_000 } });
   const counts = () => bench.store.deliveries.counts(flow.flow);
-  const stop = new AbortController();
-  const clock = stoppingClock(bench.clock, stop, 60, () => counts().get("quarantined") === 1);
-  await new Daemon({ ...bench.engine, clock }, [flow]).run(stop.signal);
+  const isAlone = (): boolean => counts().get("quarantined") === 1;
+  await runFor({ ...bench.engine, clock: bench.clock }, flow, 60, isAlone);
   expect(counts()).toEqual(
     new Map([
       ["delivered", 99],
@@ -84,9 +82,7 @@ test("a read-back that cannot be made is tried ever more seldom", async () => {
     },
   });
   const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
-  const stop = new AbortController();
-  const clock = stoppingClock(bench.clock, stop, 60);
-  await new Daemon({ ...bench.engine, clock }, [bench.flow({ sink, source })]).run(stop.signal);
+  await runFor({ ...bench.engine, clock: bench.clock }, bench.flow({ sink, source }), 60);
   expect(reads).toBeGreaterThan(5);
   expect(reads).toBeLessThan(40);
 });
@@ -96,9 +92,6 @@ test("it rests once after work, and not while there is nothing to rest from", as
   let rests = 0;
   const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
   const flow = bench.flow({ sink: receiver(), source });
-  const stop = new AbortController();
-  const clock = stoppingClock(bench.clock, stop, 5);
-  const engine = { ...bench.engine, clock, rest: () => rests++ };
-  await new Daemon(engine, [flow]).run(stop.signal);
+  await runFor({ ...bench.engine, clock: bench.clock, rest: () => rests++ }, flow, 5);
   expect(rests).toBe(1);
 });

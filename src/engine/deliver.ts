@@ -161,11 +161,12 @@ async function sent(
   request: StoredRequest,
   carried: readonly Carried[],
 ): Promise<{ sending: StoredRequest; answer: Answer }> {
-  engine.store.assertSpace();
+  const { store, clock } = engine;
   const detail = `${request.target} (${request.key})`;
-  const sending = await engine.store.together(() =>
-    moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
+  const sending = await store.together(() =>
+    moved(engine, flow, request, { type: "send", at: clock.now() }, detail),
   );
+  await store.mayLeave();
   return { sending, answer: await flow.sink.send(outgoing(sending, carried), never) };
 }
 
@@ -289,7 +290,7 @@ function apply(
   switch (request.machine.state) {
     case "done":
       arrived(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
-      accepted(flow.sink, engine.store.lots, request.request);
+      accepted(flow.sink, engine.store.lots, request.request, carried);
       break;
     case "rejected":
       refused(flow.sink, engine.store, request.request, carried);
@@ -353,9 +354,7 @@ export function linkBoth(
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
   reassigned(engine, flow, recordId, other);
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-  // Each side waits for it under its own id.
-  for (const id of new Set([recordId, other]))
-    for (const waiting of causes.waitingFor(`waits for ${kind} ${id}`)) deliveries.reopen(waiting);
+  for (const waiting of causes.waitingFor(kind, [recordId, other])) deliveries.reopen(waiting);
 }
 
 function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {

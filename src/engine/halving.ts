@@ -7,6 +7,7 @@
  * many are bad, batches grow smaller by themselves. The two parts of a refused request r are lots 2r and 2r + 1.
  */
 import type { Sink } from "../core/contract.ts";
+import type { Carried } from "../store/deliveries.ts";
 import type { Lots } from "../store/lots.ts";
 import type { Store } from "../store/store.ts";
 
@@ -15,9 +16,9 @@ export function refused(
   sink: Sink,
   { deliveries, lots }: Pick<Store, "deliveries" | "lots">,
   request: number,
-  carried: readonly { readonly delivery: number }[],
+  carried: readonly Carried[],
 ): void {
-  const lot = lots.of(request);
+  const lot = lotOf(carried);
   if (lot === null) learn(sink, 0.7);
   // Of the other half nothing is known now.
   else if (isFirst(lot)) for (const delivery of lots.pending(lot + 1)) lots.put(delivery, null);
@@ -29,8 +30,13 @@ export function refused(
 }
 
 /** A request was accepted: where it was a first half, what is bad is in the other. Inside the same transaction. */
-export function accepted(sink: Sink, lots: Lots, request: number): void {
-  const lot = lots.of(request);
+export function accepted(
+  sink: Sink,
+  lots: Lots,
+  request: number,
+  carried: readonly Carried[],
+): void {
+  const lot = lotOf(carried);
   if (lot === null) learn(sink, 1.5);
   else if (isFirst(lot)) {
     const suspects = lots.pending(lot + 1);
@@ -55,6 +61,9 @@ function learn(sink: Sink, factor: number): void {
   const share = (shares.get(sink) ?? sink.itemsMax) * factor;
   shares.set(sink, Math.min(Math.max(share, 1), sink.itemsMax));
 }
+
+/** They are all of the same one; null when they are of none. */
+const lotOf = ([first]: readonly Carried[]): number | null => first?.lot ?? null;
 
 const part = (request: number, first: boolean): number => 2 * request + (first ? 0 : 1);
 

@@ -9,10 +9,11 @@ export function causes(database: Database.Database) {
        field = excluded.field, since_ms = excluded.since_ms`,
   );
   const drop = database.prepare("delete from quarantine where delivery = ?");
+  // `+?`: see requests.ts.
   const waiting = database
-    .prepare<[string], number>(
+    .prepare<[string, string], number>(
       `select delivery from quarantine join delivery using (delivery)
-       where cause = ? and code = 'waits-for' and state = 'quarantined'`,
+       where cause in (+?, +?) and code = 'waits-for' and state = 'quarantined'`,
     )
     .pluck();
   const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
@@ -32,9 +33,9 @@ export function causes(database: Database.Database) {
     waiting(flow: number): { delivery: number; version: string | null }[] {
       return waitingIn.all(flow);
     },
-    /** Deliveries quarantined with "waits for <kind> <id>". */
-    waitingFor(cause: string): number[] {
-      return waiting.all(cause);
+    /** Deliveries that wait for this document, which each side knows under an id of its own. */
+    waitingFor(kind: string, [id, other]: readonly [string, string]): number[] {
+      return waiting.all(`waits for ${kind} ${id}`, `waits for ${kind} ${other}`);
     },
   };
 }

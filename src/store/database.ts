@@ -78,6 +78,7 @@ function configure(database: Database.Database, path: string): void {
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
   database.pragma("cache_size = -32000");
+  database.pragma("temp_store = memory");
   database.pragma("wal_autocheckpoint = 4000");
   database.pragma("journal_size_limit = 67108864");
   database.pragma("trusted_schema = off");

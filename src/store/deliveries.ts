@@ -35,6 +35,8 @@ export interface Carried {
   /** Null when it was never mapped. */
   readonly content: string | null;
   readonly amount: string | null;
+  /** Part of a refused batch; null: of none. */
+  readonly lot: number | null;
 }
 
 export interface Quarantining {
@@ -69,11 +71,14 @@ export function deliveries(database: Database.Database) {
     `update delivery set state = 'frozen', request = :request, number = :number, amount = :amount,
        gallons = :gallons, content = :content where delivery = :delivery and state = 'pending'`,
   );
-  const end = database.prepare(
-    `update delivery set state = :state, note = :note, number = coalesce(:number, number)
-     where delivery = :delivery and (state in ('pending', 'frozen', 'quarantined')
-       or state = 'superseded' and :state = 'delivered')`,
-  );
+  const ending = (also: string) =>
+    database.prepare(
+      `update delivery set state = :state, note = :note ${also}
+       where delivery = :delivery and (state in ('pending', 'frozen', 'quarantined')
+         or state = 'superseded' and :state = 'delivered')`,
+    );
+  const end = ending("");
+  const endNumbered = ending(", number = :number");
   const quarantine = database.prepare(
     `update delivery set state = 'quarantined', number = coalesce(?, number),
        request = coalesce(?, request)
@@ -91,7 +96,7 @@ export function deliveries(database: Database.Database) {
   );
 
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, delivery.revision, coalesce(number, '') as number, delivery.content, amount
+    `select delivery, record.id, delivery.revision, coalesce(number, '') as number, delivery.content, amount, lot
      from delivery join record using (record) where delivery = ?`,
   );
 
@@ -116,9 +121,13 @@ export function deliveries(database: Database.Database) {
       changed(freeze.run({ delivery, request, ...mapped }), delivery);
     },
 
-    /** A version that was superseded while its outcome was unknown may turn out to be delivered. */
+    /**
+     * A version that was superseded while its outcome was unknown may turn out to be delivered. `number`: null when it
+     * is known already.
+     */
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
-      changed(end.run({ delivery, state, note, number }), delivery);
+      const row = { delivery, state, note };
+      changed(number === null ? end.run(row) : endNumbered.run({ ...row, number }), delivery);
       why.drop(delivery);
     },
 

@@ -7,7 +7,16 @@ import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { StorageError } from "../core/errors.ts";
-import { closeSync, constants, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
+import { promisify } from "node:util";
 
 interface Mark {
   /** Which store sent. */
@@ -21,6 +30,8 @@ interface Mark {
 /** One write within a disk's sector: it is there whole or not at all. */
 const LENGTH = 256;
 
+const sync = promisify(fdatasync);
+
 export function highWater(database: Database.Database, path: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
@@ -31,39 +42,52 @@ export function highWater(database: Database.Database, path: string) {
   let why = compared(marked, store, head.get() as number, known === undefined);
   let leavingMs: number | null = null;
   let file: number | null = null;
+  let durable: Promise<void> = Promise.resolve();
 
-  function write(atMs: number): void {
+  /** Not durable yet. */
+  function write(atMs: number): number {
     const mark = { store, audit: head.get() as number, at: new Date(atMs).toISOString() };
-    try {
-      file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
-      fdatasyncSync(file);
-    } catch (error) {
-      throw new StorageError(
-        `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
-        `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
-        error,
-      );
-    }
+    file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
+    return file;
   }
+
+  const unwritten = (error: unknown): StorageError =>
+    new StorageError(
+      `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
+      `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
+      error,
+    );
 
   return {
     /** Why this store does not know all that was sent; null when it does. */
     restored: (): string | null => why,
     /** Until when was sent from here before this start, ISO 8601 UTC. */
     until: (): string | null => (marked === null || marked === "unreadable" ? null : marked.at),
+    isLeaving: (): boolean => leavingMs !== null,
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
       leavingMs = atMs;
     },
-    /** After that transaction, before a byte does. */
+    /** After that transaction. Other work may go on while the disk writes. */
     committed(): void {
-      if (leavingMs !== null) write(leavingMs);
+      if (leavingMs === null) return;
+      const atMs = leavingMs;
       leavingMs = null;
+      durable = (async () => sync(write(atMs)))().catch((error: unknown) => {
+        throw unwritten(error);
+      });
+      durable.catch(() => {});
     },
-    /** From here on this store is the one that sends. */
+    /** Before a byte leaves. @throws StorageError */
+    durable: (): Promise<void> => durable,
+    /** From here on this store is the one that sends. @throws StorageError */
     acknowledge(atMs: number): void {
-      write(atMs);
+      try {
+        fdatasyncSync(write(atMs));
+      } catch (error) {
+        throw unwritten(error);
+      }
       why = null;
     },
     close(): void {

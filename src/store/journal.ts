@@ -36,24 +36,33 @@ export function journal(database: Database.Database) {
      from breaker order by since_ms`,
   );
 
+  /** As committed; they are asked for several times in each step of a request. */
+  let standing: readonly BreakerRow[] | null = null;
+
   return {
     audit(atMs: number, entry: Entry): void {
       const { flow = null, request = null, delivery = null, event, detail } = entry;
       add.run(atMs, flow, request, delivery, event, detail.slice(0, 2_000));
     },
     trip(breaker: BreakerRow): void {
+      standing = null;
       trip.run({ ...breaker });
     },
     /** Work in this scope went well again: breakers that clear by themselves are cleared. */
     clear(scope: string): boolean {
+      standing = null;
       return clear.run(scope).changes > 0;
     },
     /** A person cleared it. */
     drop(breaker: string): boolean {
+      standing = null;
       return drop.run(breaker).changes > 0;
     },
-    breakers(): BreakerRow[] {
-      return breakers.all();
+    breakers(): readonly BreakerRow[] {
+      // What is seen inside a transaction may be rolled back yet.
+      if (database.inTransaction) return breakers.all();
+      standing ??= breakers.all();
+      return standing;
     },
     ...usage(database),
   };

@@ -27,10 +27,11 @@ export function links(database: Database.Database) {
   const byErp = database.prepare<[string, string], Link>(
     `select ${columns} from link where kind = ? and erp_id = ?`,
   );
+  const insert = `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
+     values (:kind, :platformId, :erpId, :born, :number, :content, :amount, :at)`;
+  const add = database.prepare(`${insert} on conflict do nothing`);
   const save = database.prepare(
-    `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
-     values (:kind, :platformId, :erpId, :born, :number, :content, :amount, :at)
-     on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
+    `${insert} on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
        content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms
      where link.born = excluded.born and not exists (select 1 from link l where l.kind = excluded.kind
        and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
@@ -59,9 +60,11 @@ export function links(database: Database.Database) {
     },
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
+      const row = { ...link, at: atMs };
+      if (add.run(row).changes === 1) return;
       const { kind, platformId, erpId, born } = link;
       free.run({ kind, platformId, erpId, born });
-      save.run({ ...link, at: atMs });
+      save.run(row);
     },
     /** The last ones that were linked, of things that were born on this side. */
     newest(kind: string, born: Side, limit: number, offset: number): Link[] {

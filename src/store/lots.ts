@@ -4,9 +4,6 @@ import type Database from "better-sqlite3";
 export type Lots = ReturnType<typeof lots>;
 
 export function lots(database: Database.Database) {
-  const of = database
-    .prepare<[number], number | null>("select lot from delivery where request = ? limit 1")
-    .pluck();
   const open = database
     .prepare<[number], number>(
       "select 1 from delivery where lot = ? and state in ('pending', 'frozen') limit 1",
@@ -20,10 +17,6 @@ export function lots(database: Database.Database) {
   const put = database.prepare("update delivery set lot = ? where delivery = ?");
 
   return {
-    /** The lot of a request's deliveries; null when they are of none. */
-    of(request: number): number | null {
-      return of.get(request) ?? null;
-    },
     /** Is any delivery of this lot still to be tried? */
     isOpen(lot: number): boolean {
       return open.get(lot) !== undefined;

@@ -61,7 +61,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const generations = database
     .prepare<[string, string, string], number>(
       `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
-       where operation = ? and number = ? and revision = ?`,
+       where operation = +? and number = +? and revision = +?`,
     )
     .pluck();
   const moving = (also: string) =>
@@ -72,10 +72,11 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const move = moving("");
   const settle = moving(", live = null");
   const rename = database.prepare("update request set key = ? where request = ?");
+  // Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value.
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, delivery.revision, number, delivery.content, amount
+    `select delivery, record.id, delivery.revision, number, delivery.content, amount, lot
      from delivery join record using (record)
-     where request = ? and delivery.content is not null order by delivery`,
+     where request = +? and delivery.content is not null order by delivery`,
   );
 
   return {

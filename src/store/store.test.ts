@@ -33,6 +33,25 @@ test("a page, its deliveries and the position are one transaction", () => {
   expect(store.deliveries.counts(flow)).toEqual(new Map([["pending", 1]]));
 });
 
+test("a stop that was rolled back never stood, and one that is committed stands at once", () => {
+  const { store } = setup();
+  const stop = { breaker: "scope", scope: "platform", sinceMs: at, retryMs: null };
+  const told = { ...stop, message: "403", next: "ask" };
+  expect(store.journal.breakers()).toEqual([]);
+  expect(() =>
+    store.transaction(() => {
+      store.journal.trip(told);
+      expect(store.journal.breakers()).toEqual([told]);
+      throw new Error("crash");
+    }),
+  ).toThrow("crash");
+  expect(store.journal.breakers()).toEqual([]);
+  store.transaction(() => store.journal.trip(told));
+  expect(store.journal.breakers()).toEqual([told]);
+  store.transaction(() => store.journal.drop("scope"));
+  expect(store.journal.breakers()).toEqual([]);
+});
+
 test("a newer version replaces what waits, an older one and a repeated one change nothing", () => {
   const { store, flow } = setup();
   const take = (version: string | null, text: string) =>

@@ -37,8 +37,8 @@ export interface Store extends ReturnType<typeof rooms> {
   sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
-  /** @throws StorageError when too little space is left to record outcomes. */
-  assertSpace(): void;
+  /** Resolves when it is durable that what was moved to "sending" may have been sent. @throws StorageError */
+  mayLeave(): Promise<void>;
   close(): void;
 }
 
@@ -47,7 +47,10 @@ export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
   const sent = guarded(path, () => highWater(database, `${folder}.high-water`));
-  const all = rooms(database, (atMs) => sent.leaving(atMs));
+  const all = rooms(database, (atMs) => {
+    if (!sent.isLeaving()) assertSpace(path);
+    sent.leaving(atMs);
+  });
   const transaction = <T>(work: () => T): T =>
     guarded(path, () => {
       const result = database
@@ -68,7 +71,7 @@ export function openStore(folder: string): Store {
     acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => void database.pragma("shrink_memory"),
     told: (error) => told(path, error),
-    assertSpace: () => assertSpace(path),
+    mayLeave: () => sent.durable(),
     close: () => {
       sent.close();
       database.close();
