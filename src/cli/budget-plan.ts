@@ -96,5 +96,10 @@ export function planInWords(plan: Plan): string {
     ...(stretch > 1
       ? [`They will be ${factor(stretch)} times as far apart as configured.`]
       : ["What they bring costs more: a request for every hundred changes."]),
+    ...(writes > 0
+      ? []
+      : [
+          "Writes are not in it: --writes NUMBER adds those documents a day that go to the platform.",
+        ]),
   ].join("\n");
 }

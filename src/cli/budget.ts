@@ -36,9 +36,7 @@ function inWords(month: MonthStatus): string {
   return [
     `${month.used} of ${counted(month.perMonth, "request")} are used in ${month.month} (UTC).`,
     forecastText(month),
-    stretch > 1
-      ? `Polls are ${factor(stretch)} times as far apart as configured, so that the month suffices.`
-      : "Polls are as far apart as configured.",
+    stretch > 1 ? stretched(stretch) : "Polls are as far apart as configured.",
     minute === null
       ? "The daemon does not run."
       : `${minute.used} of ${minute.limit} requests of the minute are used${minute.opensInMs > 0 ? `; the next one goes in ${Math.ceil(minute.opensInMs / 1_000)} s` : ""}.`,
@@ -63,5 +61,8 @@ function forecastText({ forecast }: MonthStatus): string {
   const total = `At this pace the month comes to ${counted(expected, "request")}`;
   return runsOutAt === null ? `${total}.` : `${total}: used up at ${instant(runsOutAt)}.`;
 }
+
+export const stretched = (stretch: number): string =>
+  `Polls are ${factor(stretch)} times as far apart as configured, so that the month suffices.`;
 
 export const factor = (stretch: number): string => stretch.toFixed(1);

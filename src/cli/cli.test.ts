@@ -4,7 +4,13 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Office, OfficeError, type Status } from "../report/office.ts";
+import {
+  type FlowStatus,
+  type Office,
+  OfficeError,
+  type Status,
+  type TraceStep,
+} from "../report/office.ts";
 import { serveAdmin } from "../console/admin.ts";
 import { exitCodes } from "../core/errors.ts";
 
@@ -18,7 +24,7 @@ interface Ended {
 }
 
 function fuelbridge(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const { FUELBRIDGE_CONFIG: _, ...clean } = process.env;
+  const { FUELBRIDGE_CONFIG: _, COLUMNS: __, ...clean } = process.env;
   const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
     cwd: ROOT,
     env: { ...clean, CANARY_KEY: KEY, NO_COLOR: "1", ...env },
@@ -185,6 +191,91 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   });
   const list = await fuelbridge(["quarantine", "list", "--config", config]);
   expect(list.out).toBe("Nothing is in quarantine.\n");
+});
+
+/** A site at which this office answers. */
+async function answeredBy(
+  office: Partial<Office>,
+): Promise<(...args: string[]) => Promise<string>> {
+  const { config, state } = site();
+  const admin = await serveAdmin({ office: office as Office, state, port: 0, secrets: [] });
+  onTestFinished(() => admin.close());
+  return async (...args) => (await fuelbridge([...args, "--config", config])).out;
+}
+
+test("a hundred flows that fail alike say so once, and every one of them stands in the table", async () => {
+  const [one] = STATUS.flows as [FlowStatus];
+  const lastError = { message: "The platform could not be read.", next: "Check the network." };
+  const flows = Array.from({ length: 100 }, (_, at): FlowStatus => ({
+    ...one,
+    name: `flow-${at}`,
+    state: "stopped",
+    lastError,
+  }));
+  const ask = await answeredBy({ status: async () => ({ ...STATUS, flows }) });
+  const lines = (await ask("status")).split("\n");
+  expect(lines.filter((line) => /^flow-\d+ +stopped /.test(line))).toHaveLength(100);
+  expect(lines.filter((line) => line.includes("could not be read"))).toEqual([
+    "flow-0, flow-1, flow-2, flow-3 and 96 other flows: The platform could not be read.",
+  ]);
+  expect(lines.filter((line) => line.includes("Check the network"))).toHaveLength(1);
+});
+
+test("a time to look next is shown only where something will look", async () => {
+  const [one] = STATUS.flows as [FlowStatus];
+  const paused: FlowStatus = { ...one, name: "paused", state: "paused" };
+  const status = { ...STATUS, flows: [one, paused] };
+  const running = await (await answeredBy({ status: async () => status }))("status");
+  expect(running).toMatch(/^orders +idle +2026-11-21 07:10:00 UTC /m);
+  expect(running).toMatch(/^paused +paused +- /m);
+  const without = await answeredBy({ status: async () => ({ ...status, daemon: null }) });
+  expect(await without("status")).toMatch(/^orders +idle +- /m);
+});
+
+test("without a daemon nothing is called well: nothing runs", async () => {
+  const { config } = site();
+  const { out } = await fuelbridge(["status", "--config", config]);
+  expect(out).toContain("bluebonnet (live): nothing is wrong, but nothing runs\n");
+  expect(out).toContain("Start it with fuelbridge run.");
+  expect(out).not.toContain("all is well");
+});
+
+test("a story says both ids once, the document's own part of an answer, and who else must act", async () => {
+  const step = (event: string, detail: string, own: TraceStep["own"] = null): TraceStep => ({
+    at: "2026-11-21T07:00:00.000Z",
+    flow: "invoices",
+    event,
+    detail,
+    own,
+    platformId: "8cab7c40",
+    erpId: "2026/0007",
+  });
+  const whole = "2026/0007 posted, 2026/0008 posted";
+  const steps = [
+    step("done", whole, { detail: "2026/0007 posted", others: 1 }),
+    step("quarantined", "the amount changed"),
+  ];
+  const ask = await answeredBy({ trace: async (number) => ({ number, steps }) });
+  const out = await ask("trace", "INV-7");
+  expect(out).toMatch(/^platform 8cab7c40, ERP 2026\/0007$/m);
+  expect(out.split("8cab7c40")).toHaveLength(2);
+  expect(out).toMatch(/ done +2026\/0007 posted \(with 1 other\)$/m);
+  expect(out).not.toContain("0008");
+  expect(out).toContain("fuelbridge trace INV-7 --json has what was said of them");
+  expect(out).toContain("It waits for a person: fuelbridge quarantine list");
+  expect(await ask("trace", "INV-7", "--json")).toContain(whole);
+});
+
+test("a story of two documents says whose each line is", async () => {
+  const step = { at: "2026-11-21T07:00:00.000Z", event: "received", detail: "a file", own: null };
+  const steps: TraceStep[] = [
+    { ...step, flow: "customers", platformId: "8cab7c40", erpId: "000113" },
+    { ...step, flow: "suppliers", platformId: null, erpId: null },
+  ];
+  const ask = await answeredBy({ trace: async (number) => ({ number, steps }) });
+  const out = await ask("trace", "000113");
+  expect(out).toMatch(/ customers +received +a file +8cab7c40 +000113$/m);
+  expect(out).toMatch(/ suppliers +received +a file +- +-$/m);
 });
 
 test("questions go to the store when no daemon runs", async () => {

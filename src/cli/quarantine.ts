@@ -74,6 +74,8 @@ function groupInWords(
     "",
     table(["DELIVERY", "NUMBER", "RECORD", "FIELD", "ORIGIN", "SINCE"], rows),
     "",
-    `Then: fuelbridge quarantine retry ${group.id}, or resolve ${group.id} --note "how it was settled"`,
+    `Then: fuelbridge quarantine retry ${group.id}`,
+    `  or: fuelbridge quarantine resolve ${group.id} --note "how it was settled"`,
+    "For one of them only, write its number under DELIVERY in place of the group.",
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { Status } from "../report/office.ts";
+import type { FlowStatus, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { factor } from "./budget.ts";
+import { stretched } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
@@ -17,9 +17,9 @@ export function status(program: Command): void {
 function inWords(status: Status): string {
   const { daemon, requests } = status;
   return [
-    `${status.company} (${status.environment}): ${status.healthy ? "all is well" : "needs attention"}`,
+    `${status.company} (${status.environment}): ${headline(status)}`,
     daemon === null
-      ? "The daemon does not run."
+      ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
       : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
     ...month(requests),
     "",
@@ -29,35 +29,61 @@ function inWords(status: Status): string {
       `STOPPED ${breaker} ${scope} since ${instant(since)}: ${message}`,
       `  ${next}`,
     ]),
-    ...status.flows.flatMap(({ name, lastError }) =>
-      lastError === null ? [] : ["", `${name}: ${lastError.message}`, `  ${lastError.next}`],
-    ),
+    ...errors(status),
     ...(status.flows.some(({ quarantined }) => quarantined > 0)
       ? ["", "Deliveries wait for a person: fuelbridge quarantine list"]
       : []),
   ].join("\n");
 }
 
+function headline({ healthy, daemon }: Status): string {
+  if (!healthy) return "needs attention";
+  return daemon === null ? "nothing is wrong, but nothing runs" : "all is well";
+}
+
 function month({ month, used, perMonth, stretch }: Status["requests"]): string[] {
   const all = `${used} of ${counted(perMonth, "request")} to the platform are used in ${month}.`;
   if (used >= perMonth)
     return [all, "Nothing is sent before the month turns, or platform.budget.perMonth is raised."];
-  if (stretch <= 1) return [all];
-  return [all, `It is polled ${factor(stretch)} times more seldom than configured, to last.`];
+  return stretch <= 1 ? [all] : [all, stretched(stretch)];
 }
 
-const flows = (status: Status): string =>
-  table(
-    ["FLOW", "STATE", "NEXT", "RECEIVED", "DELIVERED", "PENDING", "QUARANTINED", "CLOSED"],
-    status.flows.map((flow) => [
-      flow.name,
-      flow.state,
-      instant(flow.nextDueAt),
-      String(flow.received),
-      String(flow.delivered),
-      String(flow.pending),
-      String(flow.quarantined),
-      // Rightly not delivered, settled by hand, or replaced: nothing is left to do about them.
-      String(flow.skipped + flow.echoes + flow.resolved + flow.superseded),
-    ]),
+function flows({ flows, daemon }: Status): string {
+  const rows = flows.map((flow) => [
+    flow.name,
+    flow.state,
+    // Only a daemon looks, and not at what is paused.
+    instant(daemon === null || flow.state === "paused" ? null : flow.nextDueAt),
+    String(flow.received),
+    String(flow.delivered),
+    String(flow.pending),
+    String(flow.quarantined),
+    String(closed(flow)),
+  ]);
+  if (rows.length === 0) return "No flow is configured: nothing is kept in step.";
+  const header = ["FLOW", "STATE", "NEXT LOOK", "RECEIVED", "DELIVERED", "PENDING", "QUARANTINED"];
+  const all = table([...header, "CLOSED"], rows);
+  return flows.some((flow) => closed(flow) > 0) ? `${all}\n\n${CLOSED}` : all;
+}
+
+/** Nothing is left to do about them. */
+const closed = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
+  skipped + echoes + resolved + superseded;
+
+const CLOSED =
+  "CLOSED: rightly not delivered (drafts, our own documents read back), replaced by newer versions, or settled by hand.";
+
+/** What befell many flows alike is said once. */
+function errors({ flows }: Status): string[] {
+  const failed = flows.flatMap(({ name, lastError }) =>
+    lastError === null ? [] : [{ name, text: `${lastError.message}\n  ${lastError.next}` }],
   );
+  return [...Map.groupBy(failed, ({ text }) => text)].flatMap(([text, alike]) => {
+    const names = alike.slice(0, NAMED).map(({ name }) => name);
+    const others = alike.length - names.length;
+    const rest = others === 0 ? "" : ` and ${counted(others, "other flow")}`;
+    return ["", `${names.join(", ")}${rest}: ${text}`];
+  });
+}
+
+const NAMED = 4;

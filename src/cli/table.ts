@@ -1,22 +1,108 @@
-/** Plain text in columns, as wide as their widest cell; columns of numbers stand to the right. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows];
-  const columns = header.map((_, at) => {
-    const cells = rows.map((row) => row[at] ?? "");
-    const width = Math.max(...lines.map((line) => (line[at] ?? "").length));
-    return { width, right: cells.length > 0 && cells.every((cell) => /^-?[\d.,]+$/.test(cell)) };
-  });
-  return lines
-    .map((line) =>
-      columns
-        .map(({ width, right }, at) => {
-          const cell = line[at] ?? "";
-          return right ? cell.padStart(width) : cell.padEnd(width);
-        })
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+/** Plain text in columns that fit the terminal. Columns of numbers stand to the right. */
+
+/**
+ * Columns as wide as their widest cell where they fit into `width`; else long texts go on in the next line, and where
+ * even that is too wide each row is a paragraph. Nothing is ever left out.
+ */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = screenWidth(),
+): string {
+  const columns = fitted(
+    header.map((title, at) => columnOf([title, ...cells(rows, at)])),
+    width,
+  );
+  if (columns === null) return rows.map((row) => paragraph(header, row, width)).join("\n");
+  return [header, ...rows].flatMap((row) => linesOf(row, columns)).join("\n");
+}
+
+/** Characters in a line of the terminal; what is read by a program has no end of line. */
+function screenWidth(): number {
+  const asked = Number(process.env["COLUMNS"]);
+  const width = asked > 0 ? asked : (process.stdout.columns ?? Infinity);
+  return Math.max(width, WIDTH_MIN);
+}
+
+const WIDTH_MIN = 20;
+
+interface Column {
+  readonly width: number;
+  /** Its longest word; but what is longer than an id may be broken. */
+  readonly least: number;
+  readonly right: boolean;
+}
+
+const GAP = "  ";
+const WORD_MAX = 40;
+
+const cells = (rows: readonly (readonly string[])[], at: number): string[] =>
+  rows.map((row) => row[at] ?? "");
+
+function columnOf([title = "", ...below]: readonly string[]): Column {
+  const texts = [title, ...below];
+  const width = Math.max(...texts.map((text) => text.length));
+  const right = below.length > 0 && below.every((cell) => /^-?[\d.,]+$/.test(cell));
+  const words = texts.flatMap((text) => text.split(" "));
+  const word = Math.min(Math.max(...words.map((one) => one.length)), WORD_MAX);
+  return { width, right, least: right ? width : word };
+}
+
+/** The widest gives way first. Null: they cannot be so narrow. */
+function fitted(columns: readonly Column[], width: number): Column[] | null {
+  const fitting = [...columns];
+  const total = () => fitting.reduce((sum, one) => sum + one.width + GAP.length, -GAP.length);
+  while (total() > width) {
+    const widest = fitting
+      .filter((one) => one.width > one.least)
+      .reduce<Column | null>((most, one) => (one.width > (most?.width ?? 0) ? one : most), null);
+    if (widest === null) return null;
+    fitting[fitting.indexOf(widest)] = { ...widest, width: widest.width - 1 };
+  }
+  return fitting;
+}
+
+function linesOf(row: readonly string[], columns: readonly Column[]): string[] {
+  const wrapped = columns.map(({ width }, at) => wrap(row[at] ?? "", width));
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    columns
+      .map(({ width, right }, at) => {
+        const text = wrapped[at]?.[line] ?? "";
+        return right ? text.padStart(width) : text.padEnd(width);
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Its cells with their titles, the first one on a line of its own; a dash says nothing. */
+function paragraph(header: readonly string[], row: readonly string[], width: number): string {
+  const [first = "", ...others] = row
+    .map((cell, at) => ({ cell, told: `${header[at]} ${cell}` }))
+    .filter(({ cell }, at) => at === 0 || (cell !== "-" && cell !== ""))
+    .map(({ told }) => told);
+  const inside = width - GAP.length;
+  const lines = others.reduce<string[]>((before, one) => {
+    const both = `${before.at(-1)}${GAP}${one}`;
+    return before.length > 0 && both.length <= inside
+      ? [...before.slice(0, -1), both]
+      : [...before, ...wrap(one, inside)];
+  }, []);
+  return [...wrap(first, width), ...lines.map((line) => GAP + line)].join("\n");
+}
+
+/** At spaces; within a word only where it is longer than a whole line. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > width) {
+    const space = rest.lastIndexOf(" ", width);
+    const end = space > 0 ? space : width;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
 }
 
 /** `2026-11-21 07:50:26 UTC`, or a dash. */

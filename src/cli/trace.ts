@@ -18,21 +18,39 @@ export function trace(program: Command): void {
   );
 }
 
+/** Where all of it is one document, its ids are said once. */
 function inWords({ number, steps }: Trace): string {
-  const story = table(
-    ["WHEN", "FLOW", "WHAT", "DETAIL", "PLATFORM", "ERP"],
-    steps.map((step) => [
-      instant(step.at),
-      step.flow,
-      step.event,
-      detailOf(step),
-      step.platformId ?? "-",
-      step.erpId ?? "-",
-    ]),
-  );
-  if (steps.every(({ own }) => own === null)) return story;
-  return `${story}\n\nIt went with others: fuelbridge trace ${number} --json has what was said of them, too.`;
+  const ids = new Set(steps.map(({ platformId, erpId }) => `${platformId ?? ""} ${erpId ?? ""}`));
+  const [{ platformId, erpId } = NOBODY] = steps;
+  const columns = ids.size === 1 ? [] : ["PLATFORM", "ERP"];
+  return [
+    ...(ids.size === 1
+      ? [platformId === null ? UNLINKED : `platform ${platformId}, ERP ${erpId}`, ""]
+      : []),
+    table(
+      ["WHEN", "FLOW", "WHAT", "DETAIL", ...columns],
+      steps.map((step) => [
+        instant(step.at),
+        step.flow,
+        step.event,
+        detailOf(step),
+        ...(ids.size === 1 ? [] : [step.platformId ?? "-", step.erpId ?? "-"]),
+      ]),
+    ),
+    ...(steps.some(({ own }) => own !== null)
+      ? [
+          "",
+          `It went with others: fuelbridge trace ${number} --json has what was said of them, too.`,
+        ]
+      : []),
+    ...(steps.some(({ event }) => event === "quarantined")
+      ? ["", "It waits for a person: fuelbridge quarantine list"]
+      : []),
+  ].join("\n");
 }
+
+const NOBODY = { platformId: null, erpId: null };
+const UNLINKED = "No number of the other side is known for it.";
 
 const detailOf = ({ detail, own }: TraceStep): string =>
   own === null ? detail : `${own.detail} (with ${counted(own.others, "other")})`;
