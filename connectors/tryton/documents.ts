@@ -104,7 +104,7 @@ export const ShipmentDocument = z.object({
   ...head,
   type: z.enum(["out", "in"]),
   status: z.enum(["waiting", "done", "cancelled"]),
-  /** The sale's or purchase's number in Tryton; none: a ticket without an order. */
+  /** The sale or purchase in Tryton, as its link says: `sale 12 platform:0b6f…`; none: a ticket without an order. */
   order: textOrNone,
   date: dayOrNone,
   reference: text,

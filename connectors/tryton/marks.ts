@@ -22,3 +22,30 @@ export const isOurPayment = (description: string | null): boolean =>
 
 /** The mark at its beginning. */
 export const markIn = (description: string): string => /^\S*/.exec(description)?.[0] ?? "";
+
+/** What the id of an order says. */
+export interface OrderName {
+  readonly type: "sale" | "purchase";
+  /** Null for a draft. */
+  readonly number: string | null;
+  /** A draft's database id. */
+  readonly draft: number | null;
+  /** The platform's id that its comment has; null where a person entered it, and in ids that had no mark yet. */
+  readonly platformId: string | null;
+}
+
+/**
+ * `sale 12 platform:0b6f…`, `purchase #5 platform:…`. In books that were restored a number is given again, and a
+ * database id too: only with the mark it is the same order. Null: no id of ours.
+ */
+export function orderIn(id: string): OrderName | null {
+  const [, type, draft, number, platformId = null] =
+    /^(sale|purchase) (?:#(\d+)|(\S+))(?: platform:(\S+))?$/.exec(id) ?? [];
+  if (type === undefined) return null;
+  return {
+    type: type as OrderName["type"],
+    number: number ?? null,
+    draft: draft === undefined ? null : Number(draft),
+    platformId,
+  };
+}

@@ -8,6 +8,7 @@ import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
+const ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
 
 describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () => {
   const server = useTryton();
@@ -25,7 +26,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
   async function order(desk: Desk, more: Partial<OrderDocument> = {}): Promise<OrderDocument> {
     const product = await productCode(desk);
     return {
-      id: "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+      id: ID,
       number: "LD-1001",
       party: { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" },
       type: "sale",
@@ -82,9 +83,9 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
       const desk = deskIn(server);
       const { send, find } = request(desk, await order(desk, { type }));
       expect(await find()).toMatchObject({ found: "none" });
-      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1`] });
-      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1`] });
-      expect(await find()).toMatchObject({ found: "exact", ids: [`${type} 1`] });
+      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1 platform:${ID}`] });
+      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1 platform:${ID}`] });
+      expect(await find()).toMatchObject({ found: "exact", ids: [`${type} 1 platform:${ID}`] });
       expect(
         await rowsOf(desk, model, "state", "reference", "description", "untaxed_amount"),
       ).toEqual([
@@ -114,7 +115,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect(await second.find()).toMatchObject({ found: "none" });
     await desk.clerk.call("model.sale.sale.quote", [[2]]);
     expect(await second.find()).toMatchObject({ found: "none" });
-    expect(await second.send()).toMatchObject({ name: "done", ids: ["sale 2"] });
+    expect(await second.send()).toMatchObject({ name: "done", ids: ["sale 2 platform:second"] });
     expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([
       { state: "done" },
       { state: "done" },
@@ -125,7 +126,10 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
   test("lines that change before confirmation are written anew; after it, a person decides", async () => {
     const desk = deskIn(server);
     const first = await order(desk, { status: "draft" });
-    expect(await request(desk, first).send()).toMatchObject({ name: "done", ids: ["sale #1"] });
+    expect(await request(desk, first).send()).toMatchObject({
+      name: "done",
+      ids: [`sale #1 platform:${ID}`],
+    });
     const [line] = first.lines as [OrderDocument["lines"][number]];
     const lines = [{ ...line, quantity: d("7500") }, line];
     const confirmed: OrderDocument = { ...first, status: "confirmed", lines };
@@ -210,13 +214,40 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
   });
 
-  test("orders that a backup does not have are told", async () => {
+  test("orders that a backup does not have are told, by ids of all ages", async () => {
     const desk = deskIn(server);
     await request(desk, await order(desk)).send();
     const draft = await order(desk, { id: "draft", number: "LD-2", status: "draft" });
     await request(desk, draft).send();
-    const ids = ["sale 1", "sale #2", "sale 3", "purchase 1", "purchase #2"];
-    expect(await orderSink(desk.books).missing?.(ids, signal)).toEqual(ids.slice(2));
+    const there = ["sale 1", `sale 1 platform:${ID}`, "sale #2", "sale #2 platform:draft"];
+    const gone = ["sale 3", "purchase 1", "purchase #2", "sale 1 platform:draft", "by hand"];
+    const sink = orderSink(desk.books);
+    expect(await sink.missing?.([...there, ...gone], signal)).toEqual(gone);
+  });
+
+  test("after a restore another order under its number does not pass for it, nor does itself unconfirmed", async () => {
+    const desk = deskIn(server);
+    const empty = desk.database.keep();
+    const document = await order(desk);
+    const sink = orderSink(desk.books);
+    const { ids = [] } = await request(desk, document).send();
+    const [lost] = ids as [string];
+    expect(await sink.missing?.([lost], signal)).toEqual([]);
+
+    desk.database.restore(empty);
+    const other = await order(desk, { id: "other", number: "LD-2" });
+    expect(await request(desk, other).send()).toMatchObject({ ids: ["sale 1 platform:other"] });
+    expect(await sink.missing?.([lost, "sale 1 platform:other"], signal)).toEqual([lost]);
+    // Nor is it taken for it when the platform's order changes.
+    const changed = request(desk, document, lost);
+    expect(await changed.find()).toMatchObject({ found: "none" });
+    expect(await changed.send()).toMatchObject({ ids: [`sale 2 platform:${ID}`] });
+
+    desk.database.restore(empty);
+    await request(desk, { ...document, status: "draft" }).send();
+    await desk.clerk.call("model.sale.sale.quote", [[1]]);
+    expect(await rowsOf(desk, "sale.sale", "number")).toMatchObject([{ number: "1" }]);
+    expect(await sink.missing?.([lost], signal)).toEqual([lost]);
   });
 
   test("a product that Tryton does not have is named, and nothing is left", async () => {

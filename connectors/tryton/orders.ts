@@ -14,7 +14,7 @@ import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { OrderDocument } from "./documents.ts";
 import { policyOf } from "./invoices.ts";
-import { markOf, platformIdIn } from "./marks.ts";
+import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
@@ -81,9 +81,15 @@ const FIELDS = [
 
 const modelOf = { sale: "sale.sale", purchase: "purchase.purchase" } as const;
 
-/** `sale 12`, `purchase #5` (a draft has no number): both kinds count from 1, and an id must name one of them. */
-const idOf = ({ type }: OrderDocument, { number, id }: Standing): string =>
+/** `sale 12`, `purchase #5` (a draft has no number): both kinds count from 1, and a name must be of one of them. */
+const nameOf = ({ type }: OrderDocument, { number, id }: Standing): string =>
   `${type} ${number ?? `#${id}`}`;
+
+/** `sale 12 platform:0b6f…`; without the mark where a person entered it: see {@link orderIn}. */
+const idOf = (document: OrderDocument, standing: Standing): string =>
+  platformIdIn(standing.comment) === document.id
+    ? `${nameOf(document, standing)} ${markOf(document.id)}`
+    : nameOf(document, standing);
 
 async function send(books: Books, wanted: Wanted): Promise<Answer> {
   const { document } = wanted;
@@ -95,7 +101,7 @@ async function send(books: Books, wanted: Wanted): Promise<Answer> {
   const id = standing?.id ?? (await create(books, document));
   await bringTo(books, document, standing ?? (await read(books, document, id)));
   const after = await read(books, document, id);
-  const told = `${idOf(document, after)} ${after.state}`;
+  const told = `${nameOf(document, after)} ${after.state}`;
   // A button says nothing when it does nothing.
   if (!(await isFinal(books, document, after)))
     return { name: "failed", detail: `not all of it is done: ${told}` };
@@ -112,7 +118,7 @@ async function find(books: Books, wanted: Wanted): Promise<Finding> {
     return document.status === "cancelled"
       ? { found: "exact", ids: [null], detail: "cancelled before it was booked" }
       : { found: "none", detail: `there is no order ${document.number}` };
-  const told = `${idOf(document, standing)} ${standing.state}`;
+  const told = `${nameOf(document, standing)} ${standing.state}`;
   const fault = faultOf(document, standing);
   if (fault !== null) return { found: "different", detail: fault.fault.message };
   return (await isFinal(books, document, standing))
@@ -129,17 +135,25 @@ async function missing(
   try {
     const { company } = await tryton.session();
     for (const type of ["sale", "purchase"] as const) {
-      const asked = ids.flatMap((id) =>
-        id.startsWith(`${type} `) ? id.slice(type.length + 1) : [],
-      );
-      const drafts = asked.flatMap((id) => (id.startsWith("#") ? Number(id.slice(1)) : []));
-      const named = ["OR", ["number", "in", asked], ["id", "in", drafts]];
-      const rows = await tryton.call<{ id: number; number: string | null }[]>(
+      const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((order) => order.type === type);
+      if (asked.length === 0) continue;
+      const numbers = asked.flatMap(({ number }) => number ?? []);
+      const drafts = asked.flatMap(({ draft }) => draft ?? []);
+      const named = ["OR", ["number", "in", numbers], ["id", "in", drafts]];
+      const rows = await tryton.call<Pick<Standing, "id" | "number" | "state" | "comment">[]>(
         `model.${modelOf[type]}.search_read`,
-        [[["company", "=", company], named], 0, null, null, ["number"]],
+        [[["company", "=", company], named], 0, null, null, ["number", "state", "comment"]],
         { signal },
       );
-      for (const { id, number } of rows) there.add(`${type} #${id}`).add(`${type} ${number}`);
+      for (const { id, number, state, comment } of rows) {
+        // What has its number was confirmed: one that is open again is of books set back to before that.
+        const names = [`#${id}`, ...(OPEN.includes(state) ? [] : [number])];
+        const mark = platformIdIn(comment);
+        for (const name of names) {
+          there.add(`${type} ${name}`);
+          if (mark !== null) there.add(`${type} ${name} ${markOf(mark)}`);
+        }
+      }
     }
   } catch (error) {
     throw unavailable(error);
@@ -156,7 +170,7 @@ async function look(
   { document, counterpart }: Wanted,
 ): Promise<{ found: readonly Standing[]; detail: string | null }> {
   const model = modelOf[document.type];
-  const number = counterpart === null ? null : counterpart.replace(/^\w+ /, "");
+  const number = (counterpart === null ? null : orderIn(counterpart)?.number) ?? null;
   const rows = await books.tryton.call<Standing[]>(`model.${model}.search_read`, [
     [
       ["company", "=", (await books.tryton.session()).company],
@@ -173,24 +187,25 @@ async function look(
     FIELDS,
   ]);
   const marked = rows.filter(({ comment }) => platformIdIn(comment) === document.id);
-  const known = rows.filter((row) => row.number !== null && row.number === number);
-  // What a person entered before us is taken for it, when it says the same; another document's is not.
+  // What a person entered before us is taken for it, when it says the same; another document's is not, though books
+  // that were restored have given it our number.
   const entered = rows.filter(({ comment }) => platformIdIn(comment) === null);
+  const known = entered.filter((row) => row.number !== null && row.number === number);
   const found = marked.length > 0 ? marked : known.length > 0 ? known : entered;
   const party = found.length === 0 ? null : await findParty(books, document.party);
   const ours = found.filter((row) => row.party === party?.id);
   if (found === entered) {
     const invoiced = ours.find((row) => !OPEN.includes(row.state) && row.invoice_method !== MANUAL);
     if (invoiced !== undefined)
-      return { found: [], detail: `${idOf(document, invoiced)} is invoiced by Tryton itself` };
+      return { found: [], detail: `${nameOf(document, invoiced)} is invoiced by Tryton itself` };
     const other = ours.find((row) => row.state !== "cancelled" && !hasSame(document, row));
     return other === undefined
       ? { found: ours.filter((row) => row.state !== "cancelled"), detail: null }
-      : { found: [], detail: `${idOf(document, other)} has this reference and other lines` };
+      : { found: [], detail: `${nameOf(document, other)} has this reference and other lines` };
   }
   const [stranger] = found.filter((row) => !ours.includes(row));
   if (stranger === undefined) return { found, detail: null };
-  const detail = `${idOf(document, stranger)} is of another party than ${document.party.code}`;
+  const detail = `${nameOf(document, stranger)} is of another party than ${document.party.code}`;
   return { found: [], detail };
 }
 
@@ -261,7 +276,7 @@ const hasSame = ({ lines }: OrderDocument, standing: Standing): boolean =>
 
 /** What only a person can decide. */
 function faultOf(document: OrderDocument, standing: Standing): Refused | null {
-  const what = idOf(document, standing);
+  const what = nameOf(document, standing);
   if (document.status === "cancelled" && ![...OPEN, "cancelled"].includes(standing.state))
     return refused(
       "cancelled-after-confirmation",

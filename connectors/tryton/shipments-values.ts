@@ -3,6 +3,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { ShipmentDocument } from "./documents.ts";
+import { orderIn, platformIdIn } from "./marks.ts";
 import { type Addressed, partyFor } from "./parties.ts";
 import { day, exact, float } from "./values.ts";
 
@@ -93,30 +94,37 @@ interface OrderLine {
   readonly unit_price: Decimal | number;
 }
 
-/** Of the ticket's order: `sale 12`. None for one of the other kind: what we sell, somebody else delivers. */
+/** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. */
 async function orderLines(
   { tryton }: Books,
   { type, order }: ShipmentDocument,
 ): Promise<readonly OrderLine[]> {
   const { order: kind } = KINDS[type];
-  const [, number] = order?.split(`${kind} `) ?? [];
-  if (number === undefined) return [];
-  const domain = [
-    [`${kind}.company`, "=", (await tryton.session()).company],
-    [`${kind}.number`, "=", number],
-    ["type", "=", "line"],
-  ];
-  const lines = await tryton.call<OrderLine[]>(`model.${kind}.line.search_read`, [
-    domain,
-    0,
-    null,
-    [["id", "ASC"]],
-    ["product", "unit_price"],
-  ]);
-  if (lines.length > 0) return lines;
+  const named = order === null ? null : orderIn(order);
+  if (named?.type !== kind) return [];
+  const which =
+    named.draft === null ? [`${kind}.number`, "=", named.number] : [kind, "=", named.draft];
+  const lines = await tryton.call<(OrderLine & Record<string, { comment: string | null }>)[]>(
+    `model.${kind}.line.search_read`,
+    [
+      [[`${kind}.company`, "=", (await tryton.session()).company], which, ["type", "=", "line"]],
+      0,
+      null,
+      [["id", "ASC"]],
+      ["product", "unit_price", `${kind}.comment`],
+    ],
+  );
+  const [first] = lines;
+  const whose = first === undefined ? null : platformIdIn(first[`${kind}.`]?.comment ?? null);
+  if (first !== undefined && (named.platformId === null || whose === named.platformId))
+    return lines;
+  const name = `${kind} ${named.number ?? `#${named.draft}`}`;
   throw new Refused({
     code: "not-in-tryton",
-    message: `Tryton has no ${order}, which the ticket is of`,
+    message:
+      first === undefined
+        ? `Tryton has no ${name}, which the ticket is of`
+        : `the ${name} in Tryton is not the order that the ticket is of: its number was given again`,
     next: "Deliver the order again, or restore it in Tryton; then retry.",
     field: "order",
   });

@@ -10,6 +10,8 @@ import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
+const TICKET = "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
+const DONE = `DT-1001 done platform:${TICKET}`;
 const party = { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" };
 
 describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_000 }, () => {
@@ -40,7 +42,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     desk: Desk,
     more: Partial<ShipmentDocument> = {},
   ): Promise<ShipmentDocument> => ({
-    id: "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b",
+    id: TICKET,
     number: "DT-1001",
     party,
     type: "out",
@@ -70,7 +72,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     over(shipmentSink(desk.books), document);
 
   /** Books an order of 8000 gallons; its id. */
-  async function order(desk: Desk, type: OrderDocument["type"]): Promise<string> {
+  async function order(desk: Desk, type: OrderDocument["type"], id = "order"): Promise<string> {
     const line = {
       product: await productCode(desk),
       quantity: d("8000"),
@@ -78,7 +80,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
       unitPrice: d("2.413755"),
       description: "ULSD",
     };
-    const head = { id: "order", number: "LD-1", party, type, date: null, description: null };
+    const head = { id, number: `LD-${id}`, party, type, date: null, description: null };
     const document: OrderDocument = { ...head, status: "confirmed", lines: [line] };
     const { ids } = await over(orderSink(desk.books), document).send();
     return ids?.[0] as string;
@@ -90,9 +92,9 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
       const desk = deskIn(server);
       const { send, find } = request(desk, await ticket(desk, { type }));
       expect(await find()).toMatchObject({ found: "none" });
-      expect(await send()).toMatchObject({ name: "done", ids: ["DT-1001"] });
-      expect(await send()).toMatchObject({ name: "done", ids: ["DT-1001"] });
-      expect(await find()).toMatchObject({ found: "exact", ids: ["DT-1001"] });
+      expect(await send()).toMatchObject({ name: "done", ids: [DONE] });
+      expect(await send()).toMatchObject({ name: "done", ids: [DONE] });
+      expect(await find()).toMatchObject({ found: "exact", ids: [DONE] });
       const fields = ["number", "state", "reference", "effective_date"];
       expect(await rowsOf(desk, `stock.shipment.${type}`, ...fields)).toEqual([
         {
@@ -216,8 +218,59 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     const stranger = request(desk, { ...first, party: { ...party, code: "C2", companyId: "c2" } });
     expect(await stranger.send()).toMatchObject({ fault: { code: "another-shipment" } });
     expect((await rowsOf(desk, "stock.shipment.out")).length).toBe(1);
-    const there = await shipmentSink(desk.books).missing?.(["DT-1001", "DT-1002"], signal);
-    expect(there).toEqual(["DT-1002"]);
+  });
+
+  test("of what was booked, what restored books have not, or not as far, or as another's, is told", async () => {
+    const desk = deskIn(server);
+    const sink = shipmentSink(desk.books);
+    const gone = async (...ids: unknown[]) => sink.missing?.(ids as string[], signal);
+    const empty = desk.database.keep();
+    const issued = await ticket(desk, { status: "waiting" });
+    const waiting = (await request(desk, issued).send()).ids?.[0];
+    const before = desk.database.keep();
+    await request(desk, await ticket(desk)).send();
+    expect(await gone(waiting, DONE, "DT-1001")).toEqual([]);
+
+    desk.database.restore(before);
+    expect(await gone(waiting, DONE, "DT-1001")).toEqual([DONE]);
+    const voided = await request(desk, { ...issued, status: "cancelled" }).send();
+    expect(await gone(waiting, ...(voided.ids ?? []))).toEqual([]);
+    desk.database.restore(before);
+    expect(await gone(...(voided.ids ?? []))).toEqual(voided.ids);
+
+    desk.database.restore(empty);
+    expect(await gone(DONE, "DT-1001")).toEqual([DONE, "DT-1001"]);
+    await request(desk, await ticket(desk, { id: "another" })).send();
+    expect(await gone(DONE, "DT-1001 done platform:another")).toEqual([DONE]);
+  });
+
+  test("a ticket does not hang on the order that restored books gave its order's number to", async () => {
+    const desk = deskIn(server);
+    const empty = desk.database.keep();
+    const booked = await order(desk, "sale");
+    expect(booked).toBe("sale 1 platform:order");
+    desk.database.restore(empty);
+    expect(await order(desk, "sale", "other")).toBe("sale 1 platform:other");
+    const late = await ticket(desk, { order: booked });
+    expect(await request(desk, late).send()).toMatchObject({
+      name: "invalid",
+      fault: {
+        code: "not-in-tryton",
+        message: expect.stringContaining("its number was given again") as string,
+      },
+    });
+    expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+    // It goes on once its order is delivered again; ids had no mark once.
+    const again = await order(desk, "sale");
+    expect(again).toBe("sale 2 platform:order");
+    expect(await request(desk, { ...late, order: again }).send()).toMatchObject({ name: "done" });
+    const old = await ticket(desk, { id: "old", number: "DT-2", order: "sale 2" });
+    expect(await request(desk, old).send()).toMatchObject({ name: "done" });
+    const origins = await rowsOf(desk, "sale.line", "sale.number", "actual_quantity");
+    expect(origins).toMatchObject([
+      { actual_quantity: d("0.0") },
+      { actual_quantity: d("15974.8") },
+    ]);
   });
 
   test("a line without gallons, and an order that is gone, are refused by name", async () => {

@@ -16,9 +16,10 @@ import type { Books } from "./books.ts";
 import { ShipmentDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
-import { markOf, platformIdIn } from "./marks.ts";
+import { markOf } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty } from "./parties.ts";
+import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
 import { unavailable } from "./sources/unavailable.ts";
 import { exact } from "./values.ts";
@@ -87,7 +88,7 @@ async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
   const detailOf = `${document.number} ${after.state}`;
   // A button says nothing when it does nothing.
   return isFinal(document, after)
-    ? { name: "done", detail: detailOf, ids: [document.number] }
+    ? { name: "done", detail: detailOf, ids: [idOf(document)] }
     : { name: "failed", detail: `not all of it is done: ${detailOf}` };
 }
 
@@ -104,31 +105,57 @@ async function find(books: Books, document: ShipmentDocument): Promise<Finding> 
   if (fault !== null) return { found: "different", detail: fault.message };
   const told = `${document.number} ${standing.state}`;
   return isFinal(document, standing) && (await isNoted(books, document, standing))
-    ? { found: "exact", ids: [document.number], detail: told }
+    ? { found: "exact", ids: [idOf(document)], detail: told }
     : { found: "none", detail: `not all of it is done: ${told}` };
 }
 
+/**
+ * `DT-1001 done platform:1c2d…`: its number, what it was brought to, and whose it is. Books that were restored may have
+ * it as it was before, or another one under its number.
+ */
+const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status" | "id">): string =>
+  `${number} ${status} ${markOf(id)}`;
+
+/** Before they said more, ids were the number. */
+const ID = /^(.+) (?:waiting|done|cancelled) platform:\S+$/;
+
 async function missing(
-  { tryton }: Books,
+  books: Books,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
+  const { tryton } = books;
   const there = new Set<string>();
   try {
     const domain = [
       ["company", "=", (await tryton.session()).company],
-      ["number", "in", ids],
+      ["number", "in", ids.map((id) => ID.exec(id)?.[1] ?? id)],
     ];
-    for (const { model } of Object.values(KINDS)) {
-      const params = [domain, 0, null, null, ["number"]];
-      const method = `model.${model}.search_read`;
-      const rows = await tryton.call<{ number: string }[]>(method, params, { signal });
-      for (const { number } of rows) there.add(number);
+    for (const type of ["out", "in"] as const) {
+      const rows = await tryton.call<{ id: number; number: string; state: State }[]>(
+        `model.${KINDS[type].model}.search_read`,
+        [domain, 0, null, null, ["number", "state"]],
+        { signal },
+      );
+      const owners = await ticketsOf(books, type, rows);
+      for (const { id, number, state } of rows) {
+        there.add(number);
+        for (const status of statusesOf(type, state))
+          for (const ticket of owners.get(id) ?? [])
+            there.add(idOf({ number, status, id: ticket }));
+      }
     }
   } catch (error) {
     throw unavailable(error);
   }
   return ids.filter((id) => !there.has(id));
+}
+
+/** What a ticket may have said to bring it there. Not what a person cancelled since then: that is not lost. */
+function statusesOf(type: ShipmentDocument["type"], state: State): ShipmentDocument["status"][] {
+  if (state === "cancelled") return ["waiting", "done", "cancelled"];
+  if (state === "done") return ["waiting", "done"];
+  return type === "out" && state === "draft" ? [] : ["waiting"];
 }
 
 const several = (found: readonly Standing[]): string =>
@@ -151,9 +178,7 @@ async function look(
   const party = await findParty(books, document.party);
   const found: Standing[] = [];
   for (const standing of standings) {
-    const tickets = (await notesOf(books, document, standing)).flatMap(
-      (note) => platformIdIn(note) ?? [],
-    );
+    const tickets = (await ticketsOf(books, document.type, [standing])).get(standing.id) ?? [];
     const own = tickets.includes(document.id);
     const taken = tickets.length > 0 && !own;
     const detail = `${model} ${document.number} (#${standing.id})`;
@@ -267,6 +292,7 @@ async function bringTo(
     return after as Standing;
   };
   if (document.status === "cancelled") {
+    if (!(await isNoted(books, document, before))) await note(books, document, before);
     if (before.state === "cancelled") return before;
     await ignoreMoves(books, before);
     return press("cancel", before);
@@ -335,42 +361,6 @@ async function ignoreMoves({ tryton }: Books, { moves }: Standing): Promise<void
         { moves_ignored: [["add", [id]]] },
       ]);
   }
-}
-
-/** What Tryton has no field for, and whose it is: the platform's id is in its last line. */
-const noteText = ({ id, note }: ShipmentDocument): string =>
-  [...(note === null ? [] : [note]), markOf(id)].join("\n");
-
-const resourceOf = ({ type }: ShipmentDocument, { id }: Standing): string =>
-  `${KINDS[type].model},${id}`;
-
-async function notesOf(
-  { tryton }: Books,
-  document: ShipmentDocument,
-  standing: Standing,
-): Promise<string[]> {
-  const rows = await tryton.call<{ message: string | null }[]>("model.ir.note.search_read", [
-    [["resource", "=", resourceOf(document, standing)]],
-    0,
-    null,
-    null,
-    ["message"],
-  ]);
-  return rows.flatMap(({ message }) => message ?? []);
-}
-
-async function isNoted(
-  books: Books,
-  document: ShipmentDocument,
-  standing: Standing,
-): Promise<boolean> {
-  if (document.status === "cancelled") return true;
-  return (await notesOf(books, document, standing)).includes(noteText(document));
-}
-
-async function note(books: Books, document: ShipmentDocument, standing: Standing): Promise<void> {
-  const values = { resource: resourceOf(document, standing), message: noteText(document) };
-  await books.tryton.call("model.ir.note.create", [[values]]);
 }
 
 const conflict = ({ number }: ShipmentDocument, detail: string): Refused =>
