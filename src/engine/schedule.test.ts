@@ -27,6 +27,14 @@ test("a local time that does not exist on the day of the change is not met on th
   expect(next("30 2 * * *", "2027-03-14T06:00:00Z")).toBe("2027-03-15T07:30:00.000Z");
 });
 
+test.each([
+  ["0 6 1 * *", "2026-11-21T12:00:00Z", "2026-12-01T12:00:00.000Z"],
+  ["30 23 31 12 *", "2020-01-01T12:00:00Z", "2021-01-01T05:30:00.000Z"],
+  ["0 0 29 2 *", "2097-01-01T00:00:00Z", "2104-02-29T06:00:00.000Z"],
+])("%s after %s is %s, however far off it is and whatever the time is here", (cron, after, due) => {
+  expect(next(cron, after)).toBe(due);
+});
+
 test("an interval is stretched, never shortened, and not beyond the first of the next month", () => {
   const hourly = { everyMs: 3_600_000 };
   const from = at("2026-11-21T12:00:00Z");

@@ -7,8 +7,9 @@ import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
 import type { Schedule } from "./engine.ts";
 
 const MINUTE = 60_000;
-/** Minute by minute up to here, by the clock we are given; further off, the library's own look ahead will do. */
-const LOOK_AHEAD_MINUTES = 26 * 60;
+const HOUR = 60 * MINUTE;
+/** The 29th of February comes round in eight years at most. */
+const FURTHEST_MS = 8 * 366 * 24 * HOUR;
 
 /**
  * The first due time after `afterMs` (ms UTC). A local time that the change to summer time skips does not occur. An
@@ -20,28 +21,37 @@ export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): numbe
     const stretchedMs = Math.round(everyMs * Math.max(stretch, 1));
     return Math.min(afterMs + stretchedMs, Math.max(afterMs + everyMs, monthAt(afterMs).endMs));
   }
-  const task = createTask(schedule.cron, () => {}, { timezone: schedule.timeZone });
+  const matches = matcher(schedule.cron, schedule.timeZone);
+  const onItsDays = matcher(`* * ${daysOf(schedule.cron)}`, schedule.timeZone);
   const first = (Math.floor(afterMs / MINUTE) + 1) * MINUTE;
-  for (let minute = 0; minute < LOOK_AHEAD_MINUTES; minute++) {
-    const at = first + minute * MINUTE;
-    if (task.match(new Date(at))) return at;
+  for (let hour = first - (first % HOUR); hour < first + FURTHEST_MS; hour += HOUR) {
+    // A day may begin within it: there are zones that are half an hour off.
+    if (!onItsDays(hour) && !onItsDays(hour + HOUR - MINUTE)) continue;
+    for (let at = Math.max(hour, first); at < hour + HOUR; at += MINUTE) if (matches(at)) return at;
   }
-  return task.getNextRun()?.getTime() ?? first + LOOK_AHEAD_MINUTES * MINUTE;
+  return first + FURTHEST_MS;
 }
 
 /** How often a schedule comes round in 31 days that begin with this instant's month, UTC. */
 export function runsPerMonth(schedule: Schedule, atMs: number): number {
   if ("everyMs" in schedule) return Math.ceil(LONGEST_MONTH_MS / schedule.everyMs);
   const { cron, timeZone } = schedule;
-  const [minutes, hours, ...days] = cron.split(" ");
-  const onSomeDay = createTask(`${minutes} ${hours} * * *`, () => {}, { timezone: timeZone });
-  const atAnyTime = createTask(`* * ${days.join(" ")}`, () => {}, { timezone: timeZone });
+  const [minutes, hours] = cron.split(" ");
+  const onSomeDay = matcher(`${minutes} ${hours} * * *`, timeZone);
+  const onItsDays = matcher(`* * ${daysOf(cron)}`, timeZone);
   const { startMs } = monthAt(atMs);
-  const aDay = count(1_440, (minute) => onSomeDay.match(new Date(A_PLAIN_DAY + minute * MINUTE)));
-  return (
-    aDay * count(31, (day) => atAnyTime.match(new Date(startMs + (day * 24 + 12) * 60 * MINUTE)))
-  );
+  const aDay = count(1_440, (minute) => onSomeDay(A_PLAIN_DAY + minute * MINUTE));
+  return aDay * count(31, (day) => onItsDays(startMs + (day * 24 + 12) * HOUR));
 }
+
+/** Whether an instant, ms UTC, is one of the expression's minutes. */
+function matcher(cron: string, timeZone: string): (atMs: number) => boolean {
+  const task = createTask(cron, () => {}, { timezone: timeZone });
+  return (atMs) => task.match(new Date(atMs));
+}
+
+/** Day of the month, month, day of the week. */
+const daysOf = (cron: string): string => cron.split(" ").slice(2).join(" ");
 
 /** No clock on earth changes to or from summer time within the 48 hours around it. */
 const A_PLAIN_DAY = Date.UTC(2026, 0, 15);
