@@ -46,7 +46,11 @@ const habits: Readonly<Record<string, Habit>> = {
     retryMs: null,
     next: "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
   },
-} satisfies Record<Breaker | "doubled" | "restored", Habit>;
+  emptied: {
+    retryMs: 15 * MINUTE,
+    next: "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
+  },
+} satisfies Record<Breaker | "doubled" | "restored" | "emptied", Habit>;
 
 export interface Trip {
   readonly breaker: string;

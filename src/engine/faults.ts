@@ -32,6 +32,20 @@ export function sameThere(id: string, { number }: Link): Fault {
   };
 }
 
+/** It was delivered, and is not at the endpoint any more. */
+export const gone = (endpoint: string): Fault => ({
+  code: "gone",
+  message: `it was delivered, but "${endpoint}" no longer has it`,
+  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed on purpose, resolve it.`,
+});
+
+/** Nobody has decided about the version that is gone, or somebody let it be. */
+export const goneBefore = (endpoint: string): Fault => ({
+  code: "gone-before",
+  message: `it changed, and the version that was delivered before is gone from "${endpoint}"`,
+  next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, resolve it.`,
+});
+
 const needsDecision = (message: string): Fault => ({
   code: "needs-decision",
   message,

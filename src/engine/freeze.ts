@@ -6,9 +6,9 @@ import { parseExact, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
-import type { Engine, Flow } from "./engine.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
-import { undecidedBefore } from "./faults.ts";
+import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { mayFreeze } from "./restored.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";
@@ -110,6 +110,8 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
       return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
     if (before.is === "under-way") return { verdict: "held" };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
+    if (link === null && store.losses.isGone(delivery.record, number))
+      return { verdict: "quarantined", number, fault: goneBefore(endpointOf(flow.to)) };
 
     const references = referencesOf(engine, flow);
     const out = mapping.map(record, references) as Skip | object;

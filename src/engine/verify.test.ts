@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retry, select } from "../report/decisions.ts";
+import { type Chosen, resolve, retry, select } from "../report/decisions.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
@@ -52,6 +52,82 @@ test("documents that books lost with a restore become work for a person, and go 
   await new Daemon(bench.engine, [flow]).once(signal);
   expect(counts()).toEqual({ delivered: numbers.length });
   expect(there.size).toBe(numbers.length);
+});
+
+test("a receiver that shows nothing of many is left alone until something is there, or a person says so", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, there } = books();
+  const changes = numbers.slice(0, 25).map((number) => bill(number, "1.00"));
+  const flow = bench.flow({
+    sink,
+    source: pagesOf(
+      [{ changes, position: 1 }],
+      [{ changes: [bill("INV-NEW", "1.00")], position: 2 }],
+    ),
+  });
+  const once = () => new Daemon(bench.engine, [flow]).once(signal);
+  const counts = () => Object.fromEntries(bench.store.deliveries.counts(flow.flow));
+  const stops = () => bench.store.journal.breakers().map(({ breaker }) => breaker);
+  await once();
+  const [first = "", ...others] = there;
+  there.clear();
+  await once();
+  expect(stops()).toEqual(["emptied"]);
+  expect(counts()).toEqual({ delivered: 25, frozen: 1 });
+
+  there.add(first);
+  for (const id of others) there.add(id);
+  await once();
+  expect(stops()).toEqual([]);
+  expect(counts()).toEqual({ delivered: 26 });
+
+  there.clear();
+  await once();
+  expect(stops()).toEqual(["emptied"]);
+  bench.store.transaction(() =>
+    bench.store.journal.release("emptied", "Ann", bench.clock.now().wallMs),
+  );
+  await once();
+  expect(stops()).toEqual([]);
+  expect(counts()).toEqual({ quarantined: 26 });
+});
+
+test("what changes after it is gone goes again only when a person says so", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, there } = books();
+  const version = (at: number) => [
+    { changes: [bill("INV-1", `${at}.00`), bill("INV-2", "1.00")], position: at },
+  ];
+  const flow = bench.flow({
+    sink,
+    source: pagesOf(version(1), [], version(2), version(3), version(4), version(5)),
+  });
+  const once = () => new Daemon(bench.engine, [flow]).once(signal);
+  const decide = (how: (chosen: Chosen) => void) =>
+    bench.store.transaction(() => {
+      for (const one of select(bench.engine, [flow], "all")) how(one);
+    });
+  const causes = () => bench.store.questions.quarantine().map(({ code, count }) => [code, count]);
+  await once();
+  there.delete("id-of-INV-1");
+  await once();
+  expect(causes()).toEqual([["gone", 1]]);
+  // It changes while nobody has decided.
+  await once();
+  expect(causes()).toEqual([["gone-before", 1]]);
+  decide((one) => resolve(bench.engine, [one], { by: "Ann", note: "removed on purpose" }));
+  await once();
+  expect(causes()).toEqual([["gone-before", 1]]);
+  expect(sink.sent).toHaveLength(2);
+
+  // The next version comes before the one that was retried has gone: the decision was about the document.
+  decide((one) => retry(bench.engine, one));
+  await once();
+  expect(causes()).toEqual([]);
+  expect(sink.sent).toHaveLength(3);
+  await once();
+  expect(causes()).toEqual([["amount-changed-after-posting", 1]]);
+  expect(sink.sent).toHaveLength(3);
 });
 
 test("nothing is taken for lost while the receiver cannot be asked", async () => {

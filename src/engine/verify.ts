@@ -5,14 +5,21 @@
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { type Link, otherId } from "../store/links.ts";
+import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { gone } from "./faults.ts";
 
+const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;
 /** Newest first. While all of a lot are there, nothing older is asked for. */
 const LOT = 500;
 
 export const verifyDue = (last: Moment | null, now: Moment): boolean =>
   last === null || reached(later(last, EVERY_MS), now);
+
+/** So many that are gone all at once say more about the receiver, or our rights there, than about them. */
+const MANY = 20;
+const RELEASE_HOLDS_MS = 24 * 3_600_000;
 
 /** How many are gone; null when it could not be told just now. */
 export async function verify(
@@ -23,7 +30,7 @@ export async function verify(
   const { store } = engine;
   const { sink, mapping, side } = flow;
   if (sink.missing === undefined) return 0;
-  let gone = 0;
+  let count = 0;
   let offset = 0;
   try {
     while (!signal.aborted) {
@@ -31,20 +38,40 @@ export async function verify(
       if (links.length === 0) break;
       const ids = links.map((link) => otherId(link, side));
       const absent = new Set(await sink.missing(ids, signal));
+      const isEmpty = offset === 0 && links.length >= MANY && absent.size === links.length;
+      if (isEmpty && !releasedLately(engine)) {
+        stop(engine, flow, links.length);
+        return null;
+      }
+      if (absent.size < links.length) clearBreakers(engine, [endpointOf(flow.to)]);
       const dropped = store.transaction(
         () =>
           links.filter((link) => absent.has(otherId(link, side)) && lost(engine, flow, link))
             .length,
       );
-      gone += dropped;
+      count += dropped;
       offset += links.length - dropped;
       if (absent.size === 0) break;
     }
-    return gone;
+    return count;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     return null;
   }
+}
+
+/** Nothing of ours is there: nothing goes there either until a person has looked, or something of ours is there again. */
+function stop(engine: Engine, flow: Flow, asked: number): void {
+  const scope = endpointOf(flow.to);
+  if (blocked(engine, [scope]) !== null) return;
+  const detail = `"${scope}" has none of the last ${asked} documents that "${flow.name}" delivered`;
+  engine.store.transaction(() => trip(engine, { breaker: EMPTIED, scope, detail }));
+}
+
+/** A person has said that its books are rightly without them. */
+function releasedLately({ store, clock }: Engine): boolean {
+  const atMs = store.journal.releasedAt(EMPTIED);
+  return atMs !== null && clock.now().wallMs - atMs < RELEASE_HOLDS_MS;
 }
 
 /**
@@ -70,15 +97,10 @@ function lost(engine: Engine, flow: Flow, { platformId, erpId, number }: Link): 
   const at = clock.now().wallMs;
   const endpoint = endpointOf(flow.to);
   const recordId = flow.side === "platform" ? platformId : erpId;
-  const delivery = store.losses.lastDelivered(flow.flow, recordId);
+  const delivery = store.losses.lastDelivered(flow.flow, recordId, number);
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);
-  const fault = {
-    code: "gone",
-    message: `it was delivered, but "${endpoint}" no longer has it`,
-    next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed on purpose, resolve it.`,
-  };
-  store.losses.lose(delivery, number, fault, at);
+  store.losses.lose(delivery, number, gone(endpoint), at);
   store.journal.audit(at, { flow: flow.flow, delivery, event: "gone", detail: number });
   return true;
 }

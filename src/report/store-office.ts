@@ -112,10 +112,8 @@ export function storeOffice(parts: OfficeParts): Office {
           "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
         );
       const dropped = store.transaction(() => {
-        if (!store.journal.drop(breaker)) return false;
+        if (!store.journal.release(breaker, by, clock.now().wallMs)) return false;
         released(engine, breaker);
-        const detail = `${breaker}: by ${by}`;
-        store.journal.audit(clock.now().wallMs, { event: "released", detail });
         return true;
       });
       if (!dropped)

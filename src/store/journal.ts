@@ -31,6 +31,11 @@ export function journal(database: Database.Database) {
   );
   const clear = database.prepare("delete from breaker where scope = ? and retry_ms is not null");
   const drop = database.prepare("delete from breaker where breaker = ?");
+  const releasedAt = database
+    .prepare<[string], number | null>(
+      "select max(at_ms) from audit where event = 'released: ' || ?",
+    )
+    .pluck();
   const breakers = database.prepare<[], BreakerRow>(
     `select breaker, scope, since_ms as sinceMs, retry_ms as retryMs, message, next
      from breaker order by since_ms`,
@@ -53,11 +58,15 @@ export function journal(database: Database.Database) {
       standing = null;
       return clear.run(scope).changes > 0;
     },
-    /** A person cleared it. */
-    drop(breaker: string): boolean {
+    /** A person cleared it. Call it inside a transaction. */
+    release(breaker: string, by: string, atMs: number): boolean {
       standing = null;
-      return drop.run(breaker).changes > 0;
+      if (drop.run(breaker).changes === 0) return false;
+      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`);
+      return true;
     },
+    /** When a person last cleared it, ms UTC; null when nobody ever did. Reads the whole audit. */
+    releasedAt: (breaker: string): number | null => releasedAt.get(breaker) ?? null,
     breakers(): readonly BreakerRow[] {
       // What is seen inside a transaction may be rolled back yet.
       if (database.inTransaction) return breakers.all();

@@ -7,12 +7,23 @@ import { storedId } from "./ids.ts";
 export function losses(database: Database.Database) {
   const why = causes(database);
   const last = database
-    .prepare<[number, Buffer | string], number>(
+    .prepare<[string, number, Buffer | string], number>(
       `select delivery from delivery join record using (record)
-       where record.flow = ? and record.id = ? and state in ('delivered', 'skipped')
-         and not exists (select 1 from delivery d where d.record = record.record
-           and d.state in ('pending', 'frozen', 'quarantined'))
+       where number = +? and record.flow = +? and record.id = +? and state in ('delivered', 'skipped')
+         and not exists (select 1 from delivery d where d.record = delivery.record
+           and d.state in ('pending', 'quarantined'))
+         and not exists (select 1 from delivery d where d.number = delivery.number
+           and d.record = delivery.record and d.state = 'frozen')
        order by delivery desc limit 1`,
+    )
+    .pluck();
+  const before = database
+    .prepare<[string, number], number>(
+      `select 1 from delivery d where number = ? and record = ?
+         and exists (select 1 from audit a where a.delivery = d.delivery and a.event = 'gone'
+           and not exists (select 1 from delivery e join audit b using (delivery)
+             where e.number = d.number and e.record = d.record and b.event = 'retried' and b.audit > a.audit))
+       limit 1`,
     )
     .pluck();
   const lose = database.prepare(
@@ -22,8 +33,12 @@ export function losses(database: Database.Database) {
 
   return {
     /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
-    lastDelivered(flow: number, recordId: string): number | null {
-      return last.get(flow, storedId(recordId)) ?? null;
+    lastDelivered(flow: number, recordId: string, number: string): number | null {
+      return last.get(number, flow, storedId(recordId)) ?? null;
+    },
+    /** Was a version of it gone, and has nobody said since that it is to go again? */
+    isGone(record: number, number: string): boolean {
+      return before.get(number, record) !== undefined;
     },
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {

@@ -48,7 +48,7 @@ test("a stop that was rolled back never stood, and one that is committed stands 
   expect(store.journal.breakers()).toEqual([]);
   store.transaction(() => store.journal.trip(told));
   expect(store.journal.breakers()).toEqual([told]);
-  store.transaction(() => store.journal.drop("scope"));
+  store.transaction(() => store.journal.release("scope", "Ann", at));
   expect(store.journal.breakers()).toEqual([]);
 });
 
