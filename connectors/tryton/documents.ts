@@ -64,6 +64,8 @@ export const PaymentDocument = z.object({
   type: z.enum(["out", "in"]),
   /** The invoice's number in Tryton: what its link says. */
   invoice: text,
+  /** The platform's UUID of the invoice: books that were restored may have given its number to another one. */
+  invoiceId: textOrNone.default(null),
   amount: decimal,
   date: day,
   description: text,

@@ -169,4 +169,30 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const [old] = after.split(" ") as [string];
     expect(await sink.missing?.([old, "#4711", "by hand"], never)).toEqual(["#4711", "by hand"]);
   });
+
+  test("a payment is not booked on the bill that restored books gave its bill's number to", async () => {
+    const desk = deskIn(server);
+    const kept = desk.database.keep();
+    const sink = paymentSink(desk.books);
+    const [lost, other] = [billDocument(), billDocument()];
+    const { ids: [number] = [] } = await send(billSink(desk.books), lost);
+    desk.database.restore(kept);
+    expect(await send(billSink(desk.books), other)).toMatchObject({ ids: [number] });
+    const payment = (invoiceId: string) =>
+      paymentDocument({ type: "in", invoice: number as string, invoiceId, amount: d("1.00") });
+    const late = payment(lost.id);
+    expect(await find(sink, late)).toMatchObject({ found: "none" });
+    expect(await send(sink, late)).toMatchObject({
+      name: "invalid",
+      fault: { code: "another-invoice" },
+    });
+    expect(await send(sink, payment(other.id))).toMatchObject({ name: "done" });
+    const [bill] = await rows<{ amount_to_pay: unknown }>(
+      desk,
+      "account.invoice",
+      [],
+      ["amount_to_pay"],
+    );
+    expect(bill?.amount_to_pay).toEqual(d("20128.33"));
+  });
 });

@@ -68,8 +68,8 @@ async function find(
   document: PaymentDocument,
 ): Promise<Finding> {
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
-  if (invoice === undefined || another !== undefined)
-    return { found: "none", detail: `${document.invoice} is not one invoice` };
+  if (invoice === undefined || another !== undefined || isAnothers(invoice, document))
+    return { found: "none", detail: `${document.invoice} is not one invoice, or another one` };
   const all = await paymentsOf(books, invoice.id);
   const own = all.filter(({ mark }) => mark === paymentMark(document.id));
   const [first] = own;
@@ -132,8 +132,14 @@ async function invoiceOf(books: Books, document: PaymentDocument): Promise<Stand
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
   if (invoice === undefined) throw refused("no-such-invoice", document, "is not in Tryton");
   if (another !== undefined) throw refused("twice-in-tryton", document, "is in Tryton twice");
+  if (isAnothers(invoice, document))
+    throw refused("another-invoice", document, `is ${invoice.platformId} in Tryton, another one`);
   return invoice;
 }
+
+/** One that was made in Tryton has no id of the platform. */
+const isAnothers = ({ platformId }: Standing, { invoiceId }: PaymentDocument): boolean =>
+  platformId !== null && invoiceId !== null && platformId !== invoiceId;
 
 const CENTS = 2;
 
@@ -145,6 +151,8 @@ const NEXT = {
   "other-in-tryton":
     "An accountant compares both and corrects the wrong one, then resolves it here.",
   "no-such-invoice": "Book the invoice in Tryton, then retry.",
+  "another-invoice":
+    "Were the books restored, and its number given again? Deliver its own invoice again, then retry.",
   "twice-in-tryton":
     "An accountant gives one of them another number in Tryton, then it is retried.",
 } as const;

@@ -140,6 +140,7 @@ export const paymentDocument = (more: Partial<PaymentDocument>): PaymentDocument
   number: "ACH 4711",
   type: "out",
   invoice: "",
+  invoiceId: null,
   amount: d("20129.33"),
   date: TODAY,
   description: "ACH 4711",

@@ -62,6 +62,7 @@ function paymentOf(
     number: payment.id,
     type,
     invoice: references.counterpart(type === "out" ? "invoice" : "bill", payment.invoiceId),
+    invoiceId: payment.invoiceId,
     amount,
     date: references.dayOf(payment.paidAt),
     description: joined(
