@@ -224,10 +224,12 @@ test("a hundred flows that fail alike say so once, and every one of them stands 
 test("a time to look next is shown only where something will look", async () => {
   const [one] = STATUS.flows as [FlowStatus];
   const paused: FlowStatus = { ...one, name: "paused", state: "paused" };
-  const status = { ...STATUS, flows: [one, paused] };
+  const busy: FlowStatus = { ...one, name: "busy", state: "running" };
+  const status = { ...STATUS, flows: [one, paused, busy] };
   const running = await (await answeredBy({ status: async () => status }))("status");
   expect(running).toMatch(/^orders +idle +2026-11-21 07:10:00 UTC /m);
   expect(running).toMatch(/^paused +paused +- /m);
+  expect(running).toMatch(/^busy +running +- /m);
   const without = await answeredBy({ status: async () => ({ ...status, daemon: null }) });
   expect(await without("status")).toMatch(/^orders +idle +- /m);
 });

@@ -52,8 +52,7 @@ function flows({ flows, daemon }: Status): string {
   const rows = flows.map((flow) => [
     flow.name,
     flow.state,
-    // Only a daemon looks, and not at what is paused.
-    instant(daemon === null || flow.state === "paused" ? null : flow.nextDueAt),
+    instant(daemon === null || LOOKLESS.has(flow.state) ? null : flow.nextDueAt),
     String(flow.received),
     String(flow.delivered),
     String(flow.pending),
@@ -65,6 +64,9 @@ function flows({ flows, daemon }: Status): string {
   const all = table([...header, "CLOSED"], rows);
   return flows.some((flow) => closed(flow) > 0) ? `${all}\n\n${CLOSED}` : all;
 }
+
+/** One is looking now, and nobody will look at the other. */
+const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
 
 /** Nothing is left to do about them. */
 const closed = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
