@@ -57,7 +57,10 @@ export function faultOfError(method: string, error: unknown): TrytonFault {
   const words = (Array.isArray(parts) ? parts : [parts]) as unknown[];
   switch (name) {
     case "UserError":
-      return new TrytonFault("refused", sentence(method, words.slice(0, 2)));
+      return new TrytonFault(
+        RACED.test(String(words[0])) ? "concurrency" : "refused",
+        sentence(method, words.slice(0, 2)),
+      );
     case "UserWarning":
       return new TrytonFault("warning", sentence(method, words.slice(1, 3)), {
         warning: String(words[0]),
@@ -66,7 +69,7 @@ export function faultOfError(method: string, error: unknown): TrytonFault {
       return new TrytonFault("concurrency", sentence(method, words.slice(0, 1)));
     default:
       return new TrytonFault(
-        BUSY.test(String(name)) ? "busy" : "server",
+        unnamed(String(name)),
         sentence(method, [name === "LoginException" ? "the login asks for more" : name]),
       );
   }
@@ -74,7 +77,17 @@ export function faultOfError(method: string, error: unknown): TrytonFault {
 
 /** A throttled login counts as another failed one: trying within Tryton's own window (300 s) would keep it closed. */
 const THROTTLED_MS = 330_000;
+
+function unnamed(text: string): FaultKind {
+  if (BUSY.test(text)) return "busy";
+  return UNCONNECTED.test(text) ? "not-sent" : "server";
+}
+
 const BUSY = /database is locked|could not serialize|could not obtain lock|deadlock detected/;
+/** PostgreSQL took no connection, so there was no transaction; one that it closed may have been committed. */
+const UNCONNECTED = /^(?:connection to server at|could not connect to server)/;
+/** Two that post the first of a period and a journal at once: PostgreSQL lets one make what both need. */
+const RACED = /only one journal per period/;
 /** Of a domain that failed Tryton sends the whole, 25 kB and more. */
 const SENTENCE_MAX = 400;
 

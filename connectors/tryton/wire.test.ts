@@ -185,6 +185,28 @@ describe("what stands between", () => {
           '{"id":3,"error":["could not obtain lock on row in relation \\"ir_sequence_strict\\"\\n",""]}',
         ),
     ],
+    [
+      "not-sent",
+      "PostgreSQL is not there for Tryton",
+      (to: ServerResponse) =>
+        to.end(
+          '{"id":3,"error":["connection to server at \\"127.0.0.1\\", port 5432 failed: Connection refused\\n",""]}',
+        ),
+    ],
+    [
+      "server",
+      "PostgreSQL goes away in the middle",
+      (to: ServerResponse) =>
+        to.end('{"id":3,"error":["server closed the connection unexpectedly\\n",""]}'),
+    ],
+    [
+      "concurrency",
+      "two that open a journal's period at once",
+      (to: ServerResponse) =>
+        to.end(
+          '{"id":3,"error":["UserError",["You can create only one journal per period.","",null]]}',
+        ),
+    ],
   ])("%s: %s", async (kind, _what, answer) => {
     const tryton = await between(answer);
     expect((await faultOf(parties(tryton))).kind).toBe(kind);
