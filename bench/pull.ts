@@ -103,6 +103,8 @@ platform:
   url: \${FUELBRIDGE_PLATFORM_URL}
   environment: live
   apiKey: \${FUELBRIDGE_API_KEY}
+  # The bare loop asks nobody how fast it may go.
+  budget: { perMinute: 100000, perMonth: 1000000 }
 endpoints:
   erp:
     connector: files
