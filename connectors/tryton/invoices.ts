@@ -6,14 +6,14 @@ import { z } from "zod";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { type Answer, type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
-import { book, isDraft } from "./booking.ts";
+import { book } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
+import { missing } from "./invoices-missing.ts";
 import { answering, finding } from "./outcome.ts";
-import { unavailable } from "./sources/unavailable.ts";
-import { entriesOf, type Entry, idOf, linkedAs, look, type Wanted } from "./standing.ts";
+import { entriesOf, type Entry, idOf, look, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
 export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });
@@ -39,7 +39,7 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
     }),
     send: (request) => answering(() => send(books, guard, wantedIn(request))),
     find: (request) => finding(() => find(books, guard, wantedIn(request))),
-    missing: (ids) => missing(books, type, ids),
+    missing: (delivered) => missing(books, guard, type, delivered, (body) => wantedIn({ body })),
   };
 }
 
@@ -50,7 +50,7 @@ const frozen = ({ document, counterpart }: Item): Wanted => ({
   counterpart,
 });
 
-const wantedIn = ({ body }: Outgoing): Wanted[] => Body.parse(parseExact(body));
+const wantedIn = ({ body }: Pick<Outgoing, "body">): Wanted[] => Body.parse(parseExact(body));
 
 async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Answer> {
   const verdicts = await look(books, guard, wanted);
@@ -134,25 +134,3 @@ const told = (wanted: readonly Wanted[], booked: readonly Booked[]): string =>
         : `${number} is not there`;
     })
     .join(", ");
-
-/** Ids that one search asks for. */
-const LOT = 200;
-
-async function missing(
-  books: Books,
-  type: InvoiceDocument["type"],
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const there = new Set<string>();
-  try {
-    for (let at = 0; at < ids.length; at += LOT)
-      for (const one of await linkedAs(books, type, ids.slice(at, at + LOT))) {
-        there.add(`#${one.id}`);
-        // Under the platform's number a draft has it already: books set back to before it was posted.
-        if (books.config.posting === "draft" || !isDraft(one)) there.add(one.number ?? "");
-      }
-  } catch (error) {
-    throw unavailable(error);
-  }
-  return ids.filter((id) => !there.has(id));
-}

@@ -4,6 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "./documents.ts";
 import { orderSink } from "./orders.ts";
+import { missingOf } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -222,7 +223,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     const there = ["sale 1", `sale 1 platform:${ID}`, "sale #2", "sale #2 platform:draft"];
     const gone = ["sale 3", "purchase 1", "purchase #2", "sale 1 platform:draft", "by hand"];
     const sink = orderSink(desk.books);
-    expect(await sink.missing?.([...there, ...gone], signal)).toEqual(gone);
+    expect(await missingOf(sink, [...there, ...gone])).toEqual(gone);
   });
 
   test("after a restore another order under its number does not pass for it, nor does itself unconfirmed", async () => {
@@ -232,12 +233,12 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     const sink = orderSink(desk.books);
     const { ids = [] } = await request(desk, document).send();
     const [lost] = ids as [string];
-    expect(await sink.missing?.([lost], signal)).toEqual([]);
+    expect(await missingOf(sink, [lost])).toEqual([]);
 
     desk.database.restore(empty);
     const other = await order(desk, { id: "other", number: "LD-2" });
     expect(await request(desk, other).send()).toMatchObject({ ids: ["sale 1 platform:other"] });
-    expect(await sink.missing?.([lost, "sale 1 platform:other"], signal)).toEqual([lost]);
+    expect(await missingOf(sink, [lost, "sale 1 platform:other"])).toEqual([lost]);
     // Nor is it taken for it when the platform's order changes.
     const changed = request(desk, document, lost);
     expect(await changed.find()).toMatchObject({ found: "none" });
@@ -247,7 +248,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     await request(desk, { ...document, status: "draft" }).send();
     await desk.clerk.call("model.sale.sale.quote", [[1]]);
     expect(await rowsOf(desk, "sale.sale", "number")).toMatchObject([{ number: "1" }]);
-    expect(await sink.missing?.([lost], signal)).toEqual([lost]);
+    expect(await missingOf(sink, [lost])).toEqual([lost]);
   });
 
   test("a product that Tryton does not have is named, and nothing is left", async () => {

@@ -30,7 +30,12 @@ export const orderSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, wantedIn(request))),
   find: (request) => finding(() => find(books, wantedIn(request))),
-  missing: (ids, signal) => missing(books, ids, signal),
+  missing: (delivered, signal) =>
+    missing(
+      books,
+      delivered.map(({ counterpart }) => counterpart),
+      signal,
+    ),
 });
 
 interface Wanted {

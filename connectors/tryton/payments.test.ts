@@ -12,6 +12,7 @@ import {
   find,
   invoiceDocument,
   losing,
+  missingOf,
   paymentDocument,
   requestOf,
   rows,
@@ -148,9 +149,9 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const kept = desk.database.keep();
     const payment = paymentDocument({ invoice: invoice.number });
     const { ids = [] } = await sink.send(requestOf(sink, [payment]), never);
-    expect(await sink.missing?.(ids as string[], never)).toEqual([]);
+    expect(await missingOf(sink, ids as string[])).toEqual([]);
     desk.database.restore(kept);
-    expect(await sink.missing?.(ids as string[], never)).toEqual(ids);
+    expect(await missingOf(sink, ids as string[])).toEqual(ids);
   });
 
   test("another payment that has its move's id since then does not pass for it", async () => {
@@ -164,10 +165,10 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const { ids: others = [] } = await send(sink, other);
     const [before, after] = [ids[0] as string, others[0] as string];
     expect(after.split(" ")[0]).toBe(before.split(" ")[0]);
-    expect(await sink.missing?.([before, after], never)).toEqual([before]);
+    expect(await missingOf(sink, [before, after])).toEqual([before]);
     // What was delivered when ids had no mark yet is still told by them.
     const [old] = after.split(" ") as [string];
-    expect(await sink.missing?.([old, "#4711", "by hand"], never)).toEqual(["#4711", "by hand"]);
+    expect(await missingOf(sink, [old, "#4711", "by hand"])).toEqual(["#4711", "by hand"]);
   });
 
   test("a payment is not booked on the bill that restored books gave its bill's number to", async () => {

@@ -28,7 +28,12 @@ export function paymentSink(books: Books): Sink {
     }),
     send: (request) => answering(() => send(books, guard, documentIn(request))),
     find: (request) => finding(() => find(books, guard, documentIn(request))),
-    missing: (ids, signal) => missing(books, ids, signal),
+    missing: (delivered, signal) =>
+      missing(
+        books,
+        delivered.map(({ counterpart }) => counterpart),
+        signal,
+      ),
   };
 }
 

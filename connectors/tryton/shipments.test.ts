@@ -6,6 +6,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "./documents.ts";
 import { orderSink } from "./orders.ts";
 import { shipmentSink } from "./shipments.ts";
+import { missingOf } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -223,7 +224,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
   test("of what was booked, what restored books have not, or not as far, or as another's, is told", async () => {
     const desk = deskIn(server);
     const sink = shipmentSink(desk.books);
-    const gone = async (...ids: unknown[]) => sink.missing?.(ids as string[], signal);
+    const gone = async (...ids: unknown[]) => missingOf(sink, ids as string[]);
     const empty = desk.database.keep();
     const issued = await ticket(desk, { status: "waiting" });
     const waiting = (await request(desk, issued).send()).ids?.[0];

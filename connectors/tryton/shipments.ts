@@ -33,7 +33,12 @@ export const shipmentSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, documentIn(request))),
   find: (request) => finding(() => find(books, documentIn(request))),
-  missing: (ids, signal) => missing(books, ids, signal),
+  missing: (delivered, signal) =>
+    missing(
+      books,
+      delivered.map(({ counterpart }) => counterpart),
+      signal,
+    ),
 });
 
 const Body = z.tuple([ShipmentDocument]);

@@ -176,6 +176,24 @@ export const send = (sink: Sink, ...documents: readonly Sendable[]): Promise<Ans
 export const find = (sink: Sink, ...documents: readonly Sendable[]): Promise<Finding> =>
   sink.find(requestOf(sink, documents), never);
 
+/** Which of these receiver's ids are gone; they were linked by a person. */
+export const missingOf = (sink: Sink, ids: readonly string[]): Promise<readonly string[]> =>
+  sink.missing?.(
+    ids.map((id) => ({ id, counterpart: id, body: null })),
+    never,
+  ) ?? Promise.reject(new Error("it cannot be asked"));
+
+/** Which of these documents are gone, that were delivered in one request under these ids. */
+export function lostOf(
+  sink: Sink,
+  documents: readonly Sendable[],
+  { ids = [] }: Answer,
+): Promise<readonly string[]> {
+  const { body } = requestOf(sink, documents);
+  const delivered = documents.map(({ id }, at) => ({ id, counterpart: ids[at] as string, body }));
+  return sink.missing?.(delivered, never) ?? Promise.reject(new Error("it cannot be asked"));
+}
+
 /** Rows of a model as the office sees them, oldest first. */
 export const rows = <Row>(
   { clerk }: Desk,

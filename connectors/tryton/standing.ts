@@ -101,7 +101,10 @@ async function judge(
     (row) =>
       row.id === known ||
       platformIdIn(row.comment) === document.id ||
-      (counterpart !== null && idOf(entryIn(row, user)) === counterpart),
+      // Books that were restored may have given its number to another document of ours.
+      (counterpart !== null &&
+        idOf(entryIn(row, user)) === counterpart &&
+        platformIdIn(row.comment) === null),
   );
   const matches = own.length > 0 ? own : await byNumber(books, document, rows);
   const [first] = matches;

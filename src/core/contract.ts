@@ -87,6 +87,16 @@ export interface Outgoing extends Frozen {
   readonly firstSentAt: string | null;
 }
 
+/** A document that was delivered. */
+export interface Delivered {
+  /** What its source calls it. */
+  readonly id: string;
+  /** The receiver's id of it. */
+  readonly counterpart: string;
+  /** The bytes that it last went in: what it was brought to. Null when a person linked it. */
+  readonly body: string | null;
+}
+
 /** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */
 export interface Sink {
   /** `invoice.create`, `rack-price.upsert`: enters the idempotency key, never changes. */
@@ -118,10 +128,11 @@ export interface Sink {
    */
   recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
   /**
-   * Of documents that were delivered, by the receiver's ids: those that are no longer there (books restored from a
-   * backup). Left out where nothing can vanish. @throws SourceUnavailable when it cannot be read now
+   * Of documents that were delivered those that are no longer there, or not as far as they were brought (books restored
+   * from a backup), by the receiver's ids. What a person changed there since then is not missing. Left out where nothing
+   * can vanish. @throws SourceUnavailable when it cannot be read now
    */
-  missing?(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
+  missing?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** A configured connector, or the platform. */

@@ -32,11 +32,11 @@ export function sameThere(id: string, { number }: Link): Fault {
   };
 }
 
-/** It was delivered, and is not at the endpoint any more. */
+/** It was delivered, and is not at the endpoint any more, or is back at an earlier state. */
 export const gone = (endpoint: string): Fault => ({
   code: "gone",
-  message: `it was delivered, but "${endpoint}" no longer has it`,
-  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed on purpose, resolve it.`,
+  message: `it was delivered, but "${endpoint}" no longer has it, or not as it was brought there`,
+  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed or taken back on purpose, resolve it.`,
 });
 
 /** Nobody has decided about the version that is gone, or somebody let it be. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Delivered } from "../core/contract.ts";
 import { type Chosen, resolve, retry, select } from "../report/decisions.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
@@ -12,7 +13,8 @@ const numbers = Array.from({ length: 603 }, (_, index) => `INV-${index}`);
 function books() {
   const there = new Set<string>();
   const sink = receiver({
-    missing: async (ids) => ids.filter((id) => !there.has(id)),
+    missing: async (delivered) =>
+      delivered.map(({ counterpart }) => counterpart).filter((id) => !there.has(id)),
   });
   const send = sink.send.bind(sink);
   sink.send = async (request, by) => {
@@ -43,7 +45,7 @@ test("documents that books lost with a restore become work for a person, and go 
   expect(others).toEqual([]);
   expect(cause).toMatchObject({
     code: "gone",
-    cause: 'it was delivered, but "platform" no longer has it',
+    cause: 'it was delivered, but "platform" no longer has it, or not as it was brought there',
   });
 
   bench.store.transaction(() => {
@@ -142,4 +144,40 @@ test("nothing is taken for lost while the receiver cannot be asked", async () =>
   });
   for (let start = 0; start < 2; start++) await new Daemon(bench.engine, [flow]).once(signal);
   expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
+});
+
+test("a receiver is asked with the bytes that each document last went in", async () => {
+  const bench = engineOn(tempFolder());
+  const asked: Delivered[] = [];
+  const sink = receiver({
+    writes: "upsert",
+    async missing(delivered) {
+      asked.push(...delivered);
+      return [];
+    },
+  });
+  const flow = bench.flow({
+    sink,
+    source: pagesOf(
+      [{ changes: [bill("INV-1", "1.00"), bill("INV-2", "2.00")], position: 1 }],
+      [
+        {
+          changes: [
+            {
+              ...bill("INV-1", "1.00"),
+              text: bill("INV-1", "1.00").text.replace("}", ',"note":"new"}'),
+            },
+          ],
+          position: 2,
+        },
+      ],
+    ),
+  });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  await new Daemon(bench.engine, [flow]).once(signal);
+  asked.length = 0;
+  await new Daemon(bench.engine, [flow]).once(signal);
+  const bodies = new Map(asked.map(({ counterpart, body }) => [counterpart, body]));
+  expect(bodies.get("id-of-INV-1")).toContain("new");
+  expect(bodies.get("id-of-INV-2")).toContain("INV-2");
 });

@@ -2,6 +2,7 @@
  * Are the documents that were delivered still there? Books that are restored from a backup lose the newest ones, and
  * nothing would ever deliver them again: what is missing becomes work for a person.
  */
+import type { Delivered } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { type Link, otherId } from "../store/links.ts";
@@ -36,8 +37,7 @@ export async function verify(
     while (!signal.aborted) {
       const links = store.links.newest(mapping.kind, side, LOT, offset);
       if (links.length === 0) break;
-      const ids = links.map((link) => otherId(link, side));
-      const absent = new Set(await sink.missing(ids, signal));
+      const absent = new Set(await sink.missing(links.map(deliveredIn(engine, flow)), signal));
       const isEmpty = offset === 0 && links.length >= MANY && absent.size === links.length;
       if (isEmpty && !releasedLately(engine)) {
         stop(engine, flow, links.length);
@@ -72,6 +72,20 @@ function stop(engine: Engine, flow: Flow, asked: number): void {
 function releasedLately({ store, clock }: Engine): boolean {
   const atMs = store.journal.releasedAt(EMPTIED);
   return atMs !== null && clock.now().wallMs - atMs < RELEASE_HOLDS_MS;
+}
+
+/** One body for all documents that a request carried. */
+function deliveredIn({ store }: Engine, { flow, side }: Flow): (link: Link) => Delivered {
+  const bodies = new Map<number, string | null>();
+  return (link) => {
+    const id = side === "platform" ? link.platformId : link.erpId;
+    // Without content it was linked by a person.
+    const request = link.content === null ? null : store.losses.lastRequest(flow, id, link.number);
+    if (request !== null && !bodies.has(request))
+      bodies.set(request, store.requests.get(request)?.body ?? null);
+    const body = request === null ? null : (bodies.get(request) ?? null);
+    return { id, counterpart: otherId(link, side), body };
+  };
 }
 
 /**

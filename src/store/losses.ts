@@ -17,6 +17,13 @@ export function losses(database: Database.Database) {
        order by delivery desc limit 1`,
     )
     .pluck();
+  const carrier = database
+    .prepare<[string, number, Buffer | string], number>(
+      `select request from delivery join record using (record)
+       where number = +? and record.flow = +? and record.id = +? and state = 'delivered' and request is not null
+       order by delivery desc limit 1`,
+    )
+    .pluck();
   const before = database
     .prepare<[string, number], number>(
       `select 1 from delivery d where number = ? and record = ?
@@ -35,6 +42,10 @@ export function losses(database: Database.Database) {
     /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
     lastDelivered(flow: number, recordId: string, number: string): number | null {
       return last.get(number, flow, storedId(recordId)) ?? null;
+    },
+    /** The request that a record was last delivered in; null when a person linked it. */
+    lastRequest(flow: number, recordId: string, number: string): number | null {
+      return carrier.get(number, flow, storedId(recordId)) ?? null;
     },
     /** Was a version of it gone, and has nobody said since that it is to go again? */
     isGone(record: number, number: string): boolean {
