@@ -26,7 +26,7 @@ export function losses(database: Database.Database) {
     .pluck();
   const before = database
     .prepare<[string, number], number>(
-      `select 1 from delivery d where number = ? and record = ?
+      `select 1 from delivery d where number = +? and record = +?
          and exists (select 1 from audit a where a.delivery = d.delivery and a.event = 'gone'
            and not exists (select 1 from delivery e join audit b using (delivery)
              where e.number = d.number and e.record = d.record and b.event = 'retried' and b.audit > a.audit))
