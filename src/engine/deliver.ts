@@ -166,7 +166,6 @@ async function sent(
   const sending = await store.together(() =>
     moved(engine, flow, request, { type: "send", at: clock.now() }, detail),
   );
-  await store.mayLeave();
   return { sending, answer: await flow.sink.send(outgoing(sending, carried), never) };
 }
 

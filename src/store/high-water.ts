@@ -7,16 +7,7 @@ import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { StorageError } from "../core/errors.ts";
-import {
-  closeSync,
-  constants,
-  fdatasync,
-  fdatasyncSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, constants, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
 
 interface Mark {
   /** Which store sent. */
@@ -30,8 +21,6 @@ interface Mark {
 /** One write within a disk's sector: it is there whole or not at all. */
 const LENGTH = 256;
 
-const sync = promisify(fdatasync);
-
 export function highWater(database: Database.Database, path: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
@@ -42,22 +31,21 @@ export function highWater(database: Database.Database, path: string) {
   let why = compared(marked, store, head.get() as number, known === undefined);
   let leavingMs: number | null = null;
   let file: number | null = null;
-  let durable: Promise<void> = Promise.resolve();
 
-  /** Not durable yet. */
-  function write(atMs: number): number {
+  function write(atMs: number): void {
     const mark = { store, audit: head.get() as number, at: new Date(atMs).toISOString() };
-    file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-    writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
-    return file;
+    try {
+      file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
+      fdatasyncSync(file);
+    } catch (error) {
+      throw new StorageError(
+        `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
+        `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
+        error,
+      );
+    }
   }
-
-  const unwritten = (error: unknown): StorageError =>
-    new StorageError(
-      `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
-      `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
-      error,
-    );
 
   return {
     /** Why this store does not know all that was sent; null when it does. */
@@ -69,25 +57,14 @@ export function highWater(database: Database.Database, path: string) {
     leaving(atMs: number): void {
       leavingMs = atMs;
     },
-    /** After that transaction. Other work may go on while the disk writes. */
+    /** After that transaction, before a byte does. */
     committed(): void {
-      if (leavingMs === null) return;
-      const atMs = leavingMs;
+      if (leavingMs !== null) write(leavingMs);
       leavingMs = null;
-      durable = (async () => sync(write(atMs)))().catch((error: unknown) => {
-        throw unwritten(error);
-      });
-      durable.catch(() => {});
     },
-    /** Before a byte leaves. @throws StorageError */
-    durable: (): Promise<void> => durable,
-    /** From here on this store is the one that sends. @throws StorageError */
+    /** From here on this store is the one that sends. */
     acknowledge(atMs: number): void {
-      try {
-        fdatasyncSync(write(atMs));
-      } catch (error) {
-        throw unwritten(error);
-      }
+      write(atMs);
       why = null;
     },
     close(): void {

@@ -37,8 +37,6 @@ export interface Store extends ReturnType<typeof rooms> {
   sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
-  /** Resolves when it is durable that what was moved to "sending" may have been sent. @throws StorageError */
-  mayLeave(): Promise<void>;
   close(): void;
 }
 
@@ -71,7 +69,6 @@ export function openStore(folder: string): Store {
     acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => void database.pragma("shrink_memory"),
     told: (error) => told(path, error),
-    mayLeave: () => sent.durable(),
     close: () => {
       sent.close();
       database.close();
