@@ -3,13 +3,25 @@
  * power cut (ADR 0001). Any storage error ends the process: what a disk said once is not asked again in place.
  */
 import Database from "better-sqlite3";
-import { chmodSync, existsSync, mkdirSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { EnvironmentError, StorageError } from "../core/errors.ts";
 import { migrations } from "./migrations.ts";
 
 const OLDEST_SQLITE = "3.51.3";
 const FREE_BYTES_MIN = 256 * 1024 * 1024;
+const PAGE_BYTES = 8_192;
+const WAL_PAGES = 1_000;
 
 /** @throws EnvironmentError when another process holds the file. @throws StorageError when it cannot be trusted. */
 export function openDatabase(path: string): Database.Database {
@@ -58,6 +70,22 @@ export function told(path: string, error: unknown): unknown {
 
 const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
 
+/**
+ * Grows the log of commits, with zeros that SQLite takes for its end, to the size at which it is written from its start
+ * again: a commit that overwrites costs the disk half of one that makes the file longer.
+ */
+export function growLog(path: string): void {
+  const file = openSync(`${path}-wal`, "r+");
+  try {
+    const { size } = fstatSync(file);
+    const wanted = WAL_PAGES * (PAGE_BYTES + 1_024);
+    if (size < wanted) writeSync(file, Buffer.alloc(wanted - size), 0, wanted - size, size);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** @throws StorageError when the disk is so full that an outcome might not be recorded. */
 export function assertSpace(path: string): void {
   const { bavail, bsize } = statfsSync(dirname(path));
@@ -72,14 +100,14 @@ export function assertSpace(path: string): void {
 function configure(database: Database.Database, path: string): void {
   // The order matters: the page size before anything is written, the exclusive lock before WAL, so that no
   // shared-memory file exists and no second process can open the store.
-  database.pragma("page_size = 8192");
+  database.pragma(`page_size = ${PAGE_BYTES}`);
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
   database.pragma("cache_size = -32000");
   database.pragma("temp_store = memory");
-  database.pragma("wal_autocheckpoint = 4000");
+  database.pragma(`wal_autocheckpoint = ${WAL_PAGES}`);
   database.pragma("journal_size_limit = 67108864");
   database.pragma("trusted_schema = off");
   database.pragma("cell_size_check = on");

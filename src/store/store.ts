@@ -1,7 +1,7 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import { join } from "node:path";
 import type Database from "better-sqlite3";
-import { assertSpace, guarded, openDatabase, told } from "./database.ts";
+import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
 import { causes } from "./causes.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
@@ -60,10 +60,17 @@ export function openStore(folder: string): Store {
       sent.committed();
       return result;
     });
+  let hasGrown = false;
+  /** Whoever groups commits has many to make. */
+  const commit = (work: () => void): void => {
+    if (!hasGrown) growLog(path);
+    hasGrown = true;
+    transaction(work);
+  };
   return {
     ...all,
     transaction,
-    together: grouped(transaction),
+    together: grouped(commit),
     restored: () => sent.restored(),
     sentUntil: () => sent.until(),
     acknowledge: (atMs) => sent.acknowledge(atMs),
