@@ -1,5 +1,6 @@
-import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
@@ -145,6 +146,32 @@ test("after a restore what waits for another document does not go by itself to w
   await office.release("restored", "eva");
   expect(bench.store.questions.quarantine()).toMatchObject([{ code: "maybe-delivered" }]);
   bench.store.close();
+});
+
+test("all that was sent is in the mark once the work rests, and the first of a burst before it leaves", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  const mark = () => JSON.parse(readFileSync(`${folder}.high-water`, "utf8")) as { audit: number };
+  const marks: number[] = [];
+  const sink = receiver();
+  const send = sink.send.bind(sink);
+  sink.send = (request, by) => {
+    marks.push(mark().audit);
+    return send(request, by);
+  };
+  const changes = Array.from({ length: 40 }, (_, at) => bill(`INV-${at}`, "1.00"));
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  bench.store.rest();
+  const rested = mark().audit;
+  bench.store.close();
+  const store = new Database(file(folder));
+  const sends = "select min(audit) as first, max(audit) as last from audit where event = 'send'";
+  const { first, last } = store.prepare(sends).get() as { first: number; last: number };
+  store.close();
+  expect(marks).toHaveLength(40);
+  expect(Math.min(...marks)).toBeGreaterThanOrEqual(first);
+  expect(rested).toBeGreaterThanOrEqual(last);
 });
 
 test.each([

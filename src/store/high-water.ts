@@ -1,7 +1,7 @@
 /**
  * How far sending had got, in a file of its own beside the store: `state.high-water` beside the folder `state`. It is
- * made durable before the first byte of a request leaves, and is no part of a backup. A store that is older than this
- * mark was restored, and does not know what was sent since (reliability 2.10).
+ * made durable before the first byte of a request leaves, while many leave every tenth of a second, and is no part of a
+ * backup. A store that is older than this mark was restored, and does not know what was sent since (reliability 2.10).
  */
 import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
@@ -18,6 +18,8 @@ interface Mark {
   readonly at: string;
 }
 
+/** No backup is taken and put back within this time. */
+const EVERY_MS = 100;
 /** One write within a disk's sector: it is there whole or not at all. */
 const LENGTH = 256;
 
@@ -31,9 +33,12 @@ export function highWater(database: Database.Database, path: string) {
   let why = compared(marked, store, head.get() as number, known === undefined);
   let leavingMs: number | null = null;
   let file: number | null = null;
+  let writtenMs = -Infinity;
 
   function write(atMs: number): void {
-    const mark = { store, audit: head.get() as number, at: new Date(atMs).toISOString() };
+    // Until the next one is written.
+    const at = new Date(atMs + EVERY_MS).toISOString();
+    const mark = { store, audit: head.get() as number, at };
     try {
       file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
       writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
@@ -45,6 +50,12 @@ export function highWater(database: Database.Database, path: string) {
         error,
       );
     }
+    writtenMs = performance.now();
+    leavingMs = null;
+  }
+
+  function flush(): void {
+    if (leavingMs !== null) write(leavingMs);
   }
 
   return {
@@ -52,22 +63,23 @@ export function highWater(database: Database.Database, path: string) {
     restored: (): string | null => why,
     /** Until when was sent from here before this start, ISO 8601 UTC. */
     until: (): string | null => (marked === null || marked === "unreadable" ? null : marked.at),
-    isLeaving: (): boolean => leavingMs !== null,
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
       leavingMs = atMs;
     },
-    /** After that transaction, before a byte does. */
+    /** After each transaction, before a byte leaves. */
     committed(): void {
-      if (leavingMs !== null) write(leavingMs);
-      leavingMs = null;
+      if (performance.now() - writtenMs >= EVERY_MS) flush();
     },
+    /** What was put off. */
+    flush,
     /** From here on this store is the one that sends. */
     acknowledge(atMs: number): void {
       write(atMs);
       why = null;
     },
     close(): void {
+      flush();
       if (file !== null) closeSync(file);
     },
   };

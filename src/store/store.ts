@@ -16,6 +16,9 @@ import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
 import { underWay } from "./under-way.ts";
 
+/** Nothing fills the space that is kept free within this time. */
+const SPACE_EVERY_MS = 100;
+
 export interface Store extends ReturnType<typeof rooms> {
   /** All or nothing, and durable when it returns. @throws StorageError */
   transaction<T>(work: () => T): T;
@@ -24,7 +27,7 @@ export interface Store extends ReturnType<typeof rooms> {
    * nothing by itself. Resolves when it is durable. @throws StorageError
    */
   together<T>(work: () => T): Promise<T>;
-  /** Gives back the pages that SQLite keeps in memory; the next work reads again what it needs. */
+  /** After work: what was put off is done, and the pages that SQLite keeps in memory are given back. */
   rest(): void;
   /** What an error of any statement means: a StorageError where the storage itself is at fault. */
   told(error: unknown): unknown;
@@ -45,8 +48,12 @@ export function openStore(folder: string): Store {
   const path = join(folder, "fuelbridge.sqlite");
   const database = openDatabase(path);
   const sent = guarded(path, () => highWater(database, `${folder}.high-water`));
+  let lookedMs = -Infinity;
   const all = rooms(database, (atMs) => {
-    if (!sent.isLeaving()) assertSpace(path);
+    if (performance.now() - lookedMs >= SPACE_EVERY_MS) {
+      assertSpace(path);
+      lookedMs = performance.now();
+    }
     sent.leaving(atMs);
   });
   const transaction = <T>(work: () => T): T =>
@@ -74,7 +81,10 @@ export function openStore(folder: string): Store {
     restored: () => sent.restored(),
     sentUntil: () => sent.until(),
     acknowledge: (atMs) => sent.acknowledge(atMs),
-    rest: () => void database.pragma("shrink_memory"),
+    rest: () => {
+      sent.flush();
+      database.pragma("shrink_memory");
+    },
     told: (error) => told(path, error),
     close: () => {
       sent.close();
