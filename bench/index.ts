@@ -25,7 +25,7 @@ const rounds = Number(values.rounds);
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
-  tryton: () => benchTryton(100, rounds),
+  tryton: () => benchTryton(200, rounds),
   demo: benchDemo,
   memory: benchMemory,
   sandbox: () => benchSandbox(Number(values.records)),
