@@ -110,6 +110,8 @@ async function main() {
   const cache = join(home, "node_modules", ".cache", "fuelbridge");
   if (node !== process.execPath) {
     process.env.NODE_COMPILE_CACHE ??= cache;
+    // What one thread gives back the others use: else glibc keeps a heap for each.
+    process.env.MALLOC_ARENA_MAX ??= "2";
     return start(node, ["--max-semi-space-size=4", entry, ...process.argv.slice(2)]);
   }
   module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? cache);

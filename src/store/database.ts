@@ -105,7 +105,7 @@ function configure(database: Database.Database, path: string): void {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
-  database.pragma("cache_size = -32000");
+  database.pragma("cache_size = -8000");
   database.pragma("temp_store = memory");
   database.pragma(`wal_autocheckpoint = ${WAL_PAGES}`);
   database.pragma("journal_size_limit = 67108864");
