@@ -73,10 +73,8 @@ async function fuelbridge(): Promise<OutboundSide> {
   let enterSeconds = await timed(() => pull(engine, flow, never));
   let drainSeconds = 0;
   // As the daemon does it: a lot is frozen, and worked off before the next.
-  for (let frozen = true; frozen;) {
-    enterSeconds += await timed(async () => {
-      frozen = freezeLot(engine, flow, 0) !== null;
-    });
+  for (let left = jobs; left > 0; left -= LOT) {
+    enterSeconds += await timed(async () => freezeLot(engine, flow, 0));
     drainSeconds += await timed(() => deliver(engine, flow, never));
   }
   expectAll(store.deliveries.counts(flow.flow).get("delivered") ?? 0);
