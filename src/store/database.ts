@@ -72,17 +72,26 @@ const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
 
 /**
  * Grows the log of commits, with zeros that SQLite takes for its end, to the size at which it is written from its start
- * again: a commit that overwrites costs the disk half of one that makes the file longer.
+ * again: a commit that overwrites costs the disk half of one that makes the file longer. @throws StorageError
  */
 export function growLog(path: string): void {
-  const file = openSync(`${path}-wal`, "r+");
+  const log = `${path}-wal`;
   try {
-    const { size } = fstatSync(file);
-    const wanted = WAL_PAGES * (PAGE_BYTES + 1_024);
-    if (size < wanted) writeSync(file, Buffer.alloc(wanted - size), 0, wanted - size, size);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    const file = openSync(log, "r+");
+    try {
+      const { size } = fstatSync(file);
+      const wanted = WAL_PAGES * (PAGE_BYTES + 1_024);
+      if (size < wanted) writeSync(file, Buffer.alloc(wanted - size), 0, wanted - size, size);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new StorageError(
+      `The log of commits ${log} cannot be written: ${(error as Error).message}.`,
+      "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
+      error,
+    );
   }
 }
 

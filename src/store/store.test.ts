@@ -1,10 +1,11 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { execFileSync } from "node:child_process";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { freshRequest, legalMoves, requestStates } from "../core/request-state.ts";
+import { StorageError } from "../core/errors.ts";
 import { openStore } from "./store.ts";
 
 const change = (id: string, version: string | null, text: string) => ({ id, version, text });
@@ -272,4 +273,33 @@ test("what is handed in together is durable together, and what throws is undone 
   const again = openStore(folder);
   expect(again.flows.find("bills")?.next_due_ms).toBe(1);
   again.close();
+});
+
+test("a log of commits that cannot be written ends the process, and loses nothing", async () => {
+  const { store, flow, file } = setup();
+  const page = { changes: [change("a", "1", "{}")], position: 1 };
+  store.transaction(() => store.intake.page(flow, page, at));
+  const log = `${file}-wal`;
+  renameSync(log, `${log}.away`);
+  mkdirSync(log);
+  await expect(store.together(() => 1)).rejects.toThrow(StorageError);
+  rmdirSync(log);
+  renameSync(`${log}.away`, log);
+  store.close();
+  const after = openStore(dirname(file));
+  expect(after.deliveries.counts(flow)).toEqual(new Map([["pending", 1]]));
+});
+
+test("what a log was grown by is never read, not even after a kill", async () => {
+  const { store, flow, file } = setup();
+  const page = { changes: [change("a", "1", "{}")], position: 1 };
+  await store.together(() => store.intake.page(flow, page, at));
+  const folder = tempFolder();
+  for (const name of ["fuelbridge.sqlite", "fuelbridge.sqlite-wal"])
+    copyFileSync(join(dirname(file), name), join(folder, name));
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(8_000_000);
+  const killed = new Database(join(folder, "fuelbridge.sqlite"));
+  expect(killed.pragma("integrity_check", { simple: true })).toBe("ok");
+  expect(killed.prepare("select count(*) as count from record").get()).toEqual({ count: 1 });
+  killed.close();
 });
