@@ -162,7 +162,7 @@ async function killed(site: Site, chances: readonly number[]): Promise<number> {
     const settling = requestsIn(site, "sending", "unknown") > 0 ? SETTLE_MS : 0;
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    await pause(settling + chance * 4_000);
+    await pause(settling + chance * 7_000);
     daemon.kill("SIGKILL");
     const { signal, err } = await daemon.ended;
     expect({ signal, err }).toEqual({ signal: "SIGKILL", err: "" });
