@@ -201,7 +201,7 @@ async function calm(site: Site): Promise<void> {
 }
 
 /** A document that is gone, and one that was made for what is gone. */
-const LOST = new Set(["gone", "not-in-tryton"]);
+const LOST = new Set(["gone", "not-in-tryton", "no-such-invoice"]);
 
 async function expectEverythingOnce(site: Site): Promise<void> {
   expect(JSON.stringify(await site.parked())).toBe("[]");
