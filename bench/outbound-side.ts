@@ -8,6 +8,7 @@ import { Redis } from "ioredis";
 import { better, defineQueue, defineWorker } from "plainjob";
 import type { Sink } from "../src/core/contract.ts";
 import { stringifyExact } from "../src/core/json.ts";
+import { keyless } from "../src/core/outcome.ts";
 import { deliver } from "../src/engine/deliver.ts";
 import { freezeLot } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";
@@ -48,18 +49,7 @@ async function fuelbridge(): Promise<OutboundSide> {
     writes: "upsert",
     itemsMax: 1,
     atOnce: AT_ONCE,
-    policy: {
-      settleMs: 1_000,
-      reads: 1,
-      readGapMs: 0,
-      preflight: false,
-      afterTimeout: "again",
-      afterNone: "again",
-      resendsMax: null,
-      resend: "same",
-      keyLifeMs: null,
-      probeMs: 45_000,
-    },
+    policy: { ...keyless, settleMs: 1_000, probeMs: 45_000 },
     freeze: (items) => ({
       target: "POST /nothing",
       body: stringifyExact(items.map(({ document }) => document)),

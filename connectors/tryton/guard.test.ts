@@ -1,10 +1,6 @@
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import type { Answer } from "../../src/core/outcome.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
 import { invoiceSink } from "./invoices.ts";
 import {
   allInvoices,
@@ -15,16 +11,18 @@ import {
   deskIn,
   find,
   grantClaims,
+  type GuardName,
+  GUARDS,
   invoiceDocument,
   losing,
   rows,
+  olderClaims,
   send,
+  sendUntilTaken,
 } from "./sink.fixture.ts";
 import { TrytonFault } from "./wire.ts";
 
 const SLOW_MS = 180_000;
-const GUARDS = ["search", "claim", "module"] as const;
-type GuardName = (typeof GUARDS)[number];
 
 describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => {
   const server = useTryton({
@@ -35,21 +33,6 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
     const desk = deskIn(server, { guard, ...more });
     if (guard === "claim") await grantClaims(desk);
     return desk;
-  }
-
-  function olderClaims({ database }: Desk): void {
-    const file = new Database(database.path);
-    const older = "create_date = datetime(create_date, '-6 minutes')";
-    file.exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
-    file.close();
-  }
-
-  /** As the engine: what was refused for now goes again. */
-  async function delivered(books: Books, document: InvoiceDocument): Promise<Answer> {
-    for (;;) {
-      const answer = await send(invoiceSink(books), document);
-      if (answer.name !== "slow-down") return answer;
-    }
   }
 
   test.for(GUARDS)("%s: a batch is booked once, and again nothing", async (guard) => {
@@ -112,7 +95,9 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
       const desk = await guarded(guard);
       const document = invoiceDocument();
       const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
-      const answers = await Promise.all(eight.map((books) => delivered(books, document)));
+      const answers = await Promise.all(
+        eight.map((books) => sendUntilTaken(invoiceSink(books), document)),
+      );
       for (const answer of answers)
         expect(answer).toMatchObject({ name: "done", ids: [document.number] });
       expect(await allInvoices(desk)).toHaveLength(1);

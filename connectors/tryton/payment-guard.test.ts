@@ -1,10 +1,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import type { Answer } from "../../src/core/outcome.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { Books } from "./books.ts";
-import type { PaymentDocument } from "./documents.ts";
 import { invoiceSink } from "./invoices.ts";
 import type { Look } from "./look.ts";
 import { paymentSink } from "./payments.ts";
@@ -17,19 +14,17 @@ import {
   deskIn,
   find,
   grantClaims,
+  type GuardName,
+  GUARDS,
   invoiceDocument,
   losing,
   paymentDocument,
   rows,
+  olderClaims,
   send,
+  sendUntilTaken,
 } from "./sink.fixture.ts";
 import { TrytonFault } from "./wire.ts";
-
-const GUARDS = ["search", "claim", "module"] as const;
-type GuardName = (typeof GUARDS)[number];
-/** The module's one call is tried by many senders with THOROUGH=true; guard.test.ts does so for invoices at any time. */
-const COMPETING =
-  process.env["THOROUGH"] === "true" ? (["claim", "module"] as const) : (["claim"] as const);
 
 /** The calls that pay. */
 const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
@@ -59,21 +54,6 @@ describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => 
       null,
       ["db_id"],
     ]);
-
-  function olderClaims({ database }: Desk): void {
-    const file = new Database(database.path);
-    const older = "create_date = datetime(create_date, '-6 minutes')";
-    file.exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
-    file.close();
-  }
-
-  /** As the engine: what was refused for now goes again. */
-  async function delivered(books: Books, payment: PaymentDocument): Promise<Answer> {
-    for (;;) {
-      const answer = await send(paymentSink(books), payment);
-      if (answer.name !== "slow-down") return answer;
-    }
-  }
 
   test.for(GUARDS)(
     "%s: a part and the rest are paid once each, and again nothing",
@@ -111,18 +91,20 @@ describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => 
     },
   );
 
-  test.for(COMPETING)(
+  test.for(["claim", "module"] as const)(
     "%s: of eight that send it at once one pays it, and all are told its move",
     async (guard) => {
       const { desk, payment } = await guarded(guard);
       const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
-      const answers = await Promise.all(eight.map((books) => delivered(books, payment)));
+      const answers = await Promise.all(
+        eight.map((books) => sendUntilTaken(paymentSink(books), payment)),
+      );
       for (const answer of answers) expect(answer).toEqual({ ...answers[0], name: "done" });
       expect(await paid(desk)).toHaveLength(1);
     },
   );
 
-  test.for(["search", ...COMPETING] as const)(
+  test.for(GUARDS)(
     "%s: two that both looked before either paid: search pays twice and says so, the others once",
     async (guard) => {
       const { desk, payment, sink } = await guarded(guard);
@@ -134,7 +116,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => 
         await both;
       };
       const two = [1, 2].map(() => between(booksOf(desk.database, { guard }), { after }));
-      await Promise.all(two.map((books) => delivered(books, payment)));
+      await Promise.all(two.map((books) => sendUntilTaken(paymentSink(books), payment)));
       expect(await paid(desk)).toHaveLength(guard === "search" ? 2 : 1);
       const found = guard === "search" ? "several" : "exact";
       expect(await find(sink, payment)).toMatchObject({ found });

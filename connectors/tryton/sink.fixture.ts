@@ -1,4 +1,5 @@
 /** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
+import { fileOf } from "../../test/support/tryton-file.ts";
 import { onTestFinished } from "vitest";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -240,6 +241,23 @@ export function losing(books: Books, lost = 0): { readonly books: Books; changes
     throw new TrytonFault("torn", "the answer was lost");
   };
   return { books: between(books, { after }), changes: () => changes };
+}
+
+export const GUARDS = ["search", "claim", "module"] as const;
+export type GuardName = (typeof GUARDS)[number];
+
+/** As the engine: what was refused for now goes again. */
+export async function sendUntilTaken(sink: Sink, document: Sendable): Promise<Answer> {
+  for (;;) {
+    const answer = await send(sink, document);
+    if (answer.name !== "slow-down") return answer;
+  }
+}
+
+/** Their owners cannot be at it any more. */
+export function olderClaims({ database }: Desk): void {
+  const older = "create_date = datetime(create_date, '-6 minutes')";
+  fileOf(database).exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
 }
 
 /** What `guard: claim` needs, and nobody has by default. */

@@ -330,11 +330,13 @@ function arrived(
     const isAnother = known !== null && otherId(known, there) !== one.recordId;
     // Where the receiver can be asked, the other one is gone there; elsewhere nobody can tell.
     const isClear = flow.sink.missing !== undefined || flow.mapping.posts !== true;
-    if (!isAnother || isClear) linkBoth(engine, flow, one, id, at);
-    else {
+    if (isAnother && !isClear) {
       const fault = sameThere(`${id}`, known);
       engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);
+      return;
     }
+    if (isAnother) reassigned(engine, flow, known);
+    linkBoth(engine, flow, one, id, at);
   });
 }
 
@@ -351,7 +353,6 @@ export function linkBoth(
   deliveries.end(delivery, "delivered", other ?? "");
   if (other === null) return;
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
-  reassigned(engine, flow, recordId, other);
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
   for (const waiting of causes.waitingFor(kind, [recordId, other])) deliveries.reopen(waiting);
 }

@@ -5,7 +5,7 @@
 import type { Delivered } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
-import { type Link, otherId } from "../store/links.ts";
+import { type Link, otherId, ownId } from "../store/links.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { gone } from "./faults.ts";
@@ -78,7 +78,7 @@ function releasedLately({ store, clock }: Engine): boolean {
 function deliveredIn({ store }: Engine, { flow, side }: Flow): (link: Link) => Delivered {
   const bodies = new Map<number, string | null>();
   return (link) => {
-    const id = side === "platform" ? link.platformId : link.erpId;
+    const id = ownId(link, side);
     // Without content it was linked by a person.
     const request = link.content === null ? null : store.losses.lastRequest(flow, id, link.number);
     if (request !== null && !bodies.has(request))
@@ -89,28 +89,23 @@ function deliveredIn({ store }: Engine, { flow, side }: Flow): (link: Link) => D
 }
 
 /**
- * The receiver knows this document by an id that another one had before: that one is gone there, for a receiver that
- * can be asked gives an id to one document at a time. Inside a transaction.
+ * The receiver knows another document by the id of this one: this one is gone there, for a receiver that can be asked
+ * gives an id to one document at a time. Inside a transaction.
  */
-export function reassigned(engine: Engine, flow: Flow, recordId: string, id: string): void {
-  if (flow.sink.missing === undefined) return;
-  const { kind } = flow.mapping;
-  const there = flow.side === "platform" ? "erp" : "platform";
-  const before = engine.store.links.find(kind, there, id);
-  if (before === null || before.born !== flow.side) return;
-  const whose = otherId(before, there);
-  if (whose !== recordId) lost(engine, flow, before);
+export function reassigned(engine: Engine, flow: Flow, before: Link): void {
+  if (flow.sink.missing !== undefined && before.born === flow.side) lost(engine, flow, before);
 }
 
 /**
  * The link is dropped, so that a retry delivers it anew. Inside a transaction. False when another version of the record
  * is on its way: that one finds out by itself.
  */
-function lost(engine: Engine, flow: Flow, { platformId, erpId, number }: Link): boolean {
+function lost(engine: Engine, flow: Flow, link: Link): boolean {
   const { store, clock } = engine;
   const at = clock.now().wallMs;
   const endpoint = endpointOf(flow.to);
-  const recordId = flow.side === "platform" ? platformId : erpId;
+  const { number } = link;
+  const recordId = ownId(link, flow.side);
   const delivery = store.losses.lastDelivered(flow.flow, recordId, number);
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);

@@ -15,6 +15,10 @@ export interface Link {
   readonly amount: string | null;
 }
 
+/** What this side calls it. */
+export const ownId = (link: Link, side: Side): string =>
+  side === "platform" ? link.platformId : link.erpId;
+
 /** What the other side calls it, seen from `side`. */
 export const otherId = (link: Link, side: Side): string =>
   side === "platform" ? link.erpId : link.platformId;
