@@ -12,6 +12,8 @@ export async function openBooks(): Promise<Books> {
     folder,
     now: () => new Date(),
     pause: () => Promise.resolve(),
+    dayOf: (instant: string) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   };
   const tryton = openTryton(config, surroundings);

@@ -77,6 +77,8 @@ describe.each(Object.keys(documents) as DocumentName[])("%s", (name) => {
       folder,
       now: () => new Date(),
       pause: () => Promise.resolve(),
+      dayOf: (instant: string) => instant.slice(0, 10),
+      ignore: {},
       note: () => {},
     };
     const config = SinkConfig.parse({ document: name, folder: "import", per: "batch" });

@@ -265,6 +265,8 @@ function open(kit: Kit, { folder, config }: Ground, other: Config = config): End
     folder,
     now: () => new Date(),
     pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
+    dayOf: (instant) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   };
   const endpoint = kit.connector.open(kit.connector.config.parse(other), surroundings);

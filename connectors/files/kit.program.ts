@@ -17,6 +17,8 @@ const endpoint = files.open(files.config.parse(send.config), {
   folder: send.folder,
   now: () => new Date(),
   pause: () => Promise.resolve(),
+  dayOf: (instant) => instant.slice(0, 10),
+  ignore: {},
   note: () => {},
 });
 let steps = 0;

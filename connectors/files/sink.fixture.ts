@@ -16,6 +16,8 @@ export function openIn(folder: string, more: Record<string, unknown> = {}, at = 
     folder,
     now: () => new Date(at),
     pause: () => Promise.resolve(),
+    dayOf: (instant: string) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   };
   const sink = openSinks({ books: config(more) }, folder, surroundings)["books"];

@@ -57,6 +57,8 @@ export async function dropFolder(): Promise<DropFolder> {
         folder: path,
         now: () => new Date("2026-11-21T12:00:00Z"),
         pause: () => folder.duringPause(),
+        dayOf: (instant) => instant.slice(0, 10),
+        ignore: {},
         note: () => {},
       }),
     async read(source, more) {

@@ -39,6 +39,8 @@ function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
     folder: ".",
     now: () => now,
     pause: async () => {},
+    dayOf: (instant) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   });
   onTestFinished(() => opened.close());

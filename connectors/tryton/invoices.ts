@@ -11,6 +11,7 @@ import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
+import { inspectionsOf } from "./inspection.ts";
 import { missing } from "./invoices-missing.ts";
 import { answering, finding } from "./outcome.ts";
 import { entriesOf, type Entry, idOf, look, type Wanted } from "./standing.ts";
@@ -39,7 +40,10 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
     }),
     send: (request) => answering(() => send(books, guard, wantedIn(request))),
     find: (request) => finding(() => find(books, guard, wantedIn(request))),
-    missing: (delivered) => missing(books, guard, type, delivered, (body) => wantedIn({ body })),
+    inspect: (delivered) =>
+      inspectionsOf(delivered, () =>
+        missing(books, guard, type, delivered, (body) => wantedIn({ body })),
+      ),
   };
 }
 

@@ -214,6 +214,8 @@ async function interrupt(
     folder: ".",
     now: () => new Date(),
     pause: () => Promise.resolve(),
+    dayOf: (instant) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   });
   const answer = await endpoint.sinks[sink]?.send(request, new AbortController().signal);

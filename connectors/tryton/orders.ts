@@ -13,6 +13,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { OrderDocument } from "./documents.ts";
+import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
@@ -30,12 +31,7 @@ export const orderSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, wantedIn(request))),
   find: (request) => finding(() => find(books, wantedIn(request))),
-  missing: (delivered, signal) =>
-    missing(
-      books,
-      delivered.map(({ counterpart }) => counterpart),
-      signal,
-    ),
+  inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
 });
 
 interface Wanted {

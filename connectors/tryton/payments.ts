@@ -6,6 +6,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "./documents.ts";
+import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markIn, paymentMark, settlementMark } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
@@ -28,12 +29,7 @@ export function paymentSink(books: Books): Sink {
     }),
     send: (request) => answering(() => send(books, guard, documentIn(request))),
     find: (request) => finding(() => find(books, guard, documentIn(request))),
-    missing: (delivered, signal) =>
-      missing(
-        books,
-        delivered.map(({ counterpart }) => counterpart),
-        signal,
-      ),
+    inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
   };
 }
 

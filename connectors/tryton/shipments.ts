@@ -14,6 +14,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "./documents.ts";
+import { inspectionsOf } from "./inspection.ts";
 import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
@@ -33,12 +34,7 @@ export const shipmentSink = (books: Books): Sink => ({
   freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
   send: (request) => answering(() => send(books, documentIn(request))),
   find: (request) => finding(() => find(books, documentIn(request))),
-  missing: (delivered, signal) =>
-    missing(
-      books,
-      delivered.map(({ counterpart }) => counterpart),
-      signal,
-    ),
+  inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
 });
 
 const Body = z.tuple([ShipmentDocument]);

@@ -1,7 +1,7 @@
 /** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { onTestFinished } from "vitest";
-import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type { Delivered, Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { sha256 } from "../../src/core/keys.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
@@ -56,6 +56,8 @@ export function booksOf(database: Database, more: object = {}): Books {
     folder: ".",
     now: () => new Date(`${TODAY}T12:00:00Z`),
     pause: () => Promise.resolve(),
+    dayOf: (instant: string) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   };
   const tryton = sessionOf(config);
@@ -179,10 +181,16 @@ export const find = (sink: Sink, ...documents: readonly Sendable[]): Promise<Fin
 
 /** Which of these receiver's ids are gone; they were linked by a person. */
 export const missingOf = (sink: Sink, ids: readonly string[]): Promise<readonly string[]> =>
-  sink.missing?.(
+  goneOf(
+    sink,
     ids.map((id) => ({ id, counterpart: id, body: null })),
-    never,
-  ) ?? Promise.reject(new Error("it cannot be asked"));
+  );
+
+async function goneOf(sink: Sink, delivered: readonly Delivered[]): Promise<readonly string[]> {
+  const inspections = await sink.inspect?.(delivered, never);
+  if (inspections === undefined) throw new Error("it cannot be asked");
+  return delivered.filter((_, at) => inspections[at]?.is === "gone").map((one) => one.counterpart);
+}
 
 /** Which of these documents are gone, that were delivered in one request under these ids. */
 export function lostOf(
@@ -192,7 +200,7 @@ export function lostOf(
 ): Promise<readonly string[]> {
   const { body } = requestOf(sink, documents);
   const delivered = documents.map(({ id }, at) => ({ id, counterpart: ids[at] as string, body }));
-  return sink.missing?.(delivered, never) ?? Promise.reject(new Error("it cannot be asked"));
+  return goneOf(sink, delivered);
 }
 
 /** Rows of a model as the office sees them, oldest first. */

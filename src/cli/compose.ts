@@ -162,6 +162,8 @@ function openEndpoints(
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
+    dayOf: calendarOf(config.timeZone),
+    ignore: config.ignore,
     note: (message: string, details = {}) => note(message, details),
   };
   const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);

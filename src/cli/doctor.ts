@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Endpoint, Examination } from "../core/contract.ts";
 import type { Governor } from "../core/budget.ts";
+import { calendarOf } from "../core/calendar.ts";
 import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
@@ -118,6 +119,8 @@ async function openEndpoints(config: Config, governor: Governor): Promise<Map<st
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
+    dayOf: calendarOf(config.timeZone),
+    ignore: config.ignore,
     note: () => {},
   };
   return new Map([

@@ -144,6 +144,7 @@ test("a good configuration comes out complete", () => {
       },
     ],
     console: { port: 8100 },
+    ignore: {},
     queue: {
       type: "bullmq",
       url: "redis://redis.example.com:6379",

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Ignore } from "../books/compare.ts";
 import type { Budget } from "../core/budget.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { Check, type EndpointConfig, type Known } from "./check.ts";
@@ -32,6 +33,8 @@ export interface Config {
   /** The folder of the cross-reference tables; it may be missing when the configuration does not name it. */
   readonly crossReferences: string;
   readonly flows: readonly FlowConfig[];
+  /** Fields that no comparison of both sides looks at, by kind. */
+  readonly ignore: Ignore;
   readonly console: { readonly port: number };
   readonly queue: QueueConfig;
   /** The values that no log, page or error may show. */
@@ -66,13 +69,14 @@ type Made = "file" | "folder" | "endpoints" | "secrets";
 
 function complete(settings: Settings, folder: string): Omit<Config, Made> {
   const { overlap, settle, ...platform } = settings.platform;
-  const { company, currency, timeZone, log, console } = settings;
+  const { company, currency, timeZone, log, console, ignore } = settings;
   return {
     company,
     currency,
     timeZone,
     log,
     console,
+    ignore,
     state: resolve(folder, settings.state),
     platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),

@@ -1,6 +1,8 @@
 /** The settings of one installation. Descriptions are what editors show and what error messages offer. */
 import { z } from "zod";
+import { ignorable } from "../books/compare.ts";
 import { usualBudget } from "../core/budget.ts";
+import { holdingKinds } from "../core/holdings.ts";
 import type { Connector } from "../core/contract.ts";
 import { duration } from "./duration.ts";
 import { flowSchema } from "./flows.ts";
@@ -121,6 +123,17 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       .optional()
       .describe("The folder of the cross-reference tables (CSV), by default crossref."),
     flows: named("What is kept in step", flowSchema(mappings)),
+    ignore: z
+      .partialRecord(
+        z.enum(holdingKinds),
+        z
+          .array(z.enum(ignorable))
+          .describe(
+            `Fields that may differ: ${ignorable.join(", ")}. Nothing else can be ignored.`,
+          ),
+      )
+      .default({})
+      .describe("Fields that no comparison of both sides looks at, by kind of document."),
     queue: queueSchema(NAME)
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
 import type { Fault } from "./fault.ts";
+import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 
@@ -97,6 +98,16 @@ export interface Delivered {
   readonly body: string | null;
 }
 
+/**
+ * `there`: with what now differs from what it was brought to (edited, cancelled, credited or partly paid there), each
+ * field in both words. `gone`: no longer there, or not as far as it was brought: books were restored from a backup.
+ */
+export type Inspection =
+  { readonly is: "there"; readonly differences: readonly Difference[] } | { readonly is: "gone" };
+
+export const gone = { is: "gone" } as const satisfies Inspection;
+export const thereAsBrought = { is: "there", differences: [] } as const satisfies Inspection;
+
 /** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */
 export interface Sink {
   /** `invoice.create`, `rack-price.upsert`: enters the idempotency key, never changes. */
@@ -128,11 +139,10 @@ export interface Sink {
    */
   recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
   /**
-   * Of documents that were delivered those that are no longer there, or not as far as they were brought (books restored
-   * from a backup), by the receiver's ids. What a person changed there since then is not missing. Left out where nothing
-   * can vanish. @throws SourceUnavailable when it cannot be read now
+   * How documents that were delivered stand there now, one inspection each, in their order. Left out where nothing can
+   * be asked. @throws SourceUnavailable when it cannot be read now
    */
-  missing?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly string[]>;
+  inspect?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly Inspection[]>;
 }
 
 /** A configured connector, or the platform. */
@@ -143,6 +153,8 @@ export interface Endpoint {
   check(signal: AbortSignal): Promise<void>;
   /** Everything that should hold before the first document goes (rights, codes, open periods), one by one. */
   examine?(signal: AbortSignal): Promise<readonly Examination[]>;
+  /** What it holds now, for reconciliation. Left out where it cannot tell. */
+  readonly holdings?: Holdings;
   close(): Promise<void>;
 }
 
@@ -167,6 +179,10 @@ export interface Surroundings {
   now(): Date;
   /** Resolves after `ms`, or at once when the signal aborts. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** The calendar day (`YYYY-MM-DD`) of an instant (ISO 8601) where the company is. */
+  readonly dayOf: (instant: string) => string;
+  /** Fields of a kind that do not matter to this site: left out of every comparison. */
+  readonly ignore: Readonly<Partial<Record<HoldingKind, readonly string[]>>>;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }

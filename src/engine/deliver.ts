@@ -329,7 +329,7 @@ function arrived(
     const known = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
     const isAnother = known !== null && otherId(known, there) !== one.recordId;
     // Where the receiver can be asked, the other one is gone there; elsewhere nobody can tell.
-    const isClear = flow.sink.missing !== undefined || flow.mapping.posts !== true;
+    const isClear = flow.sink.inspect !== undefined || flow.mapping.posts !== true;
     if (isAnother && !isClear) {
       const fault = sameThere(`${id}`, known);
       engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);

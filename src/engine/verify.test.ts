@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Delivered } from "../core/contract.ts";
+import { type Delivered, gone, thereAsBrought } from "../core/contract.ts";
 import { type Chosen, resolve, retry, select } from "../report/decisions.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
@@ -13,8 +13,8 @@ const numbers = Array.from({ length: 603 }, (_, index) => `INV-${index}`);
 function books() {
   const there = new Set<string>();
   const sink = receiver({
-    missing: async (delivered) =>
-      delivered.map(({ counterpart }) => counterpart).filter((id) => !there.has(id)),
+    inspect: async (delivered) =>
+      delivered.map(({ counterpart }) => (there.has(counterpart) ? thereAsBrought : gone)),
   });
   const send = sink.send.bind(sink);
   sink.send = async (request, by) => {
@@ -135,7 +135,7 @@ test("what changes after it is gone goes again only when a person says so", asyn
 test("nothing is taken for lost while the receiver cannot be asked", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({
-    missing: () =>
+    inspect: () =>
       Promise.reject(new SourceUnavailable("the books cannot be reached", { next: "" })),
   });
   const flow = bench.flow({
@@ -151,9 +151,9 @@ test("a receiver is asked with the bytes that each document last went in", async
   const asked: Delivered[] = [];
   const sink = receiver({
     writes: "upsert",
-    async missing(delivered) {
+    async inspect(delivered) {
       asked.push(...delivered);
-      return [];
+      return delivered.map(() => thereAsBrought);
     },
   });
   const flow = bench.flow({

@@ -30,14 +30,16 @@ export async function verify(
 ): Promise<number | null> {
   const { store } = engine;
   const { sink, mapping, side } = flow;
-  if (sink.missing === undefined) return 0;
+  if (sink.inspect === undefined) return 0;
   let count = 0;
   let offset = 0;
   try {
     while (!signal.aborted) {
       const links = store.links.newest(mapping.kind, side, LOT, offset);
       if (links.length === 0) break;
-      const absent = new Set(await sink.missing(links.map(deliveredIn(engine, flow)), signal));
+      const delivered = links.map(deliveredIn(engine, flow));
+      const inspections = await sink.inspect(delivered, signal);
+      const absent = new Set(links.filter((_, at) => inspections[at]?.is === "gone"));
       const isEmpty = offset === 0 && links.length >= MANY && absent.size === links.length;
       if (isEmpty && !releasedLately(engine)) {
         stop(engine, flow, links.length);
@@ -45,9 +47,7 @@ export async function verify(
       }
       if (absent.size < links.length) clearBreakers(engine, [endpointOf(flow.to)]);
       const dropped = store.transaction(
-        () =>
-          links.filter((link) => absent.has(otherId(link, side)) && lost(engine, flow, link))
-            .length,
+        () => links.filter((link) => absent.has(link) && lost(engine, flow, link)).length,
       );
       count += dropped;
       offset += links.length - dropped;
@@ -93,7 +93,7 @@ function deliveredIn({ store }: Engine, { flow, side }: Flow): (link: Link) => D
  * gives an id to one document at a time. Inside a transaction.
  */
 export function reassigned(engine: Engine, flow: Flow, before: Link): void {
-  if (flow.sink.missing !== undefined && before.born === flow.side) lost(engine, flow, before);
+  if (flow.sink.inspect !== undefined && before.born === flow.side) lost(engine, flow, before);
 }
 
 /**

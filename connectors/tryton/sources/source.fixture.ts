@@ -45,6 +45,8 @@ export function deskIn(server: TrytonServer, more: object = {}): Desk {
     folder: ".",
     now: () => desk.clock,
     pause: () => Promise.resolve(),
+    dayOf: (instant: string) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   };
   const tryton = openTryton(config, surroundings);

@@ -248,6 +248,8 @@ async function exported(layout: string, pick: unknown): Promise<[string, Members
     folder: exportsFolder,
     now: () => new Date(),
     pause: async () => {},
+    dayOf: (instant) => instant.slice(0, 10),
+    ignore: {},
     note: () => {},
   });
   const reading = { signal: new AbortController().signal, known: () => null, stored: () => false };

@@ -1,0 +1,164 @@
+/**
+ * What a side holds now, in neutral words: what delivery, verification and reconciliation compare. A side tells facts of
+ * its own records only; nobody remembers for another.
+ */
+import type { Change, Item } from "./contract.ts";
+import type { Decimal } from "./decimal.ts";
+import type { Fault } from "./fault.ts";
+import type { Json } from "./json.ts";
+
+/** Kinds of records that both sides hold. `party`: a customer or a supplier; `price`: a current rack price. */
+export const holdingKinds = [
+  "invoice",
+  "bill",
+  "payment",
+  "bill-payment",
+  "party",
+  "price",
+] as const;
+export type HoldingKind = (typeof holdingKinds)[number];
+
+/** `draft`: not issued, not posted. `ended`: void, cancelled, credited in full, taken back. */
+export type HoldingState = "draft" | "open" | "paid" | "disputed" | "ended";
+
+/** `YYYY-MM-DD` in the company's calendar. */
+export type Day = string;
+
+/** `date`: of the document; `paid`: settled in full; `effective`: a price's. */
+export const dayNames = ["date", "due", "paid", "effective"] as const;
+/** In the company's currency. `open`: still to pay; `price`: per unit, every digit counts. */
+export const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
+/**
+ * `side`: `sale` or `purchase`. `reference`: the other side's number for it, a payment's check or transfer. `order`: PO
+ * and contract. `document`: of a payment, the invoice's number. `notes`: text for people.
+ */
+export const wordNames = [
+  "side",
+  "currency",
+  "reference",
+  "order",
+  "document",
+  "unit",
+  "name",
+  "notes",
+] as const;
+
+export interface FactLine {
+  readonly product: string | null;
+  /** Left out: this side keeps no accounts. */
+  readonly account?: string | null;
+  readonly quantity: Decimal | null;
+  readonly unit: string | null;
+  readonly unitPrice: Decimal | null;
+  readonly amount: Decimal;
+  readonly text?: string | null;
+}
+
+export interface FactTax {
+  /** An account's code in books, a tax type on the platform. */
+  readonly code: string;
+  readonly amount: Decimal;
+  /** Left out: this side keeps none. */
+  readonly base?: Decimal;
+}
+
+/**
+ * A record in the words of the side that holds it: its account, product and party codes, its calendar days. What a side
+ * cannot show is left out and not compared; null is shown as empty.
+ */
+export interface Facts {
+  readonly number?: string;
+  /** A party's code in books, a company's id on the platform. */
+  readonly party?: string | null;
+  readonly state?: HoldingState;
+  readonly days?: Readonly<Partial<Record<(typeof dayNames)[number], Day | null>>>;
+  readonly money?: Readonly<Partial<Record<(typeof moneyNames)[number], Decimal | null>>>;
+  readonly words?: Readonly<Partial<Record<(typeof wordNames)[number], string | null>>>;
+  readonly lines?: readonly FactLine[];
+  readonly taxes?: readonly FactTax[];
+}
+
+/** One field of which two sides say different things, each in words for people. */
+export interface Difference {
+  /** `party`, `days.due`, `lines.2.amount` */
+  readonly field: string;
+  /** What it should be: what the document maps to. */
+  readonly expected: string;
+  /** What is held. */
+  readonly held: string;
+}
+
+/** Calendar days, both included. */
+export interface Period {
+  readonly from: Day;
+  readonly to: Day;
+}
+
+/** A union: what is dated within, or changed since, or still open. A side may tell more, never less. */
+export interface Scope {
+  readonly dated: Period | null;
+  /** ISO 8601 UTC. */
+  readonly changedSince: string | null;
+  readonly open: boolean;
+}
+
+export interface Holding {
+  readonly kind: HoldingKind;
+  /** What this side calls it: what links are kept by. */
+  readonly id: string;
+  /** Changes with every change of the record; null where the side keeps none. */
+  readonly version: string | null;
+  /** The other side's id of it, written in the record itself. */
+  readonly mark: string | null;
+  /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
+  readonly change: Change | null;
+  readonly facts: Facts;
+}
+
+export interface HoldingPage {
+  readonly holdings: readonly Holding[];
+  /** Where to resume once this page is kept. */
+  readonly position: Json;
+  /** How many records the whole list says it has; null: it does not say. */
+  readonly total: number | null;
+  /** The side's own clock, ISO 8601 UTC; null: it shows none. */
+  readonly serverTime: string | null;
+}
+
+/** `asked`: as it is now. `exported`: as of a file that was read. `remembered`: as we wrote it. */
+export type Strength = "asked" | "exported" | "remembered";
+
+/** How a mapped document would look at its receiver, had it just been delivered; or why that cannot be said. */
+export type Expected = { readonly facts: Facts } | { readonly fault: Fault };
+
+/** An endpoint that can say what it holds. It writes nothing. */
+export interface Holdings {
+  /** Kinds that are left out cannot be told. */
+  readonly strength: Readonly<Partial<Record<HoldingKind, Strength>>>;
+  /**
+   * Everything in the scope, and perhaps more, in any order; a record may come twice. `from`: a position of an earlier
+   * page of the same scope, or null. @throws SourceUnavailable
+   */
+  list(
+    kind: HoldingKind,
+    scope: Scope,
+    from: Json | null,
+    signal: AbortSignal,
+  ): AsyncIterable<HoldingPage>;
+  /** These records as they are now; what is not there is left out. @throws SourceUnavailable */
+  get(kind: HoldingKind, ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** One per item, in their order. @throws SourceUnavailable */
+  expect(
+    kind: HoldingKind,
+    items: readonly Item[],
+    signal: AbortSignal,
+  ): Promise<readonly Expected[]>;
+  /**
+   * What parties owe by the ledger's control accounts, by party code: proves that `list` left nothing out. Left out
+   * where a side keeps no ledger. @throws SourceUnavailable
+   */
+  control?(
+    kind: "invoice" | "bill",
+    signal: AbortSignal,
+  ): Promise<readonly { readonly party: string; readonly open: Decimal }[]>;
+}
