@@ -81,8 +81,8 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
 }
 
 /** Today's, and those that the next two months will need. */
-function periodLooks({ tryton, config, surroundings }: Books): Look[] {
-  return monthsFrom(surroundings.now(), config.timeZone).map((date) => [
+function periodLooks({ tryton, surroundings }: Books): Look[] {
+  return monthsFrom(surroundings.dayOf(surroundings.now().toISOString())).map((date) => [
     `open period for ${date}`,
     async () => {
       const domain = [
@@ -107,9 +107,8 @@ function periodLooks({ tryton, config, surroundings }: Books): Look[] {
   ]);
 }
 
-/** Today and the first days of the next two months, in the calendar of the zone. */
-function monthsFrom(now: Date, timeZone: string): string[] {
-  const today = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(now);
+/** Today and the first days of the next two months. */
+function monthsFrom(today: string): string[] {
   const firstOf = (ahead: number): string => {
     const date = new Date(`${today.slice(0, 7)}-01T00:00:00Z`);
     date.setUTCMonth(date.getUTCMonth() + ahead);

@@ -46,6 +46,8 @@ export function booked(
     invoiceDate: references.dayOf(invoice.createdAt),
     dueDate: dayOrNone(references, invoice.dueDate),
     paidDate: dayOrNone(references, invoice.paidAt),
+    // The platform says no more of when it became void than when it last changed.
+    ...(status === "void" ? { endedDate: references.dayOf(invoice.updatedAt) } : {}),
     description:
       joined(labelled("PO", invoice.poNumber), labelled("contract", invoice.contractNumber)) ||
       null,
