@@ -25,6 +25,7 @@ import { version } from "./version.ts";
 const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "flow failed": "error",
   stopped: "warn",
+  "clock jumped": "warn",
   "source unavailable": "warn",
 };
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { FlowStatus, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
+import { durationText } from "../config/duration.ts";
 import { stretched } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
@@ -21,6 +22,7 @@ function inWords(status: Status): string {
     daemon === null
       ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
       : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
+    ...clock(status),
     ...month(requests),
     "",
     flows(status),
@@ -39,6 +41,15 @@ function inWords(status: Status): string {
 function headline({ healthy, daemon }: Status): string {
   if (!healthy) return "needs attention";
   return daemon === null ? "nothing is wrong, but nothing runs" : "all is well";
+}
+
+function clock({ clockJump }: Status): string[] {
+  if (clockJump === null) return [];
+  const { at, byMs } = clockJump;
+  const by = durationText(Math.max(Math.round(Math.abs(byMs) / 1_000), 1) * 1_000);
+  return [
+    `The clock of this machine was set ${byMs < 0 ? "back" : "forward"} by ${by} (seen at ${instant(at)}): due times were set by it anew. If that was not you, check its time service.`,
+  ];
 }
 
 function month({ month, used, perMonth, stretch }: Status["requests"]): string[] {

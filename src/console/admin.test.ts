@@ -28,6 +28,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  clockJump: null,
   requests: { month: "2026-11", used: 12, perMonth: 50_000, stretch: 1 },
 };
 

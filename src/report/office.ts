@@ -51,6 +51,8 @@ export interface Status {
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
+  /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
+  readonly clockJump: { readonly at: string; readonly byMs: number } | null;
   /** Requests to the platform in this calendar month (UTC). */
   readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "stretch">;
 }

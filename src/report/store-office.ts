@@ -147,6 +147,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       ),
     flows: states,
     stops,
+    clockJump: daemon?.clockJump ?? null,
     requests: { month, used, perMonth, stretch },
   };
 }
