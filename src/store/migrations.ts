@@ -168,6 +168,10 @@ export const migrations: readonly string[] = [
   create index request_open on request (flow, request) where live = 1;
   create index request_lane on request (lane) where live = 1;
   `,
+  `
+  -- First sends that were answered with a replay (src/engine/replays.ts).
+  create index audit_replay on audit (at_ms) where event = 'warning: replayed';
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */
