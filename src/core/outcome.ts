@@ -90,8 +90,8 @@ export type AnswerName = keyof typeof answerRules;
 export type Finding =
   /** Exactly this content, once. */
   | { readonly found: "exact"; readonly ids: readonly (string | null)[]; readonly detail: string }
-  /** The same number with other content. */
-  | { readonly found: "different"; readonly detail: string }
+  /** The same number with other content. `fault`: in words for people, where nothing was sent yet. */
+  | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */
   | { readonly found: "several"; readonly detail: string }
   | { readonly found: "none"; readonly detail: string }

@@ -220,8 +220,9 @@ export class Exchange {
 
   #written(answer: Answer): Answer {
     const notation = notationOf(this.#world.readings.values().numbersWritten, this.#answers++);
-    const isJson = answer.type === JSON_TYPE && typeof answer.body === "string";
-    return isJson ? { ...answer, body: renumbered(String(answer.body), notation) } : answer;
+    const isJson = answer.type === JSON_TYPE;
+    if (!isJson || typeof answer.body !== "string") return answer;
+    return { ...answer, body: renumbered(answer.body, notation) };
   }
 }
 
