@@ -114,8 +114,8 @@ export interface Policy {
   /** How often it goes again, each time after reads that found nothing, before a person decides. Null: any number. */
   readonly resendsMax: number | null;
   /**
-   * `same`: once proven not to have happened, the same bytes go again. `anew`: never; their place is taken by a new
-   * request with the values of then (prices: an old batch must not overwrite newer ones).
+   * `same`: once proven not to have happened, the same bytes go again. `anew`: their place is taken by a new request
+   * with the values of then (prices: an old batch must not overwrite newer ones), once no send is without an answer.
    */
   readonly resend: "same" | "anew";
   /** How long a key may be used after its first send; the platform forgets it after 24 h. Null: for ever. */

@@ -20,6 +20,7 @@ const find = async (document = party(), firstSentAt: string | null = null) => {
   const to = sink();
   return to.find(outgoing(to, [document], { firstSentAt }), never);
 };
+const byText = (one: string, other: string): number => one.localeCompare(other);
 const at = async (seconds = 0) => new Date((await control.now()) + seconds * 1000).toISOString();
 
 test("what is frozen has the digits of the document", () => {
@@ -227,10 +228,10 @@ describe("a connection may run either way", () => {
       times: 6,
     });
     const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
-    const { settled } = delivery(platform.sink("suppliers", { clock }), clock, documents);
-    expect(await settled()).toEqual({ delivered: 6 });
-    const erpIds = (await control.stored("connections")).map(({ erpId }) => erpId);
-    expect(erpIds.filter((erpId) => String(erpId).startsWith("S-")).sort()).toEqual(
+    const work = delivery(platform.sink("suppliers", { clock }), clock, documents);
+    expect(await work.settled()).toEqual({ delivered: 6 });
+    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
+    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
       times(6, (n) => `S-${n}`),
     );
   });
