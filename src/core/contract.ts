@@ -88,6 +88,14 @@ export interface Outgoing extends Frozen {
   readonly firstSentAt: string | null;
 }
 
+/** What is known here of a document that is looked for. */
+export interface Memory {
+  /** The number of the document of ours that is linked with this id of the receiver's; null: none is. */
+  linked(counterpart: string): string | null;
+  /** The causes that a person was shown before saying that it is to go; null: nobody has said so. */
+  readonly dismissed: string | null;
+}
+
 /** A document that was delivered. */
 export interface Delivered {
   /** What its source calls it. */
@@ -132,7 +140,7 @@ export interface Sink {
   prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
   send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
   /** Read-back: did this request arrive? Nothing is written. */
-  find(request: Outgoing, signal: AbortSignal): Promise<Finding>;
+  find(request: Outgoing, signal: AbortSignal, memory?: Memory): Promise<Finding>;
   /**
    * A read-back for nothing: the receiver's ids of the items when this record, which came by in a poll, is exactly what
    * the request wrote; else null. Pure.

@@ -90,8 +90,8 @@ export type AnswerName = keyof typeof answerRules;
 export type Finding =
   /** Exactly this content, once. */
   | { readonly found: "exact"; readonly ids: readonly (string | null)[]; readonly detail: string }
-  /** The same number with other content. */
-  | { readonly found: "different"; readonly detail: string }
+  /** The same number with other content. `fault`: in words for people, where nothing was sent yet. */
+  | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */
   | { readonly found: "several"; readonly detail: string }
   | { readonly found: "none"; readonly detail: string }
@@ -114,8 +114,8 @@ export interface Policy {
   /** How often it goes again, each time after reads that found nothing, before a person decides. Null: any number. */
   readonly resendsMax: number | null;
   /**
-   * `same`: once proven not to have happened, the same bytes go again. `anew`: never; their place is taken by a new
-   * request with the values of then (prices: an old batch must not overwrite newer ones).
+   * `same`: once proven not to have happened, the same bytes go again. `anew`: their place is taken by a new request
+   * with the values of then (prices: an old batch must not overwrite newer ones), once no send is without an answer.
    */
   readonly resend: "same" | "anew";
   /** How long a key may be used after its first send; the platform forgets it after 24 h. Null: for ever. */

@@ -58,6 +58,8 @@ export interface RequestState {
   readonly refusal: boolean;
   /** The receiver reported a conflict of a kind we do not know: a person decides when a read finds nothing. */
   readonly conflict: boolean;
+  /** A send of this generation got no answer at all: the network may hold it yet. */
+  readonly unanswered: boolean;
   /** How often reads have proven that it did not happen. */
   readonly proofs: number;
 }
@@ -78,5 +80,6 @@ export const freshRequest: RequestState = {
   failures: 0,
   refusal: false,
   conflict: false,
+  unanswered: false,
   proofs: 0,
 };

@@ -165,11 +165,53 @@ test("after a timeout, money waits for a person and the rest goes on under a new
   });
 });
 
-test("a price batch of unknown outcome never goes again: newer values take its place", () => {
+describe("a price batch of unknown outcome", () => {
   const by = { ...policy, resend: "anew", reads: 1 } as const;
-  const failed = step(sending, answer("failed", later(start, 200)), by).next;
-  for (const found of ["none", "different"] as const)
-    expect(step(failed, finding(found, later(start, 6 * MINUTE)), by).next.state).toBe("cancelled");
+  const unknown = (name: AnswerName) => step(sending, answer(name, later(start, 200)), by).next;
+  const torn = unknown("torn");
+
+  test("that was answered never goes again: newer values take its place", () => {
+    for (const found of ["none", "different"] as const)
+      for (const name of ["failed", "timed-out"] as const)
+        expect(step(unknown(name), finding(found, later(start, 6 * MINUTE)), by).next.state).toBe(
+          "cancelled",
+        );
+  });
+
+  test("that got no answer goes once more under its key, whatever a read finds", () => {
+    for (const found of ["none", "different", "exact"] as const) {
+      const at = later(start, 6 * MINUTE);
+      const { next } = step(torn, finding(found, at), by);
+      expect(next).toMatchObject({ state: "ready", generation: 0, unresolved: null });
+      expect(nextAction(next, by, at)).toEqual({ do: "send" });
+    }
+  });
+
+  test("the same after a kill while it was being sent, and however often it was sent", () => {
+    const boot = { boot: "b2", monoMs: 5, wallMs: 2_000_000 };
+    const restarted = step({ ...sending, sends: 40 }, { type: "restart", at: boot }, by).next;
+    const { next } = step(restarted, finding("none", later(boot, 6 * MINUTE)), by);
+    expect(next).toMatchObject({ state: "ready", generation: 0 });
+  });
+
+  test("waits for the hold of a failure, and not for that of a timeout, which outlasts the network", () => {
+    const second = (name: AnswerName) => {
+      const sent = step(torn, { type: "send", at: later(start, 2_000) }, by).next;
+      return step(sent, answer(name, later(start, 3_000)), by).next;
+    };
+    const at = later(start, 10_000);
+    const { next } = step(second("failed"), finding("none", at), by);
+    expect(nextAction(next, by, at)).toEqual({ do: "wait", until: later(start, 63_000) });
+    expect(step(second("timed-out"), finding("none", at), by).next.state).toBe("cancelled");
+  });
+
+  test("whose key grows too old is replaced by the values of then", () => {
+    const at = later(start, 23 * 60 * MINUTE);
+    expect(step(torn, finding("none", at), by).next.state).toBe("cancelled");
+    const ready = step(torn, finding("none", later(start, 6 * MINUTE)), by).next;
+    expect(nextAction(ready, by, at)).toEqual({ do: "renew" });
+    expect(step(ready, { type: "renew", at }, by).next.state).toBe("cancelled");
+  });
 });
 
 test("a refusal while an earlier send was unresolved counts once a read finds nothing", () => {

@@ -12,6 +12,15 @@ import {
   type Policy,
 } from "./outcome.ts";
 import { freshRequest, type RequestState, type State } from "./request-state.ts";
+import {
+  backOffMs,
+  held,
+  HOLD_OF_A_TIMEOUT_MS,
+  holdOf,
+  keyTooOld,
+  mayProbe,
+  SENDS_MAX,
+} from "./request-times.ts";
 
 export type Action =
   | { readonly do: "send" }
@@ -56,18 +65,10 @@ export type Raise =
    */
   | { readonly warning: "replayed" | "in-flight"; readonly detail: string };
 
-const SENDS_MAX = 12;
 const GENERATIONS_MAX = 3;
-const HOLD_AFTER_FAILURE_MS = 60_000;
-const HOLD_AFTER_TIMEOUT_MS = 24 * 3_600_000;
-/** Longer holds than this can only come from a 504. */
-const HOLD_OF_A_TIMEOUT_MS = 120_000;
-/** What a key's life of 23 hours leaves of the platform's 24. */
-const CLOCK_MARGIN_MS = 3_600_000;
 /** When we are to wait and nobody says how long. */
 const WAIT_UNTOLD_MS = 5_000;
 const PROBE_PAUSES_MS = [1_000, 3_000, 9_000, 20_000] as const;
-const BACK_OFF_MAX_MS = 5 * 60_000;
 
 /** What may be done with this request now. */
 export function nextAction(request: RequestState, policy: Policy, now: Moment): Action {
@@ -117,7 +118,7 @@ export function advance(request: RequestState, event: Event, policy: Policy): St
       return quiet(restarted(request, policy, event.at));
     case "renew":
       expect(request, event.type, ["ready"]);
-      return quiet(renewed(request));
+      return quiet(policy.resend === "anew" ? superseded(request) : renewed(request));
     case "decision":
       return quiet(decided(request, event.decision));
   }
@@ -138,13 +139,14 @@ function sent(request: RequestState, at: Moment): RequestState {
 }
 
 function answered(
-  request: RequestState,
+  before: RequestState,
   answer: Answer,
   policy: Policy,
   at: Moment,
   chance: number,
 ): Step {
   const rule: AnswerRule = answerRules[answer.name];
+  const request = answer.name === "torn" ? { ...before, unanswered: true } : before;
   // The send that was just answered is itself unresolved; "only" means that no earlier one is.
   const only = sameMoment(request.unresolved, request.lastSend);
   const raise: Raise[] = [];
@@ -225,18 +227,14 @@ function unknown(request: RequestState, answer: Answer, policy: Policy, at: Mome
   };
 }
 
-function holdOf(answer: Answer): number {
-  if (answer.name === "timed-out") return HOLD_AFTER_TIMEOUT_MS;
-  if (answer.name === "outcome-unknown") return answer.waitMs ?? HOLD_AFTER_FAILURE_MS;
-  return answer.name === "failed" ? HOLD_AFTER_FAILURE_MS : 0;
-}
-
 function found(request: RequestState, finding: Finding, policy: Policy, at: Moment): Step {
   expect(request, "finding", ["preflight", "sending", "unknown", "manual"]);
   // A person's request is settled by proof that it is there, and by nothing less.
   if (request.state === "manual" && finding.found !== "exact") return quiet(request);
   const raise: Raise[] =
     finding.found === "several" ? [{ alarm: "doubled", detail: finding.detail }] : [];
+  if (finding.found !== "unreadable" && mayComeLate(request, policy, at))
+    return quiet(onceMore(request, at));
   switch (finding.found) {
     case "exact":
       return { next: settle(request, "done", "read"), raise };
@@ -258,6 +256,27 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
         request.state === "preflight" ? looked(request) : nothingThere(request, policy, at),
       );
   }
+}
+
+/**
+ * Of values that replace each other a read proves what stands there, not that nothing comes after it. The network may
+ * hold a send that got no answer; a key that only answers conflicts for a day makes it harmless (ADR 0022).
+ */
+function mayComeLate(request: RequestState, policy: Policy, at: Moment): boolean {
+  const { state, unanswered, timedOut, refusal, conflict } = request;
+  const isSettled = timedOut || refusal || conflict || keyTooOld(request, policy, at);
+  return policy.resend === "anew" && state !== "preflight" && unanswered && !isSettled;
+}
+
+/** Under the same key, until it is answered: whatever the network holds of it is a replay from then on. */
+function onceMore(request: RequestState, at: Moment): RequestState {
+  return {
+    ...request,
+    state: "ready",
+    unresolved: null,
+    failures: 0,
+    notBefore: held(request, at),
+  };
 }
 
 /** Looked for before the first send, and not there. */
@@ -293,8 +312,7 @@ function nothingThere(request: RequestState, policy: Policy, at: Moment): Reques
     return { ...proven, state: "manual" };
   // The held key would only answer conflicts for the rest of the day; the proof allows a new one.
   if (request.timedOut || request.sends >= SENDS_MAX) return renewed({ ...proven, state: "ready" });
-  const holdMs = Math.max((request.holdUntilWallMs ?? 0) - at.wallMs, 0);
-  return { ...proven, state: "ready", notBefore: later(at, Math.min(holdMs, 120_000)) };
+  return { ...proven, state: "ready", notBefore: held(request, at) };
 }
 
 /** These bytes are out of date by now; what they carried goes into a new request with the values of then. */
@@ -322,6 +340,7 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
         ...request,
         state: "unknown",
         negativeReads: 0,
+        unanswered: request.unanswered || request.state === "sending",
         notBefore: later(at, policy.settleMs),
       };
     case "preflight":
@@ -351,33 +370,6 @@ function settle(
   evidence: NonNullable<RequestState["evidence"]>,
 ): RequestState {
   return { ...request, state, evidence, unresolved: null, notBefore: null };
-}
-
-/** The same bytes may go again without a read only this soon after the earliest unresolved send, in the same boot. */
-function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
-  const since = request.unresolved;
-  return (
-    since !== null &&
-    since.boot === now.boot &&
-    now.monoMs - since.monoMs < policy.probeMs &&
-    // The monotonic clock stands still while a machine sleeps; a wall clock that jumped only costs a read.
-    Math.abs(now.wallMs - since.wallMs) < policy.probeMs &&
-    request.sends < SENDS_MAX &&
-    !keyTooOld(request, policy, now)
-  );
-}
-
-function keyTooOld(request: RequestState, policy: Policy, now: Moment): boolean {
-  if (policy.keyLifeMs === null || request.firstSentWallMs === null) return false;
-  const ageMs = now.wallMs - request.firstSentWallMs;
-  // A key that was first used in the future was used by a clock that was ahead: nobody knows how old it is.
-  return ageMs >= policy.keyLifeMs || ageMs < -CLOCK_MARGIN_MS;
-}
-
-/** Doubling from a second to five minutes, with the jitter that keeps many from coming back at once. */
-function backOffMs(failures: number, chance: number): number {
-  const ceiling = Math.min(1_000 * 2 ** Math.min(failures, 12), BACK_OFF_MAX_MS);
-  return Math.round(ceiling / 2 + (chance * ceiling) / 2);
 }
 
 function quiet(next: RequestState): Step {

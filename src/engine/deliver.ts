@@ -16,6 +16,7 @@ import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { refusedBecause, sameThere, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
+import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
@@ -189,7 +190,8 @@ async function read(
         ),
       )
     : request;
-  const finding = await flow.sink.find(outgoing(looking, carried), never);
+  const memory = memoryOf(engine, flow, carried);
+  const finding = await flow.sink.find(outgoing(looking, carried), never, memory);
   const event: Event = { type: "finding", at: clock.now(), finding };
   return store.together(() => {
     // It may have come by in a poll meanwhile.

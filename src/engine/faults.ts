@@ -16,11 +16,14 @@ export function refusedBecause(cause: Answer | Finding): Fault {
 
 /** Nothing was sent: the look before the first send found something else. */
 export function taken(cause: Answer | Finding): Fault {
-  return {
-    code: "number-taken",
-    message: `the receiver has another document under this number: ${cause.detail}`,
-    next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
-  };
+  const fault = "fault" in cause ? cause.fault : undefined;
+  return (
+    fault ?? {
+      code: "number-taken",
+      message: `the receiver has another document under this number: ${cause.detail}`,
+      next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
+    }
+  );
 }
 
 /** Two of ours are one there. */

@@ -11,6 +11,7 @@ import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
 import { invoices } from "./sinks/invoices.ts";
 import { markPaid } from "./sinks/mark-paid.ts";
 import { orderNotes } from "./sinks/order-notes.ts";
+import { ourselves } from "./sinks/ourselves.ts";
 import { parties } from "./sinks/parties.ts";
 import { rackPrices } from "./sinks/rack-prices.ts";
 import { supplierTerminals } from "./sinks/supplier-terminals.ts";
@@ -26,6 +27,7 @@ export function openPlatform(options: EndpointOptions): Endpoint {
   const client = openClient(options);
   const { overlapMs, clock } = options;
   const surroundings = { client, clock, settleMs: options.settleMs };
+  const us = ourselves(surroundings);
   const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
     walkSource(client, { path, query, lines, overlapMs, clock });
   const listing = (path: string, pageSize: number, query: Readonly<Record<string, string>> = {}) =>
@@ -45,8 +47,8 @@ export function openPlatform(options: EndpointOptions): Endpoint {
     },
     sinks: {
       invoices: invoices(surroundings),
-      customers: parties(surroundings, "customer"),
-      suppliers: parties(surroundings, "supplier"),
+      customers: parties(surroundings, "customer", us),
+      suppliers: parties(surroundings, "supplier", us),
       rackPrices: rackPrices(surroundings),
       paidInvoices: markPaid(surroundings),
       tickets: deliveryTickets(surroundings),

@@ -9,6 +9,8 @@ import { type Decision, OfficeError } from "./office.ts";
 export interface Chosen {
   readonly flow: Flow;
   readonly row: QuarantinedRow;
+  /** As it was shown. */
+  readonly cause: string;
 }
 
 /** @throws OfficeError when the selector names nothing */
@@ -19,7 +21,8 @@ export function select({ store }: Engine, flows: readonly Flow[], selector: stri
     if (flow === undefined) continue;
     const whole = selector === "all" || groupId(cause) === selector;
     for (const row of store.questions.quarantined(cause.flow, cause.code, cause.cause))
-      if (whole || String(row.delivery) === selector) chosen.push({ flow, row });
+      if (whole || String(row.delivery) === selector)
+        chosen.push({ flow, row, cause: cause.cause });
   }
   if (chosen.length === 0 && selector !== "all")
     throw new OfficeError(
@@ -33,9 +36,9 @@ export function select({ store }: Engine, flows: readonly Flow[], selector: stri
  * Mapped anew and sent under a key of its own. A request that waited for a person is given up for that; the look before
  * the first send keeps what did arrive from being written twice.
  */
-export function retry(engine: Engine, { flow, row }: Chosen): void {
+export function retry(engine: Engine, { flow, row, cause }: Chosen): void {
   settleRequest(engine, flow, row, "cancel", "retried by a person");
-  note(engine, flow, row, "retried", "by a person");
+  note(engine, flow, row, "retried", `by a person, who was told: ${cause}`);
   engine.store.deliveries.reopen(row.delivery);
 }
 

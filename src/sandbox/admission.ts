@@ -58,7 +58,7 @@ export function admit(world: World, arrived: Arrived): Admitted | Settled {
     if (match === null) throw notFound(`${arrived.method} ${arrived.path}`);
     checkScope(key, match);
     const write = writeOf(key, match, arrived);
-    const replay = write === null ? null : world.idempotency.check(write, now);
+    const replay = write === null ? null : replayOf(world, write, now);
     if (replay !== null) {
       world.log.end(seq, key.name, { status: replay.status, replayed: true, fault: null });
       return { settled: replay, headers };
@@ -78,6 +78,14 @@ export function admit(world: World, arrived: Arrived): Admitted | Settled {
     world.log.end(seq, key?.name ?? null, { status, replayed: false, fault: null });
     return { settled: answer, headers };
   }
+}
+
+/** The original answer of a write that has been carried out; null when it may run. @throws Refusal */
+export function replayOf(world: World, write: Write, now: number): Answer | null {
+  const replay = world.idempotency.check(write, now);
+  return replay === null || world.readings.values().replayShown
+    ? replay
+    : { ...replay, headers: {} };
 }
 
 function lineOf({ method, path, query, headers, body, digest, tooLarge }: Arrived, now: number) {

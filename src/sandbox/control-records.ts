@@ -17,7 +17,9 @@ import type { Stored } from "./records.ts";
 import type { World } from "./world.ts";
 
 export function listRecords(world: World, request: ControlRequest): Said {
-  const resource = resourceOf(request, 2);
+  // Companies come with the parties that are created: they can be counted, and are not put there.
+  const isCompanies = request.segments[1] === "companies" && request.segments.length === 2;
+  const resource = isCompanies ? "companies" : resourceOf(request, 2);
   const { key } = request.query;
   const owner = key === undefined || key === "" ? null : keyOf(world, key).company;
   return { body: pieces(world.records.texts(resource, owner)) };
@@ -28,7 +30,9 @@ export function addRecords(world: World, request: ControlRequest): Said {
   const shape = z.strictObject({ key: z.string(), records: z.array(z.looseObject({})) });
   const key = keyOf(world, parsed(shape, request).key);
   const given = exactly(request).records as readonly Fields[];
-  const added = world.transaction(() => given.map((raw) => add(world, key, resource, raw)));
+  const added = world.transaction(() =>
+    world.lagging.others(() => given.map((raw) => add(world, key, resource, raw))),
+  );
   return { status: 201, body: pieces([added.map(({ record }) => stringifyExact(record))]) };
 }
 
@@ -38,7 +42,9 @@ export function patchRecord(world: World, request: ControlRequest): Said {
   const before = world.records.get(resource, id);
   if (before === null) throw new ControlError(404, `There is no ${resource} ${id}.`);
   const changes = exactly(request);
-  const { record } = world.transaction(() => change(world, resource, before, changes));
+  const { record } = world.transaction(() =>
+    world.lagging.others(() => change(world, resource, before, changes)),
+  );
   return { body: [stringifyExact(record)] };
 }
 

@@ -10,7 +10,7 @@ import { EnvironmentError } from "../core/errors.ts";
 const IN_MEMORY = ":memory:";
 
 /** Marks the file as ours, at this version of the schema. */
-const APPLICATION_ID = 0x66_62_73_02;
+const APPLICATION_ID = 0x66_62_73_03;
 
 /** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
 export function openDatabase(path: string): Database.Database {
@@ -107,10 +107,12 @@ create index idempotency_arrived on idempotency (arrived);
 create table fault (id integer primary key autoincrement, times integer not null, fault text not null) strict;
 create table late (
   id integer primary key, due real not null, key text not null, method text not null, path text not null,
-  body blob
+  body blob, write text
 ) strict;
-create table lagging (id integer primary key, at real not null, kind text not null, record text not null, before text)
-  strict;
+create table lagging (
+  id integer primary key, at real not null, others integer not null, kind text not null, record text not null,
+  before text
+) strict;
 
 create table request (
   seq integer primary key autoincrement, at text not null, key text, method text not null, path text not null,

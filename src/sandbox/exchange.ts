@@ -2,12 +2,17 @@
  * One request from arrival to answer. What it writes, its idempotency record and its line in the log are one
  * transaction; only a delay makes them two, with the key in flight in between.
  */
+import { hash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { admit, type Admitted, type Arrived } from "./admission.ts";
-import { type Answer, codeOf, invalid, json, Refusal } from "./answer.ts";
+import { admit, type Admitted, type Arrived, replayOf } from "./admission.ts";
+import { type Answer, codeOf, invalid, json, JSON_TYPE, Refusal } from "./answer.ts";
 import { bodyOf, parsed } from "./body.ts";
+import { iso } from "./clock.ts";
 import { print, type PrintedDocument } from "./document.ts";
 import type { Fault } from "./faults.ts";
+import type { Write } from "./idempotency.ts";
+import type { LateWrite } from "./late-writes.ts";
+import { notationOf, renumbered } from "./numbers.ts";
 import { perform } from "./perform.ts";
 import { matchRoute } from "./routes.ts";
 import type { World } from "./world.ts";
@@ -41,6 +46,8 @@ export class Exchange {
   readonly #world: World;
   readonly #end = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
+  /** Answers so far. */
+  #answers = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -66,22 +73,38 @@ export class Exchange {
     this.#end.abort();
   }
 
-  /** Carries out the writes that failed and commit late, each at its time. */
+  /** Carries out the writes that failed and commit late, and those that the network held, each at its time. */
   commitLate(): void {
     const world = this.#world;
     world.transaction(() => {
       const now = world.clock.now();
-      for (let write = world.late.next(now); write !== null; write = world.late.next(now)) {
-        const { method, path, body, due } = write;
-        const key = world.keys.get(write.key);
+      for (let late = world.late.next(now); late !== null; late = world.late.next(now)) {
+        const { key, method, path, body, due, write } = late;
+        const caller = world.keys.get(key);
         const match = matchRoute(method, path);
-        if (key === null || match === null) continue;
-        this.#attempt(() => {
+        if (caller === null || match === null) continue;
+        const run = (): Result => {
           const given = body === null ? undefined : parsed(body);
-          return perform(world, key, match, {}, given, due);
-        });
+          return perform(world, caller, match, {}, given, due);
+        };
+        if (write === null) this.#attempt(run);
+        else this.#arrive(late, JSON.parse(write) as Write, run);
       }
     });
+  }
+
+  /** A write that the network held comes at last, under its key, and nobody waits for the answer. */
+  #arrive({ key, method, path, body, due }: LateWrite, write: Write, run: () => Result): void {
+    const world = this.#world;
+    const bodyHash = body === null ? null : hash("sha256", body);
+    const arrival = { at: iso(due), key, method, path, query: {}, bodyHash };
+    const seq = world.log.begin({ ...arrival, idempotencyKey: write.key });
+    let replay: Answer | null = null;
+    const answer = this.#attempt(() => (replay = world.idempotency.check(write, due)) ?? run());
+    const { status } = isAnswer(answer) ? answer : { status: 200 };
+    if (replay === null && isAnswer(answer) && status !== 409)
+      world.idempotency.end(write, answer, due, due);
+    world.log.end(seq, key, { status, replayed: replay !== null, fault: null });
   }
 
   async #handle(arrived: Arrived): Promise<Departure> {
@@ -120,10 +143,12 @@ export class Exchange {
     if (write !== null && result === null) world.idempotency.free(write);
     if (write !== null && result !== null && isAnswer(result))
       world.idempotency.end(write, result, at, now);
+    const again = fault?.kind === "twice" && write !== null ? replayOf(world, write, now) : null;
     const status = seen === null ? null : isAnswer(seen) ? seen.status : 200;
     if (status !== null && status < 400) world.limits.bill(key.name, now);
-    world.log.end(seq, key.name, { status, replayed: false, fault: fault?.kind ?? null });
-    return { seen, half: fault?.kind === "truncate", headers };
+    const replayed = again !== null;
+    world.log.end(seq, key.name, { status, replayed, fault: fault?.kind ?? null });
+    return { seen: again ?? seen, half: fault?.kind === "truncate", headers };
   }
 
   #run(admitted: Admitted, now: number): Run {
@@ -142,8 +167,12 @@ export class Exchange {
         return { result: this.#operate(admitted, now), seen: GARBAGE };
       case "cursor":
         return plainly(invalid("cursor is not valid any more: start the walk again.").answer);
+      case "held":
+        this.#hold(admitted, fault.seconds, now);
+        return { result: null, seen: null };
       case "delay":
       case "truncate":
+      case "twice":
       case undefined:
         return plainly(this.#operate(admitted, now));
     }
@@ -170,21 +199,40 @@ export class Exchange {
   #putOff({ arrived, key, write }: Admitted, { status }: StatusFault, now: number): boolean {
     const late = this.#world.readings.values().failingWritesCommitLateSeconds;
     if (late === 0 || status < 500 || write === null) return false;
-    const { method, path, body } = arrived;
-    const kept = body.length === 0 ? null : body;
-    this.#world.late.add({ due: now + late * 1000, key: key.name, method, path, body: kept });
+    this.#world.late.add({ ...kept(arrived), due: now + late * 1000, key: key.name, write: null });
     return true;
+  }
+
+  /** Leaves a write with the network for so long; nobody misses a read. */
+  #hold({ arrived, key, write }: Admitted, seconds: number, now: number): void {
+    if (write === null) return;
+    const due = now + seconds * 1000;
+    const late = { ...kept(arrived), due, key: key.name, write: JSON.stringify(write) };
+    this.#world.late.add(late);
   }
 
   async #depart({ seen, half, headers }: Outcome): Promise<Departure> {
     if (seen === null) return { answer: null, half };
     const date = new Date(this.#world.clock.now()).toUTCString();
-    const whole = isAnswer(seen) ? seen : await printed(seen);
+    const whole = isAnswer(seen) ? this.#written(seen) : await printed(seen);
     return { answer: { ...whole, headers: { Date: date, ...headers, ...whole.headers } }, half };
+  }
+
+  #written(answer: Answer): Answer {
+    const notation = notationOf(this.#world.readings.values().numbersWritten, this.#answers++);
+    const isJson = answer.type === JSON_TYPE;
+    if (!isJson || typeof answer.body !== "string") return answer;
+    return { ...answer, body: renumbered(answer.body, notation) };
   }
 }
 
 type StatusFault = Extract<Fault, { kind: "status" }>;
+
+const kept = ({ method, path, body }: Arrived) => ({
+  method,
+  path,
+  body: body.length === 0 ? null : body,
+});
 
 const plainly = (result: Result): Run => ({ result, seen: result });
 

@@ -27,6 +27,8 @@ export const Fault = z.discriminatedUnion("kind", [
   z.strictObject({ ...match, kind: z.literal("truncate") }),
   z.strictObject({ ...match, kind: z.literal("garbage") }),
   z.strictObject({ ...match, kind: z.literal("cursor") }),
+  z.strictObject({ ...match, kind: z.literal("twice") }),
+  z.strictObject({ ...match, kind: z.literal("held"), seconds: z.number().min(0).max(604_800) }),
 ]);
 export type Fault = z.infer<typeof Fault>;
 

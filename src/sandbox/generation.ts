@@ -33,14 +33,16 @@ export async function generation(
     now: new Date(world.clock.now()),
   });
   for (let more = true; more && world.epoch === epoch; await setImmediate()) {
-    more = world.transaction(() => {
-      for (let added = 0; added < BATCH; added++) {
-        const { done, value } = records.next();
-        if (done === true) return false;
-        world.add(value.resource, value.record);
-      }
-      return true;
-    });
+    more = world.transaction(() =>
+      world.lagging.others(() => {
+        for (let added = 0; added < BATCH; added++) {
+          const { done, value } = records.next();
+          if (done === true) return false;
+          world.add(value.resource, value.record);
+        }
+        return true;
+      }),
+    );
   }
   return { answer: counts };
 }

@@ -1,6 +1,7 @@
 /**
- * Reads that lag behind writes (reading `readLagSeconds`). Every change notes what was there before; a read takes
- * the changes that are too young back, looks, and puts them on again.
+ * Reads that lag behind writes: behind all of them (reading `readLagSeconds`), or behind those that others made
+ * (`lateCommitSeconds`; others write through the control interface). Every change notes what was there before; a read
+ * takes the changes that are too young back, looks, and puts them on again.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
@@ -20,9 +21,10 @@ export class Lagging {
   readonly #clock: Clock;
   readonly #readings: () => Readings;
   readonly #database: Database;
-  readonly #note: Statement<[number, string, string, string | null]>;
-  readonly #young: Statement<[number], Row>;
+  readonly #note: Statement<[number, number, string, string, string | null]>;
+  readonly #young: Statement<[number, number], Row>;
   readonly #prune: Statement<[number]>;
+  #isOthers = false;
 
   constructor(database: Database, records: Records, clock: Clock, readings: () => Readings) {
     this.#database = database;
@@ -30,26 +32,37 @@ export class Lagging {
     this.#clock = clock;
     this.#readings = readings;
     this.#note = database.prepare(
-      "insert into lagging (at, kind, record, before) values (?, ?, ?, ?)",
+      "insert into lagging (at, others, kind, record, before) values (?, ?, ?, ?, ?)",
     );
     this.#young = database.prepare(
-      "select kind, record, before from lagging where at > ? order by id desc",
+      `select kind, record, before from lagging
+       where at > ? or (others = 1 and at > ?) order by id desc`,
     );
     this.#prune = database.prepare("delete from lagging where at <= ?");
     records.onChange = (kind, id, before) => {
-      if (this.#lagMs() === 0) return;
+      if (this.#lagMs() === 0 && !(this.#isOthers && this.#lateMs() > 0)) return;
       const state =
         before === null ? null : stringifyExact({ owner: before.owner, record: before.record });
-      this.#note.run(this.#clock.now(), kind, id, state);
+      this.#note.run(this.#clock.now(), this.#isOthers ? 1 : 0, kind, id, state);
     };
   }
 
-  /** Runs a read as of `readLagSeconds` ago. */
+  /** Runs writes of others. */
+  others<T>(work: () => T): T {
+    this.#isOthers = true;
+    try {
+      return work();
+    } finally {
+      this.#isOthers = false;
+    }
+  }
+
+  /** Runs a read as of `readLagSeconds` ago, and of `lateCommitSeconds` ago where others wrote. */
   read<T>(now: number, work: () => T): T {
-    const lagMs = this.#lagMs();
-    if (lagMs === 0) return work();
-    this.#prune.run(now - lagMs);
-    const young = this.#young.all(now - lagMs);
+    const [lagMs, lateMs] = [this.#lagMs(), this.#lateMs()];
+    if (lagMs === 0 && lateMs === 0) return work();
+    this.#prune.run(now - Math.max(lagMs, lateMs));
+    const young = this.#young.all(now - lagMs, now - lateMs);
     if (young.length === 0) return work();
     let result: { value: T } | null = null;
     try {
@@ -79,6 +92,10 @@ export class Lagging {
 
   #lagMs(): number {
     return this.#readings().readLagSeconds * 1000;
+  }
+
+  #lateMs(): number {
+    return this.#readings().lateCommitSeconds * 1000;
   }
 }
 

@@ -7,9 +7,14 @@ export interface LateWrite {
   readonly method: string;
   readonly path: string;
   readonly body: Buffer | null;
+  /** JSON of its {@link Write} when it arrives only then (fault `held`); null: it arrived and commits late. */
+  readonly write: string | null;
 }
 
-/** Writes that answered 5xx and commit later (reading `failingWritesCommitLateSeconds`). */
+/**
+ * Writes that are carried out later: those that answered 5xx (reading `failingWritesCommitLateSeconds`), and those that
+ * the network holds (fault `held`).
+ */
 export class LateWrites {
   readonly #insert: Statement<[Record<string, unknown>]>;
   readonly #due: Statement<[number], LateWrite>;
@@ -17,7 +22,8 @@ export class LateWrites {
 
   constructor(database: Database) {
     this.#insert = database.prepare(
-      "insert into late (due, key, method, path, body) values (:due, :key, :method, :path, :body)",
+      `insert into late (due, key, method, path, body, write)
+       values (:due, :key, :method, :path, :body, :write)`,
     );
     this.#due = database.prepare("select * from late where due <= ? order by due, id limit 1");
     this.#delete = database.prepare("delete from late where id = ?");

@@ -11,6 +11,11 @@ const Readings = z.strictObject({
   failingWritesCommitLateSeconds: z.number().min(0),
   readLagSeconds: z.number().min(0),
   deduplicateInvoiceNumbers: z.boolean(),
+  supplierConnectionRuns: z.enum(["fromUs", "toUs"]),
+  createdInvoiceStatus: z.enum(["OUTSTANDING", "DRAFT"]),
+  numbersWritten: z.enum(["plain", "padded", "exponent", "alternating"]),
+  lateCommitSeconds: z.number().min(0),
+  replayShown: z.boolean(),
 });
 export type Readings = z.infer<typeof Readings>;
 
@@ -25,6 +30,11 @@ const atStart: Readings = {
   failingWritesCommitLateSeconds: 0,
   readLagSeconds: 0,
   deduplicateInvoiceNumbers: false,
+  supplierConnectionRuns: "fromUs",
+  createdInvoiceStatus: "OUTSTANDING",
+  numbersWritten: "plain",
+  lateCommitSeconds: 0,
+  replayShown: true,
 };
 
 export class ReadingsInForce {

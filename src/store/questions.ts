@@ -76,6 +76,13 @@ export function questions(database: Database.Database) {
      from audit left join flow using (flow) where request = ? or delivery = ? order by audit`,
   );
 
+  const retried = database
+    .prepare<[string, number], string | null>(
+      `select group_concat(detail, '; ') from audit where event = 'retried' and delivery in (
+         select delivery from delivery
+         where number = ? and +record = (select record from delivery where delivery = ?))`,
+    )
+    .pluck();
   const givenUp = database.prepare<[string], AuditRow>(
     `select at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail
      from request join audit using (request) left join flow on flow.flow = audit.flow
@@ -111,6 +118,10 @@ export function questions(database: Database.Database) {
     /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
     givenUp(number: string): AuditRow[] {
       return givenUp.all(number);
+    },
+    /** The causes in spite of which a person had this record go again; null: nobody had. */
+    retriedDespite(delivery: number, number: string): string | null {
+      return retried.get(number, delivery) ?? null;
     },
   };
 }

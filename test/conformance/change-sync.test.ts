@@ -1,6 +1,6 @@
 /** Part 4, rule P2, and the readings of a walk. */
 import { describe, expect, it } from "vitest";
-import { order } from "./samples.ts";
+import { order, invoice } from "./samples.ts";
 import { idsOf, instant, invalid, times, useSandbox, type Answer, type Row } from "./support.ts";
 
 const sandbox = useSandbox();
@@ -280,4 +280,20 @@ describe("lists that are not walked", () => {
       expect(asked.rows).toEqual(plain.rows);
     },
   );
+});
+
+it("reading switched: lateCommitSeconds: what others write is listed so much later than its updatedAt", async () => {
+  await control.readings({ lateCommitSeconds: 480 });
+  const [theirs] = await control.records("invoices", [{ invoiceNumber: "THEIRS" }]);
+  const { data: ours } = await sandbox.post("/invoices", invoice());
+  const numbers = async (): Promise<unknown[]> =>
+    (await sandbox.get("/invoices?updatedSince=2020-01-01T00:00:00Z")).rows.map(
+      (row) => row["invoiceNumber"],
+    );
+  expect(await numbers()).toEqual([ours["invoiceNumber"]]);
+  expect((await sandbox.get(`/invoices/${String(theirs?.["id"])}`)).status).toBe(404);
+  await control.advance(479);
+  expect(await numbers()).toHaveLength(1);
+  await control.advance(2);
+  expect(await numbers()).toEqual(["THEIRS", ours["invoiceNumber"]]);
 });

@@ -230,5 +230,28 @@ describe.each([
     const { data } = await sandbox.post(path, party({ externalId: "C-4711" }));
     const { data: read } = await sandbox.get(`/connections/${String(data["connectionId"])}`);
     expect(read["erpId"]).toBeNull();
+    const company = (await control.stored("companies")).find(({ id }) => id === data["id"]);
+    expect(company).toMatchObject({ contact: { externalId: "C-4711" } });
   });
+});
+
+it("reading switched: supplierConnectionRuns toUs: the connection runs from the supplier to us", async () => {
+  await control.readings({ supplierConnectionRuns: "toUs" });
+  const us = sandbox.company("supplier");
+  const made = await Promise.all(
+    ["/suppliers", "/customers"].map(async (path) => (await sandbox.post(path, party())).data),
+  );
+  const [supplier, customer] = await Promise.all(
+    made.map(
+      async ({ connectionId }) => (await sandbox.get(`/connections/${String(connectionId)}`)).data,
+    ),
+  );
+  expect(supplier).toMatchObject({ fromCompanyId: made[0]?.["id"], toCompanyId: us });
+  expect(customer).toMatchObject({ fromCompanyId: us, toCompanyId: made[1]?.["id"] });
+  const listed = async (direction: string): Promise<unknown[]> =>
+    (await sandbox.get(`/connections?direction=${direction}&search=bayou`)).rows.map(
+      ({ id }) => id,
+    );
+  expect(await listed("inbound")).toEqual([supplier?.["id"]]);
+  expect(await listed("outbound")).toEqual([customer?.["id"]]);
 });

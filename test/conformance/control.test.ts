@@ -174,6 +174,11 @@ describe("readings", () => {
     failingWritesCommitLateSeconds: 0,
     readLagSeconds: 0,
     deduplicateInvoiceNumbers: false,
+    supplierConnectionRuns: "fromUs",
+    createdInvoiceStatus: "OUTSTANDING",
+    numbersWritten: "plain",
+    lateCommitSeconds: 0,
+    replayShown: true,
   };
 
   it("GET /readings tells all of them; POST answers all of them", async () => {

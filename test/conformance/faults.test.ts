@@ -276,6 +276,70 @@ describe("cursor", () => {
   });
 });
 
+describe("twice", () => {
+  it("the request is carried out as if it came twice; the client sees the second answer, a replay", async () => {
+    await control.fault({ kind: "twice" });
+    const answer = await send();
+    expect(answer.status).toBe(201);
+    expect(replayed(answer)).toBe(true);
+    expect(await written()).toBe(1);
+    expect(await control.requests()).toMatchObject([{ fault: "twice", replayed: true }]);
+  });
+
+  it("a request that is refused is refused again, and a read is answered", async () => {
+    await control.fault({ kind: "twice", times: 2 });
+    expect(await sandbox.post("/orders", {}, { key })).toMatchObject(invalid);
+    expect((await sandbox.get("/orders")).status).toBe(200);
+    expect(await control.faults()).toEqual([]);
+  });
+
+  it("reading switched: replayShown false: a replay does not say that it is one", async () => {
+    await control.readings({ replayShown: false });
+    const { data } = await send();
+    const again = await send();
+    expect(replayed(again)).toBe(false);
+    expect(again.data).toEqual(data);
+  });
+});
+
+describe("held", () => {
+  const bulk = (price: number): Row => ({ prices: [{ terminalId: "H", product: "ULSD", price }] });
+  const post = (price: number, key: string): Promise<Answer> =>
+    sandbox.post("/pricing/bulk/rack", bulk(price), { key });
+  const price = async (): Promise<unknown> => (await control.stored("rack-prices"))[0]?.["price"];
+
+  it("the connection is torn; the request is carried out so much later", async () => {
+    await control.fault({ kind: "held", seconds: 60 });
+    await expect(send()).rejects.toThrow();
+    expect(await written()).toBe(0);
+    await control.advance(61);
+    expect(await written()).toBe(1);
+    expect(replayed(await send())).toBe(true);
+    expect(await control.requests()).toMatchObject([
+      { status: null, fault: "held" },
+      { status: 201, replayed: false },
+      { replayed: true },
+    ]);
+  });
+
+  it("a late one changes nothing where its key is on record, and everything where it is not", async () => {
+    await control.fault({ kind: "held", seconds: 60, times: 2 });
+    await expect(post(1, key)).rejects.toThrow();
+    await expect(post(2, "another-key-for-that")).rejects.toThrow();
+    await post(1, key);
+    await post(3, "and-the-newest-prices");
+    expect(await price()).toBe(3);
+    await control.advance(61);
+    expect(await price()).toBe(2);
+  });
+
+  it("a read that is held is gone", async () => {
+    await control.fault({ kind: "held", seconds: 1 });
+    await expect(sandbox.get("/orders")).rejects.toThrow();
+    expect((await sandbox.get("/orders")).status).toBe(200);
+  });
+});
+
 describe("nothing is lost or doubled", () => {
   const faults: Row[] = [
     { kind: "reset", when: "before" },
@@ -284,6 +348,8 @@ describe("nothing is lost or doubled", () => {
     { kind: "garbage" },
     { kind: "status", status: 429 },
     { kind: "delay", ms: 20 },
+    { kind: "twice" },
+    { kind: "held", seconds: 0 },
   ];
 
   it.each(faults)("an invoice sent again under its key after %j is there once", async (fault) => {

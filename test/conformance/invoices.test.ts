@@ -96,6 +96,15 @@ describe("POST /invoices", () => {
     expect(await listed("search=TWICE")).toHaveLength(2);
   });
 
+  it("reading switched: createdInvoiceStatus DRAFT: a new invoice is not issued yet", async () => {
+    await control.readings({ createdInvoiceStatus: "DRAFT" });
+    const payerCompanyId = sandbox.company("customer");
+    const { status, data } = await sandbox.post("/invoices", invoice({ payerCompanyId }));
+    expect([status, data["status"]]).toEqual([201, "DRAFT"]);
+    const path = `/invoices/${String(data["id"])}`;
+    expect((await sandbox.get(path, { as: "customer" })).status).toBe(404);
+  });
+
   it("reading switched: deduplicateInvoiceNumbers makes no second one", async () => {
     await control.readings({ deduplicateInvoiceNumbers: true });
     const body = invoice({ invoiceNumber: "TWICE" });

@@ -55,6 +55,7 @@ const faults: Row[] = [
   { kind: "truncate" },
   { kind: "garbage" },
   { kind: "delay", ms: 20 },
+  { kind: "held", seconds: 3_600 },
 ];
 
 /** Failing writes that commit late, and reads that lag behind: both within what settling allows for. */
@@ -108,6 +109,7 @@ describe.each(kinds)("$sink", ({ sink, path, documents, records, resource, digit
         expect(await records()).toEqual([]);
       } else {
         expect(counts).toEqual({ delivered: documents.length });
+        await control.advance(3_600);
         await expectAllThere();
       }
       await expectOneBodyPerKey(work);
@@ -175,7 +177,7 @@ test("a party whose id did not become the connection's, and whose answer was los
   const document = '{"name":"Bayou Trucking","externalId":"000417"}';
   const work = delivery(platform.sink("customers"), await platform.clock(), [document]);
   expect(await work.settled()).toEqual({ quarantined: 1 });
-  expect(work.store.questions.quarantine()[0]?.cause).toContain("has this name and no external id");
+  expect(work.store.questions.quarantine()[0]?.cause).toContain("in the name and no id of ours");
   expect((await control.requests("?method=POST")).length).toBe(1);
 });
 
@@ -202,4 +204,33 @@ test("a batch of prices that is committed late never overwrites newer ones", asy
   expect(await work.settled()).toEqual({ delivered: 1, superseded: 1 });
   await control.advance(600);
   expect(await control.stored("rack-prices", "supplier")).toMatchObject([{ price: 2.6 }]);
+});
+
+describe("a batch of prices that the network holds, with all its probes, never overwrites newer ones", () => {
+  const price = (amount: string) => [`{"terminalId":"HOU-1","product":"ULSD","price":${amount}}`];
+  const held = { method: "POST", kind: "held", seconds: 4 * 3_600 };
+  const stored = () => control.stored("rack-prices", "supplier");
+
+  test.each([5, 12, 20])("%i sends are held", async (sends) => {
+    await control.fault({ ...held, times: sends });
+    const clock = await platform.clock();
+    const work = delivery(platform.sink("rackPrices"), clock, price("2.5"), price("2.6"));
+    expect(await work.settled()).toEqual({ delivered: 2 });
+    expect(await stored()).toMatchObject([{ price: 2.6 }]);
+    await control.advance(4 * 3_600);
+    expect(await stored()).toMatchObject([{ price: 2.6 }]);
+    // In the end all that was held has come, and was known.
+    const late = (await control.requests("?method=POST")).filter(({ replayed }) => replayed);
+    expect(late).toHaveLength(sends);
+  });
+
+  test("although the platform has the same prices already, which proves no arrival", async () => {
+    await control.records("rack-prices", [{ terminalId: "HOU-1", product: "ULSD", price: 2.5 }]);
+    await control.fault({ ...held, times: 5 });
+    const clock = await platform.clock();
+    const work = delivery(platform.sink("rackPrices"), clock, price("2.5"), price("2.6"));
+    expect(await work.settled()).toEqual({ delivered: 2 });
+    await control.advance(4 * 3_600);
+    expect(await stored()).toMatchObject([{ price: 2.6 }]);
+  });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { times } from "../../../test/conformance/support.ts";
+import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
+import type { Memory } from "../../core/contract.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -18,6 +20,7 @@ const find = async (document = party(), firstSentAt: string | null = null) => {
   const to = sink();
   return to.find(outgoing(to, [document], { firstSentAt }), never);
 };
+const byText = (one: string, other: string): number => one.localeCompare(other);
 const at = async (seconds = 0) => new Date((await control.now()) + seconds * 1000).toISOString();
 
 test("what is frozen has the digits of the document", () => {
@@ -135,29 +138,125 @@ describe("where our id does not become the connection's erpId", () => {
     return send(document);
   };
 
-  test("a connection of that name that appeared since the first send is for a person", async () => {
-    const answer = await sendNameless();
-    expect(await find(party(), await at())).toEqual({
-      found: "different",
-      detail: `company ${answer.ids?.[0]} has this name and no external id`,
+  const linked = (companies: Record<string, string>, dismissed: string | null = null): Memory => ({
+    linked: (id) => companies[id] ?? null,
+    dismissed,
+  });
+  const findKnowing = (memory: Memory, document = party()) => {
+    const to = sink();
+    return to.find(outgoing(to, [document], {}), never, memory);
+  };
+
+  test.each([
+    ["just made", 0],
+    ["older than the first send", 3_600],
+  ])("a company of that name, %s, is for a person", async (_, age) => {
+    const [id] = (await sendNameless()).ids ?? [];
+    await control.advance(age);
+    for (const firstSentAt of [null, await at()])
+      expect(await find(party(), firstSentAt)).toMatchObject({
+        found: "different",
+        fault: { code: "same-name", next: expect.stringContaining("--receiver-id") as string },
+        detail: expect.stringContaining(String(id)) as string,
+      });
+  });
+
+  test("one that is linked with another code is another party", async () => {
+    const [id = ""] = (await sendNameless()).ids ?? [];
+    expect(await findKnowing(linked({ [`${id}`]: "another" }))).toMatchObject({ found: "none" });
+  });
+
+  test("one that is linked with this code is this party: a customer who becomes a supplier", async () => {
+    const [id = ""] = (await sendNameless()).ids ?? [];
+    expect(await findKnowing(linked({ [`${id}`]: "1" }))).toMatchObject({
+      found: "exact",
+      ids: [id],
     });
   });
 
-  test("clocks may differ by two minutes", async () => {
-    await sendNameless();
-    expect(await find(party(), await at(100))).toMatchObject({ found: "different" });
-    expect(await find(party(), await at(140))).toMatchObject({ found: "none" });
-  });
-
-  test("an older connection of that name is another company: it hinders nothing", async () => {
-    await sendNameless();
-    await control.advance(3_600);
-    expect(await find(party("000418"), await at())).toMatchObject({ found: "none" });
-    expect(await find(party("000418"))).toMatchObject({ found: "none" });
+  test("once a person was told of it and had the party go, it hinders nothing; a further one does", async () => {
+    const [id] = (await sendNameless()).ids ?? [];
+    const told = linked({}, `by a person, who was told: company ${id}`);
+    expect(await findKnowing(told)).toMatchObject({ found: "none" });
+    const [further] = (await send(party(), "fb1_test_0000000000000002")).ids ?? [];
+    const finding = await findKnowing(told);
+    expect(finding).toMatchObject({ found: "different" });
+    expect(finding.detail).toContain(further);
+    expect(finding.detail).not.toContain(id);
   });
 
   test("one with another external id is another company", async () => {
     await send(party("000418"));
     expect(await find(party("000417"), await at())).toMatchObject({ found: "none" });
+  });
+});
+
+describe("a connection may run either way", () => {
+  const toUs = async () => void (await control.readings({ supplierConnectionRuns: "toUs" }));
+  const sendSupplier = (document = party(), key?: string) => send(document, key, "suppliers");
+  const findAs = async (key: string) => {
+    const to = platform.sink("suppliers", {}, key);
+    const customer = (await control.stored("companies")).find(
+      ({ id }) => id === platform.company("customer"),
+    );
+    return to.find(outgoing(to, [party("000417", String(customer?.["name"]))]), never);
+  };
+  const requests = async (path: string) => (await control.requests(`?path=${path}`)).length;
+
+  test("exact: its id is the end that is not us", async () => {
+    await toUs();
+    const { ids } = await sendSupplier();
+    expect(await find()).toMatchObject({ found: "exact", ids });
+  });
+
+  test("one without an id is a suspect, and no stranger", async () => {
+    await toUs();
+    await control.readings({ externalIdBecomesErpId: false });
+    const { ids } = await sendSupplier();
+    expect((await find(party(), await at())).detail).toContain(ids?.[0]);
+  });
+
+  test("six suppliers whose answers were lost after the commit are there once each", async () => {
+    await toUs();
+    const clock = await platform.clock();
+    await control.fault({
+      method: "POST",
+      path: "/suppliers",
+      kind: "status",
+      status: 503,
+      when: "after",
+      times: 6,
+    });
+    const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
+    const work = delivery(platform.sink("suppliers", { clock }), clock, documents);
+    expect(await work.settled()).toEqual({ delivered: 6 });
+    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
+    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
+      times(6, (n) => `S-${n}`),
+    );
+  });
+
+  test("who we are is told by all our connections, and asked for once", async () => {
+    await toUs();
+    await sendSupplier();
+    const to = sink();
+    for (const _ of [1, 2]) await to.find(outgoing(to, [party()]), never);
+    expect(await requests("/connections")).toBe(3);
+    expect(await requests("/invoices")).toBe(0);
+  });
+
+  test("with one connection an invoice of ours tells it, else the profile that we may read", async () => {
+    const outsider = { fromCompanyId: platform.company("customer"), erpId: "000417" };
+    await control.records(
+      "connections",
+      [{ ...outsider, toCompanyId: platform.company("outsider") }],
+      "outsider",
+    );
+    const found = { found: "exact", ids: [platform.company("customer")] };
+    expect(await findAs("outsider")).toMatchObject(found);
+    expect(await requests(`/companies/${platform.company("customer")}/profile`)).toBe(1);
+    await control.records("invoices", [{ invoiceNumber: "X" }], "outsider");
+    expect(await findAs("outsider")).toMatchObject(found);
+    expect(await requests(`/companies/${platform.company("customer")}/profile`)).toBe(1);
   });
 });

@@ -1,14 +1,19 @@
 /** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
-import type { Outgoing, Sink } from "../../core/contract.ts";
+import type { Memory, Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection } from "../contract/connection.ts";
 import { CreateParty } from "../contract/party.ts";
+import { otherEnd, type Ourselves } from "./ourselves.ts";
 import { money, settledIn } from "./policy.ts";
-import { isSince, listAll, reading } from "./read-back.ts";
+import { listAll, reading } from "./read-back.ts";
 import { accepted, type Surroundings, writeSink } from "./write.ts";
 
-export function parties(surroundings: Surroundings, kind: "customer" | "supplier"): Sink {
+export function parties(
+  surroundings: Surroundings,
+  kind: "customer" | "supplier",
+  ourselves: Ourselves,
+): Sink {
   return writeSink(surroundings, {
     operation: `${kind}.create`,
     writes: "create",
@@ -19,35 +24,68 @@ export function parties(surroundings: Surroundings, kind: "customer" | "supplier
       target: `POST /${kind}s`,
       body: accepted(CreateParty, item?.document),
     }),
-    find: (request) => reading(() => find(surroundings, request)),
+    find: (request, memory) => reading(() => find(surroundings, ourselves, request, memory)),
   });
 }
 
 /**
- * By our own id on the connection. That it lands there is not specified: where it did not, a connection without an id
- * that appeared under the same name since our first send may be ours, and a person must tell.
+ * By our own id on the connection, whichever way it runs: neither is specified. A company of this name without any id
+ * may be ours however old it is, unless it is linked with another code: a person must tell.
  */
-async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+async function find(
+  surroundings: Surroundings,
+  ourselves: Ourselves,
+  request: Outgoing,
+  memory: Memory | undefined,
+): Promise<Finding> {
   const { name, externalId } = CreateParty.parse(parseExact(request.body));
-  const query = { direction: "outbound", search: beginningOf(name), pageSize: "500" };
-  const ours = new Set<string>();
-  let suspect: string | null = null;
+  const query = { direction: "all", search: beginningOf(name), pageSize: "500" };
   // A connection names nothing but companies: one that cannot be read may be ours.
   const listing = { path: "/connections", query, item: Connection, names: [""] };
+  const ours = new Set<string>();
+  const suspects = new Set<string>();
   for await (const connection of listAll(surroundings, listing)) {
-    const { toCompanyId, erpId, createdAt } = connection;
-    if (externalId !== undefined && erpId === externalId) ours.add(toCompanyId);
-    else if (erpId === null && isSince(createdAt, request)) suspect = toCompanyId;
+    const { id } = connection;
+    const erpId = connection.erpId ?? "";
+    const isMarked = externalId !== undefined && erpId === externalId;
+    if (!isMarked && erpId !== "") continue;
+    const us = await ourselves();
+    const company = us === null ? null : otherEnd(connection, us);
+    if (company === null) return notTold(id, name);
+    const code = memory?.linked(company) ?? null;
+    if (isMarked || (code !== null && code === request.items[0]?.number)) ours.add(company);
+    else if (code === null && !memory?.dismissed?.includes(company)) suspects.add(company);
   }
   const [first] = ours;
   if (ours.size > 1)
     return { found: "several", detail: `${externalId} is there as ${[...ours].join(" and ")}` };
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
-  if (suspect !== null)
-    return { found: "different", detail: `company ${suspect} has this name and no external id` };
+  if (suspects.size > 0) return sameName([...suspects], name);
   return { found: "none", detail: `no company with external id ${externalId}` };
 }
+
+const SHOWN_MAX = 20;
+
+/** The list finds parts of names, and does not tell them. */
+function sameName(companies: readonly string[], name: string): Finding {
+  const shown = companies.slice(0, SHOWN_MAX).join(", ");
+  const detail = `the platform has ${companies.length === 1 ? "a company" : `${companies.length} companies`} with "${name}" in the name and no id of ours: ${shown}`;
+  return {
+    found: "different",
+    detail,
+    fault: {
+      code: "same-name",
+      message: detail,
+      next: "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.",
+    },
+  };
+}
+
+const notTold = (connection: string, name: string): Finding => ({
+  found: "different",
+  detail: `connection ${connection} may be that of "${name}", and nothing tells which of its two companies is ours`,
+});
 
 /** As much of a name as a search takes; half a surrogate pair would match nothing. */
 const beginningOf = (name: string): string => name.slice(0, 100).replace(/[\uD800-\uDBFF]$/, "");

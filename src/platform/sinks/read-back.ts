@@ -54,6 +54,17 @@ export async function* listAll<Item>(
   }
 }
 
+/** The first of a list, at most `count`. @throws SourceUnavailable, also when one of them cannot be read */
+export async function firstOf<Item>(
+  surroundings: Surroundings,
+  path: string,
+  item: z.ZodType<Item>,
+  count: number,
+): Promise<readonly Item[]> {
+  const exchange = await get(surroundings, `${path}&page=1&pageSize=${count}`);
+  return readable(surroundings, listOf(item), exchange, path).data;
+}
+
 function mentions(record: unknown, names: readonly string[]): boolean {
   const text = stringifyExact(record);
   return names.some((name) => text.includes(JSON.stringify(name).slice(1, -1)));

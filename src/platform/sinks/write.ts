@@ -1,6 +1,6 @@
 /** What every write to the platform has in common: a checked document, one request under its key, one answer. */
 import type { z } from "zod";
-import type { Item, Outgoing, Sink } from "../../core/contract.ts";
+import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import { Refused } from "../../core/errors.ts";
 import { stringifyExact } from "../../core/json.ts";
@@ -29,7 +29,7 @@ export interface WriteOptions {
   readonly write: (items: readonly Item[]) => { readonly target: string; readonly body: unknown };
   /** The ids in an answer's data, one per item; null when they are not there. By default the record's own. */
   readonly ids?: (data: unknown) => readonly (string | null)[] | null;
-  readonly find: (request: Outgoing) => Promise<Finding>;
+  readonly find: (request: Outgoing, memory?: Memory) => Promise<Finding>;
   readonly recognise?: NonNullable<Sink["recognise"]>;
 }
 
@@ -41,7 +41,7 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
     itemsMax,
     ...(names === undefined ? {} : { names }),
     policy,
-    find: (request) => options.find(request),
+    find: (request, _signal, memory) => options.find(request, memory),
     ...(options.recognise === undefined ? {} : { recognise: options.recognise }),
     freeze(items) {
       const { target, body } = options.write(items);

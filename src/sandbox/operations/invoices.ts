@@ -37,13 +37,16 @@ export const invoices: Handlers<
     const body = known(call);
     requireRecord(call, "orders", "orderId", body.orderId);
     requireCompany(call, "payerCompanyId", body.payerCompanyId);
-    const unique = world.readings.values().deduplicateInvoiceNumbers;
-    if (unique && world.records.natural("invoices", key.company, invoiceNumber) !== null)
+    const { deduplicateInvoiceNumbers, createdInvoiceStatus: status } = world.readings.values();
+    if (
+      deduplicateInvoiceNumbers &&
+      world.records.natural("invoices", key.company, invoiceNumber) !== null
+    )
       throw invalid(`invoiceNumber ${invoiceNumber} exists already.`, [
         { path: "invoiceNumber", message: "exists already" },
       ]);
     const lineItems = (body.lineItems as readonly Fields[]).map(withAmount);
-    return one(201, create(call, "invoices", { ...body, lineItems }));
+    return one(201, create(call, "invoices", { ...body, lineItems, status }));
   },
 
   getInvoice(call) {

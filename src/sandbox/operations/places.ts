@@ -96,10 +96,12 @@ function createParty(call: Call, type: "CUSTOMER" | "SUPPLIER"): Answer {
     contact: { ...contact, ...(contactPhone === undefined ? {} : { contactPhone }) },
   };
   world.records.put("companies", company, id);
-  const { externalIdBecomesErpId } = world.readings.values();
+  const { externalIdBecomesErpId, supplierConnectionRuns } = world.readings.values();
+  const runsToUs = type === "SUPPLIER" && supplierConnectionRuns === "toUs";
+  const [fromCompanyId, toCompanyId] = runsToUs ? [id, key.company] : [key.company, id];
   const connection = create(call, "connections", {
-    fromCompanyId: key.company,
-    toCompanyId: id,
+    fromCompanyId,
+    toCompanyId,
     status: "ACCEPTED",
     erpId: externalIdBecomesErpId ? (contact.externalId ?? null) : null,
   });

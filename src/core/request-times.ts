@@ -1,0 +1,54 @@
+/** How long the request machine (request.ts) waits, and for how long the same bytes may go again unread. Pure. */
+import { later, type Moment } from "./moment.ts";
+import type { Answer, Policy } from "./outcome.ts";
+import type { RequestState } from "./request-state.ts";
+
+export const SENDS_MAX = 12;
+const HOLD_AFTER_FAILURE_MS = 60_000;
+const HOLD_AFTER_TIMEOUT_MS = 24 * 3_600_000;
+/** Longer holds than this can only come from a 504. */
+export const HOLD_OF_A_TIMEOUT_MS = 120_000;
+/** What a key's life of 23 hours leaves of the platform's 24. */
+const CLOCK_MARGIN_MS = 3_600_000;
+const BACK_OFF_MAX_MS = 5 * 60_000;
+
+/** How long the receiver holds the key after this answer, in ms (specification part 4, W5). */
+export function holdOf(answer: Answer): number {
+  if (answer.name === "timed-out") return HOLD_AFTER_TIMEOUT_MS;
+  if (answer.name === "outcome-unknown") return answer.waitMs ?? HOLD_AFTER_FAILURE_MS;
+  return answer.name === "failed" ? HOLD_AFTER_FAILURE_MS : 0;
+}
+
+/** While the key is held it would only answer conflicts. */
+export function held({ holdUntilWallMs }: RequestState, at: Moment): Moment {
+  const holdMs = Math.max((holdUntilWallMs ?? 0) - at.wallMs, 0);
+  return later(at, Math.min(holdMs, HOLD_OF_A_TIMEOUT_MS));
+}
+
+/** The same bytes may go again without a read only this soon after the earliest unresolved send, in the same boot. */
+export function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
+  const since = request.unresolved;
+  return (
+    since !== null &&
+    since.boot === now.boot &&
+    now.monoMs - since.monoMs < policy.probeMs &&
+    // The monotonic clock stands still while a machine sleeps; a wall clock that jumped only costs a read.
+    Math.abs(now.wallMs - since.wallMs) < policy.probeMs &&
+    request.sends < SENDS_MAX &&
+    !keyTooOld(request, policy, now)
+  );
+}
+
+/** Is the key older than the receiver is sure to remember it? */
+export function keyTooOld(request: RequestState, policy: Policy, now: Moment): boolean {
+  if (policy.keyLifeMs === null || request.firstSentWallMs === null) return false;
+  const ageMs = now.wallMs - request.firstSentWallMs;
+  // A key that was first used in the future was used by a clock that was ahead: nobody knows how old it is.
+  return ageMs >= policy.keyLifeMs || ageMs < -CLOCK_MARGIN_MS;
+}
+
+/** Doubling from a second to five minutes, with the jitter that keeps many from coming back at once. */
+export function backOffMs(failures: number, chance: number): number {
+  const ceiling = Math.min(1_000 * 2 ** Math.min(failures, 12), BACK_OFF_MAX_MS);
+  return Math.round(ceiling / 2 + (chance * ceiling) / 2);
+}

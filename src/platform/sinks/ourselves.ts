@@ -1,0 +1,60 @@
+/** Which company the API key acts for. No operation tells it, so it is derived from records that only we can have. */
+import { Connection } from "../contract/connection.ts";
+import { CompanyProfile } from "../contract/company.ts";
+import { ListedInvoice } from "../contract/invoice.ts";
+import { firstOf, recordAt } from "./read-back.ts";
+import type { Surroundings } from "./write.ts";
+
+/** Our company's id (UUID); null while nothing tells it. @throws SourceUnavailable */
+export type Ourselves = () => Promise<string | null>;
+
+/**
+ * In this order: the one company that is an end of all our connections (part 2, 2.8: each has us at one end); the
+ * issuer of an invoice that we issue (part 4, query `role`); the one end of our only connection whose profile we may
+ * read (part 4: own company). Asked once; what it found is kept.
+ */
+export function ourselves(surroundings: Surroundings): Ourselves {
+  let known: string | null = null;
+  return async () => {
+    known ??= await derived(surroundings);
+    return known;
+  };
+}
+
+/** The end of a connection that is not us; null when neither end is us. */
+export function otherEnd(
+  { fromCompanyId, toCompanyId }: Pick<Connection, "fromCompanyId" | "toCompanyId">,
+  us: string,
+): string | null {
+  if (fromCompanyId === us) return toCompanyId;
+  return toCompanyId === us ? fromCompanyId : null;
+}
+
+const CONNECTIONS = 100;
+
+async function derived(surroundings: Surroundings): Promise<string | null> {
+  const connections = await firstOf(
+    surroundings,
+    "/connections?direction=all",
+    Connection,
+    CONNECTIONS,
+  );
+  const ends = commonEnds(connections);
+  if (ends.length === 1) return ends[0] ?? null;
+  const [invoice] = await firstOf(surroundings, "/invoices?role=issuer", ListedInvoice, 1);
+  if (invoice !== undefined) return invoice.companyId;
+  const readable: string[] = [];
+  for (const id of ends)
+    if ((await recordAt(surroundings, `/companies/${id}/profile`, CompanyProfile)) !== null)
+      readable.push(id);
+  return readable.length === 1 ? (readable[0] ?? null) : null;
+}
+
+/** The companies that are an end of every one. */
+function commonEnds(connections: readonly Connection[]): string[] {
+  const [first] = connections;
+  if (first === undefined) return [];
+  return [...new Set([first.fromCompanyId, first.toCompanyId])].filter((id) =>
+    connections.every((one) => otherEnd(one, id) !== null),
+  );
+}
