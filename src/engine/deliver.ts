@@ -19,6 +19,7 @@ import { keyOf } from "./key.ts";
 import { limited, type Places } from "./places.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 import { reassigned } from "./verify.ts";
+import { hasten, keepWait } from "./waits.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -288,7 +289,7 @@ function apply(
   const at = engine.clock.now().wallMs;
   switch (request.machine.state) {
     case "done":
-      arrived(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      arrived(engine, flow, carried, cause, at);
       accepted(flow.sink, engine.store.lots, request.request, carried);
       break;
     case "rejected":
@@ -320,9 +321,10 @@ function arrived(
   engine: Engine,
   flow: Flow,
   carried: readonly Carried[],
-  ids: readonly (string | null)[],
+  cause: Answer | Finding,
   at: number,
 ): void {
+  const { ids = [], waits = [] }: Pick<Answer, "ids" | "waits"> = "ids" in cause ? cause : {};
   const there = flow.side === "platform" ? "erp" : "platform";
   carried.forEach((one, index) => {
     const id = ids[index] ?? null;
@@ -337,6 +339,8 @@ function arrived(
     }
     if (isAnother) reassigned(engine, flow, known);
     linkBoth(engine, flow, one, id, at);
+    keepWait(engine, flow, one.delivery, waits[index] ?? null);
+    hasten(engine, flow, one.delivery);
   });
 }
 
