@@ -7,7 +7,8 @@ import { disputedOf, noteDispute } from "./disputes.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { settlementMark } from "./marks.ts";
-import { pay, paymentsOf } from "./pay.ts";
+import { pay } from "./pay.ts";
+import { paymentsOf } from "./payment-moves.ts";
 import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
 
 /** A document and its invoice in Tryton. */
@@ -130,7 +131,7 @@ async function settle(
     amount: standing.toPay,
     date: document.paidDate,
     description: `${mark} ${why}`,
-    partial: false,
+    how: "all",
   });
   return why;
 }
