@@ -70,6 +70,15 @@ export const TrytonConfig = z.strictObject({
     .describe(
       "Whose calendar the days are of; left out: the time zone of the whole configuration.",
     ),
+  settleAfter: z
+    .string()
+    .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
+    .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
+    .prefault("26h")
+    .describe(
+      "How long an invoice that is paid on the platform waits for its payments, where a flow brings them; then the " +
+        "rest is settled as one. Longer than the interval at which payments are read; 0s: at once.",
+    ),
   deadlineMs: z
     .int()
     .min(1_000)
@@ -86,6 +95,14 @@ export const TrytonConfig = z.strictObject({
         "computes. Only then is looked for what it did; shorter on test systems only.",
     ),
 });
+
+/** Milliseconds. */
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 export type TrytonConfig = z.infer<typeof TrytonConfig>;
 

@@ -37,4 +37,5 @@ export async function noteDispute(
   await tryton.call("model.ir.note.create", [[note]]);
 }
 
-const resourceOf = (invoice: number): string => `account.invoice,${invoice}`;
+/** What a note is on. */
+export const resourceOf = (invoice: number): string => `account.invoice,${invoice}`;

@@ -50,7 +50,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
       {
         credit: d("20129.33"),
         date: "2026-11-20",
-        "move.": { description: `platform:${document.id}` },
+        "move.": { description: `platform:${document.id} settled as one` },
       },
     ]);
   });
@@ -70,7 +70,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const document = invoiceDocument();
     await send(sink, document);
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
-    const part = { invoice, date: "2026-11-19", description: "check 12", partial: true };
+    const part = { invoice, date: "2026-11-19", description: "check 12", how: "part" } as const;
     await pay(desk.books, { ...part, amount: d("129.33") });
     expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
     expect(await payments(desk)).toMatchObject([
@@ -85,7 +85,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const document = invoiceDocument();
     await send(sink, document);
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
-    const all = { invoice, date: "2026-11-19", description: "check 13", partial: false };
+    const all = { invoice, date: "2026-11-19", description: "check 13", how: "all" } as const;
     await pay(desk.books, { ...all, amount: d("20129.33") });
     expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
     expect(await payments(desk)).toHaveLength(1);

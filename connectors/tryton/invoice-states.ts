@@ -8,6 +8,7 @@ import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
+import { paymentsOf } from "./payment-moves.ts";
 import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
 import { day } from "./values.ts";
 
@@ -15,14 +16,21 @@ import { day } from "./values.ts";
 export interface Booked {
   readonly document: InvoiceDocument;
   readonly entry: Entry;
+  /** Until when it waits for its payments, ISO 8601 UTC; null: it is settled at once. */
+  readonly until: string | null;
+  /** It still does. */
+  readonly waits: boolean;
 }
 
-/** How far each is: `final`, `open` (there is something to do), or what a person must decide. @throws TrytonFault */
+/**
+ * How far each is: `final`, `waits` (paid on the platform, and its payments may still come), `open` (there is something
+ * to do), or what a person must decide. @throws TrytonFault
+ */
 export async function progressOf(books: Books, booked: readonly Booked[]): Promise<Progress[]> {
   return progress(books, booked, await disputedOf(books, idsOf(booked)));
 }
 
-type Progress = "final" | "open" | Fault;
+export type Progress = "final" | "waits" | "open" | Fault;
 
 const idsOf = (booked: readonly Booked[]): number[] => booked.map(({ entry }) => entry.id);
 
@@ -32,14 +40,15 @@ async function progress(
   disputed: ReadonlySet<number>,
 ): Promise<Progress[]> {
   const unsettled = await unsettledOf(books, booked);
-  return booked.map(({ document, entry }) => {
+  return booked.map(({ document, entry, waits }) => {
     const { status } = document;
     const { state, id } = entry;
     if (status === "void") return state === "cancelled" ? "final" : "open";
     if (state === "cancelled") return cancelledThere(document, entry);
-    if (isDraft(entry) && (books.config.posting === "post" || status === "paid")) return "open";
+    if (isDraft(entry) && books.config.posting === "post") return "open";
     if (disputed.has(id) !== (status === "disputed")) return "open";
-    return unsettled.has(id) ? "open" : "final";
+    const isUnsettled = unsettled.has(id) || (isDraft(entry) && status === "paid");
+    return isUnsettled ? (waits ? "waits" : "open") : "final";
   });
 }
 
@@ -52,52 +61,84 @@ async function unsettledOf(books: Books, booked: readonly Booked[]): Promise<Rea
   return new Set(standings.filter((one) => !isSettled(one)).map(({ id }) => id));
 }
 
+export interface Brought {
+  /** How far each was before. */
+  readonly progress: readonly Progress[];
+  /** False: all of them are there as `booked` shows them. */
+  readonly written: boolean;
+  /** Which invoices were settled as one, and why. */
+  readonly settled: ReadonlyMap<number, string>;
+}
+
 /**
- * Brings each to what its document says. True: nothing had to be written, all of them are there as `booked` shows them.
- * `made`: ids of invoices that are new, so that no note of ours can be on them. @throws Refused, TrytonFault, Waiting
+ * Brings each to what its document says. `made`: ids of invoices that are new, so that no note of ours can be on them.
+ * @throws Refused, TrytonFault, Waiting
  */
 export async function bringTo(
   books: Books,
   booked: readonly Booked[],
   made: ReadonlySet<number>,
-): Promise<boolean> {
+): Promise<Brought> {
   const older = idsOf(booked).filter((id) => !made.has(id));
   const disputed = await disputedOf(books, older);
   const before = await progress(books, booked, disputed);
+  const settled = new Map<number, string>();
   for (const [at, one] of booked.entries()) {
     const how = before[at];
     if (typeof how === "object") throw new Refused(how);
-    if (how === "open") await bring(books, one, disputed.has(one.entry.id));
+    const why = how === "open" ? await bring(books, one, disputed.has(one.entry.id)) : null;
+    if (why !== null) settled.set(one.entry.id, why);
   }
-  return before.every((how) => how === "final");
+  return { progress: before, written: before.includes("open"), settled };
 }
 
-async function bring(books: Books, { document, entry }: Booked, disputed: boolean): Promise<void> {
+/** Why it was settled as one; null: it was not. */
+async function bring(books: Books, booked: Booked, disputed: boolean): Promise<string | null> {
+  const { document, entry, waits } = booked;
   const { status } = document;
   // What is to pay may be less by now. One that is gone is told of by the look after this.
   const [standing] = await standingsOf(books, [entry.id]);
-  if (standing === undefined) return;
-  if (status === "void") return cancel(books, document, standing);
-  if (status === "paid" && !isSettled(standing)) await settle(books, document, standing);
+  if (standing === undefined) return null;
+  if (status === "void") {
+    await cancel(books, document, standing);
+    return null;
+  }
+  const settles = status === "paid" && !waits && !isSettled(standing);
+  const why = settles ? await settle(books, booked, standing) : null;
   if (disputed !== (status === "disputed")) await noteDispute(books, entry.id, !disputed);
+  return why;
 }
 
 /** With a queue in Tryton its state follows a little later than the payment. */
 const isSettled = ({ state, toPay }: Standing): boolean =>
   state === "paid" || (state === "posted" && toPay.sign === 0);
 
-/** Pays what no payment has covered. */
-async function settle(books: Books, document: InvoiceDocument, standing: Standing): Promise<void> {
+/** Pays what no payment has covered, once; the words that the payment has in Tryton say why. */
+async function settle(
+  books: Books,
+  { document, until }: Booked,
+  standing: Standing,
+): Promise<string> {
   if (isDraft(standing)) throw refused(document, standing, "not-posted");
   if (document.paidDate === null) throw refused(document, standing, "no-paid-date");
+  const mark = settlementMark(document.id);
+  const paid = await paymentsOf(books, standing.id);
+  if (paid.some((one) => one.mark === mark)) throw refused(document, standing, "settled-before");
+  const what = standing.toPay.equals(standing.total) ? "settled as one" : "the rest settled as one";
+  const after = hours(books.config.settleAfter);
+  const why = until === null ? what : `${what} because no payment of it came within ${after}`;
   await pay(books, {
     invoice: standing.id,
     amount: standing.toPay,
     date: document.paidDate,
-    description: settlementMark(document.id),
-    partial: false,
+    description: `${mark} ${why}`,
+    how: "all",
   });
+  return why;
 }
+
+const hours = (ms: number): string =>
+  ms % 3_600_000 === 0 ? `${ms / 3_600_000} h` : `${Math.ceil(ms / 1_000)} s`;
 
 /**
  * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
@@ -176,6 +217,10 @@ const REFUSALS = {
   "no-paid-date": {
     says: "is paid on the platform, which does not say when",
     next: "Enter the payment in Tryton by hand, then retry.",
+  },
+  "settled-before": {
+    says: "was settled as one before, and is open again in Tryton",
+    next: "Was that payment taken back in Tryton by mistake? An accountant pays it there, or corrects the platform, then resolves it here.",
   },
   "paid-already": {
     says: "is void on the platform, and paid or partly paid in Tryton",

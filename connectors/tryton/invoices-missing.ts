@@ -20,19 +20,19 @@ export async function missing(
   wantedIn: (body: string) => readonly Wanted[],
 ): Promise<readonly string[]> {
   const bodies = new Map<string, readonly Wanted[]>();
-  const documentOf = ({ id, body }: Delivered): InvoiceDocument | null => {
+  const toldOf = ({ id, body }: Delivered): Wanted | null => {
     if (body === null) return null;
     const wanted = bodies.get(body) ?? wantedIn(body);
     bodies.set(body, wanted);
-    return wanted.find(({ document }) => document.id === id)?.document ?? null;
+    return wanted.find(({ document }) => document.id === id) ?? null;
   };
   const gone: string[] = [];
   try {
     for (let at = 0; at < delivered.length; at += LOT) {
       const lot = delivered.slice(at, at + LOT);
       const told = lot.flatMap((one) => {
-        const document = documentOf(one);
-        return document === null ? [] : [{ ...one, document }];
+        const wanted = toldOf(one);
+        return wanted === null ? [] : [{ ...wanted, ...one }];
       });
       const linked = lot.filter((one) => !told.some(({ id }) => id === one.id));
       gone.push(...(await lost(books, guard, told)), ...(await unlinked(books, type, linked)));
@@ -45,6 +45,7 @@ export async function missing(
 
 interface Told extends Delivered {
   readonly document: InvoiceDocument;
+  readonly until: string | null;
 }
 
 /** Books that were restored give numbers a second time: without the platform's id the figures must be the same too. */
@@ -52,7 +53,8 @@ async function lost(books: Books, guard: Guard, told: readonly Told[]): Promise<
   const verdicts = await look(books, guard, told);
   const there = told.flatMap((one, at) => {
     const verdict = verdicts[at];
-    return verdict?.found === "one" ? [{ ...one, entry: verdict.entry }] : [];
+    const waits = one.waitsUntil !== undefined;
+    return verdict?.found === "one" ? [{ ...one, entry: verdict.entry, waits }] : [];
   });
   const progress = await progressOf(books, there);
   const undone = there.filter((_, at) => progress[at] === "open");

@@ -5,12 +5,18 @@
 import { z } from "zod";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { type Answer, type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
+import {
+  type Answer,
+  type Finding,
+  keyless,
+  type Policy,
+  type Waits,
+} from "../../src/core/outcome.ts";
 import { book } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
-import { type Booked, bringTo, progressOf } from "./invoice-states.ts";
+import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
 import { inspectionsOf } from "./inspection.ts";
 import { missing } from "./invoices-missing.ts";
 import { answering, finding } from "./outcome.ts";
@@ -36,7 +42,7 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
     policy: policyOf(books),
     freeze: (items) => ({
       target: `account.invoice ${type}`,
-      body: stringifyExact(items.map(frozen)),
+      body: stringifyExact(items.map((item) => frozen(books, item))),
     }),
     send: (request) => answering(() => send(books, guard, wantedIn(request))),
     find: (request) => finding(() => find(books, guard, wantedIn(request))),
@@ -47,12 +53,22 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
   };
 }
 
-const Body = z.array(z.object({ document: InvoiceDocument, counterpart: z.string().nullable() }));
+const Body = z.array(
+  z.object({
+    document: InvoiceDocument,
+    counterpart: z.string().nullable(),
+    until: z.string().nullable().default(null),
+  }),
+);
 
-const frozen = ({ document, counterpart }: Item): Wanted => ({
-  document: InvoiceDocument.parse(document),
-  counterpart,
-});
+function frozen({ config }: Books, { document, counterpart, settledSince }: Item): Wanted {
+  const parsed = InvoiceDocument.parse(document);
+  const waits = parsed.status === "paid" && settledSince !== undefined && config.settleAfter > 0;
+  const until = waits
+    ? new Date(Date.parse(settledSince) + config.settleAfter).toISOString()
+    : null;
+  return { document: parsed, counterpart, until };
+}
 
 const wantedIn = ({ body }: Pick<Outgoing, "body">): Wanted[] => Body.parse(parseExact(body));
 
@@ -66,13 +82,19 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const there = booked.filter((id) => id !== null);
   const made = there.filter((id) => verdicts[booked.indexOf(id)]?.found === "none");
   const before = await entries(books, wanted, booked);
-  const final = await bringTo(books, before, new Set(made));
-  const after = final ? before : await entries(books, wanted, booked);
-  const progress = final ? [] : await progressOf(books, after);
+  const { progress: first, written, settled } = await bringTo(books, before, new Set(made));
+  const after = written ? await entries(books, wanted, booked) : before;
+  const progress = written ? await progressOf(books, after) : first;
+  const detail = told(wanted, after, progress, settled);
   // A button says nothing when it does nothing; and somebody may have deleted a draft.
-  if (after.length < there.length || progress.some((how) => how !== "final"))
-    return { name: "failed", detail: `not all of it is done: ${told(wanted, after)}` };
-  return { name: "done", detail: told(wanted, after), ids: idsOf(wanted, after) };
+  if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
+    return { name: "failed", detail: `not all of it is done: ${detail}` };
+  return {
+    name: "done",
+    detail,
+    ids: idsOf(wanted, after),
+    waits: waitsOf(wanted, after, progress),
+  };
 }
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
@@ -83,9 +105,7 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   if (bad?.found === "several" || bad?.found === "different")
     return { found: bad.found, detail: bad.detail };
   const booked = verdicts.flatMap((verdict, at) =>
-    verdict.found === "one"
-      ? [{ document: (wanted[at] as Wanted).document, entry: verdict.entry }]
-      : [],
+    verdict.found === "one" ? [bookedAs(books, wanted[at] as Wanted, verdict.entry)] : [],
   );
   const progress = await progressOf(books, booked);
   const fault = progress.find((one) => typeof one === "object");
@@ -94,10 +114,11 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
     ({ document }) =>
       document.status !== "void" && !booked.some((one) => one.document === document),
   );
-  const detail = told(wanted, booked);
-  return absent.length > 0 || progress.includes("open")
-    ? { found: "none", detail: `not all of it is done: ${detail}` }
-    : { found: "exact", ids: idsOf(wanted, booked), detail };
+  const detail = told(wanted, booked, progress);
+  if (absent.length > 0 || progress.includes("open"))
+    return { found: "none", detail: `not all of it is done: ${detail}` };
+  const waits = waitsOf(wanted, booked, progress);
+  return { found: "exact", ids: idsOf(wanted, booked), waits, detail };
 }
 
 /** As they are now. */
@@ -110,11 +131,28 @@ async function entries(
     books,
     booked.filter((id) => id !== null),
   );
-  return wanted.flatMap(({ document }, at) => {
+  return wanted.flatMap((one, at) => {
     const found = now.find(({ id }) => id === booked[at]);
-    return found === undefined ? [] : [{ document, entry: found }];
+    return found === undefined ? [] : [bookedAs(books, one, found)];
   });
 }
+
+const bookedAs = ({ surroundings }: Books, { document, until }: Wanted, entry: Entry): Booked => ({
+  document,
+  entry,
+  until,
+  waits: until !== null && surroundings.now().toISOString() < until,
+});
+
+const waitsOf = (
+  wanted: readonly Wanted[],
+  booked: readonly Booked[],
+  progress: readonly Progress[],
+): Waits =>
+  wanted.map(({ document, until }) => {
+    const at = booked.findIndex((one) => one.document === document);
+    return progress[at] === "waits" ? until : null;
+  });
 
 const entryIn = (booked: readonly Booked[], { document }: Wanted): Entry | undefined =>
   booked.find((one) => one.document === document)?.entry;
@@ -126,12 +164,22 @@ const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | 
     return found === undefined ? null : idOf(found);
   });
 
-/** `INV-1 posted, INV-2 paid; FL-3 was void before it was booked: nothing is in Tryton` */
-const told = (wanted: readonly Wanted[], booked: readonly Booked[]): string =>
+/** `INV-1 posted, INV-2 paid, FL-3 was void before it was booked: nothing is in Tryton` */
+const told = (
+  wanted: readonly Wanted[],
+  booked: readonly Booked[],
+  progress: readonly Progress[],
+  settled: ReadonlyMap<number, string> = new Map(),
+): string =>
   wanted
     .map((one) => {
-      const found = entryIn(booked, one);
-      if (found !== undefined) return `${idOf(found)} ${found.state}`;
+      const at = booked.findIndex(({ document }) => document === one.document);
+      const found = booked[at]?.entry;
+      if (found !== undefined) {
+        const waits = progress[at] === "waits" ? `; waits for its payments until ${one.until}` : "";
+        const why = settled.get(found.id);
+        return `${idOf(found)} ${found.state}${waits}${why === undefined ? "" : `; ${why}`}`;
+      }
       const { number, status } = one.document;
       return status === "void"
         ? `${number} was void before it was booked: nothing is in Tryton`

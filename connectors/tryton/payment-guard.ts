@@ -3,7 +3,8 @@ import type { Books } from "./books.ts";
 import { busyWhen, openClaims } from "./claims.ts";
 import type { PaymentDocument } from "./documents.ts";
 import { paymentMark } from "./marks.ts";
-import { pay, paymentsOf, startOf, type ToPay } from "./pay.ts";
+import { pay, startOf, type ToPay } from "./pay.ts";
+import { paymentsOf } from "./payment-moves.ts";
 
 type Which = Pick<PaymentDocument, "id" | "type">;
 

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import type { Inspection, Sink } from "../../src/core/contract.ts";
+import type { Answer } from "../../src/core/outcome.ts";
+import type { PaymentDocument } from "./documents.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
+import { pay } from "./pay.ts";
 import { paymentSink } from "./payments.ts";
 import {
   allInvoices,
@@ -11,6 +15,7 @@ import {
   deskIn,
   find,
   invoiceDocument,
+  type InvoiceRow,
   losing,
   missingOf,
   paymentDocument,
@@ -20,6 +25,30 @@ import {
 } from "./sink.fixture.ts";
 
 const never = new AbortController().signal;
+
+/** How the books hold a payment that was delivered under this answer. */
+async function inspect(
+  sink: Sink,
+  payment: PaymentDocument,
+  { ids = [] }: Answer,
+): Promise<readonly Inspection[] | undefined> {
+  const { body } = requestOf(sink, [payment]);
+  const delivered = ids.map((id) => ({ id: payment.id, counterpart: id as string, body }));
+  return sink.inspect?.(delivered, never);
+}
+
+/** `#12 payment:5f0c…` */
+const moveIn = ({ ids = [] }: Answer): number => Number(/^#(\d+)/.exec(ids[0] as string)?.[1]);
+
+/** As people take a payment back. */
+async function cancelMove({ clerk }: Desk, move: number): Promise<void> {
+  const context = { active_model: "account.move", active_id: move, active_ids: [move] };
+  const [session] = await clerk.call<[number]>("wizard.account.move.cancel.create", [], {
+    context,
+  });
+  const params = [session, { default: { description: "bounced" } }, "cancel"];
+  await clerk.call("wizard.account.move.cancel.execute", params, { context });
+}
 
 /** One invoice of 20129.33 in the books, and the sink of payments. */
 async function booked(desk: Desk) {
@@ -82,33 +111,137 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
   });
 
-  test("more than is to pay is refused with both figures", async () => {
+  test("more than is to pay settles the invoice, and the rest stands on the party's account", async () => {
     const desk = deskIn(server);
     const { sink, invoice, toPay } = await booked(desk);
-    const payment = paymentDocument({ invoice: invoice.number, amount: d("20129.34") });
-    expect(await send(sink, payment)).toMatchObject({
+    const part = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
+    await send(sink, part);
+    const over = paymentDocument({ invoice: invoice.number, amount: d("20050.00") });
+    const answer = await send(sink, over);
+    expect(answer).toMatchObject({ name: "done", ids: [expect.stringMatching(/^#\d+ payment:/)] });
+    expect(await send(sink, over)).toEqual(answer);
+    expect(await find(sink, over)).toMatchObject({ found: "exact", ids: answer.ids });
+    expect(await toPay()).toMatchObject({ state: "paid" });
+    const lines = await rows<{ credit: unknown; reconciliation: number | null }>(
+      desk,
+      "account.move.line",
+      [
+        ["account.code", "=", "1200"],
+        ["move.description", "like", `payment:${over.id}%`],
+      ],
+      ["credit", "reconciliation", "party.code"],
+    );
+    expect(lines.map((line) => [String(line.credit), line.reconciliation === null])).toEqual([
+      ["20000.00", false],
+      ["50.00", true],
+    ]);
+    const [held] = (await inspect(sink, over, answer)) ?? [];
+    expect(held).toEqual({ is: "there", differences: [] });
+
+    // Tryton takes no payment of an invoice that is paid: a person enters it.
+    const again = paymentDocument({ invoice: invoice.number, amount: d("1.00") });
+    expect(await send(sink, again)).toMatchObject({
       name: "invalid",
       fault: {
         code: "more-than-to-pay",
-        message: `payment ACH 4711: invoice ${invoice.number} has 20129.33 to pay, not 20129.34`,
+        message: `payment ACH 4711: invoice ${invoice.number} has 0.00 to pay, not 1.00`,
       },
     });
-    expect(await toPay()).toMatchObject({ amount_to_pay: d("20129.33") });
   });
 
-  test("a payment of what was settled as paid before is not booked again", async () => {
+  test("more than is to pay, where a clerk entered a part, is a person's: it may be the same money", async () => {
+    const desk = deskIn(server);
+    const { sink, invoice, toPay } = await booked(desk);
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    const check = { date: "2026-11-19", description: "check 12", how: "part" } as const;
+    await pay(desk.books, { ...check, invoice: id, amount: d("129.33") });
+    const payment = paymentDocument({ invoice: invoice.number, amount: d("20129.33") });
+    expect(await send(sink, payment)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: `payment ACH 4711: invoice ${invoice.number} has 20000.00 to pay, not 20129.33: 129.33 was paid in Tryton`,
+      },
+    });
+    expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
+  });
+
+  test("two payments with one reference are two payments, and each keeps it", async () => {
+    const desk = deskIn(server);
+    const { sink, invoice, toPay } = await booked(desk);
+    const description = "Check 4711; surcharge 1.00";
+    const two = [d("29.33"), d("100.00")].map((amount) =>
+      paymentDocument({ invoice: invoice.number, amount, description }),
+    );
+    for (const one of two) expect(await send(sink, one)).toMatchObject({ name: "done" });
+    expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
+    const found = [["description", "ilike", "%check 4711%"]];
+    expect(await rows(desk, "account.move", found, ["description"])).toMatchObject(
+      two.map(({ id }) => ({ description: `payment:${id} ${description}` })),
+    );
+  });
+
+  test("payments of what was settled as one are noted on it with their references, and counted once", async () => {
     const desk = deskIn(server);
     const { sink, invoice } = await booked(desk);
     const first = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     await send(sink, first);
     const paid = { ...invoice, status: "paid", paidDate: "2026-11-21" } as const;
     await send(invoiceSink(desk.books), paid);
-    const second = paymentDocument({ invoice: invoice.number, amount: d("20000.00") });
-    expect(await send(sink, second)).toMatchObject({ name: "done", ids: [null] });
-    expect(await find(sink, second)).toMatchObject({ found: "exact", ids: [null] });
-    const third = paymentDocument({ invoice: invoice.number, amount: d("20000.01") });
-    expect(await send(sink, third)).toMatchObject({ fault: { code: "more-than-to-pay" } });
+    const amounts = ["15000.00", "5000.00"];
+    for (const [at, amount] of amounts.entries()) {
+      const one = paymentDocument({
+        invoice: invoice.number,
+        amount: d(amount),
+        description: `Check ${at}`,
+      });
+      expect(await find(sink, one)).toMatchObject({ found: "none" });
+      for (let times = 0; times < 2; times++)
+        expect(await send(sink, one)).toMatchObject({ name: "done", ids: [null] });
+      expect(await find(sink, one)).toMatchObject({ found: "exact", ids: [null] });
+    }
+    const notes = await rows<{ message: string }>(desk, "ir.note", [], ["message"]);
+    expect(notes.map(({ message }) => message.replace(/payment:\S+/, "payment"))).toEqual(
+      amounts.map(
+        (amount, at) =>
+          `payment of ${amount} on 2026-11-21: Check ${at}. It is part of what was settled as one before.`,
+      ),
+    );
+    // All of what was settled as one has its payment: this is more money.
+    const more = paymentDocument({ invoice: invoice.number, amount: d("0.01") });
+    expect(await send(sink, more)).toMatchObject({ fault: { code: "more-than-to-pay" } });
     expect(await send(sink, first)).toMatchObject({ name: "done", ids: [expect.any(String)] });
+  });
+
+  test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {
+    const desk = deskIn(server);
+    const { sink, invoice, toPay } = await booked(desk);
+    const payments = ["100.00", "29.33"].map((amount) =>
+      paymentDocument({ invoice: invoice.number, amount: d(amount) }),
+    );
+    const [back, kept] = payments as [PaymentDocument, PaymentDocument];
+    const [backId, keptId] = [await send(sink, back), await send(sink, kept)];
+    const move = moveIn(backId);
+    await cancelMove(desk, move);
+    expect(await toPay()).toMatchObject({ amount_to_pay: d("20100.00") });
+    expect(await find(sink, back)).toMatchObject({ found: "exact" });
+    expect(await inspect(sink, back, backId)).toEqual([
+      {
+        is: "there",
+        differences: [
+          { field: "state", expected: "paid", held: "ended" },
+          { field: "document", expected: invoice.number, held: "none" },
+        ],
+      },
+    ]);
+    expect(await inspect(sink, kept, keptId)).toEqual([{ is: "there", differences: [] }]);
+    // What was brought says otherwise: as if somebody had edited it.
+    const edited = { ...kept, amount: d("30.00"), date: "2026-11-20", description: "Check 1" };
+    expect(await inspect(sink, edited, keptId)).toMatchObject([
+      { differences: [{ field: "days.date" }, { field: "money.amount" }, { field: "reference" }] },
+    ]);
+    expect(await inspect(sink, kept, { ...keptId, ids: ["#4711 payment:x"] })).toEqual([
+      { is: "gone" },
+    ]);
   });
 
   test("the same payment with another amount is told apart", async () => {

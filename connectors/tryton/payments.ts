@@ -6,13 +6,14 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "./documents.ts";
-import { inspectionsOf } from "./inspection.ts";
+import { coveredOf, noteCovered, uncovered } from "./covered.ts";
+import { inspectPayments } from "./holdings-payments.ts";
 import { policyOf } from "./invoices.ts";
-import { markIn, paymentMark, settlementMark } from "./marks.ts";
+import { paymentMark, settlementMark } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
-import { type Paid, paymentsOf } from "./pay.ts";
+import type { ToPay } from "./pay.ts";
 import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { type Paid, paymentsOf } from "./payment-moves.ts";
 import { linkedAs, type Standing } from "./standing.ts";
 
 export function paymentSink(books: Books): Sink {
@@ -29,38 +30,58 @@ export function paymentSink(books: Books): Sink {
     }),
     send: (request) => answering(() => send(books, guard, documentIn(request))),
     find: (request) => finding(() => find(books, guard, documentIn(request))),
-    inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
+    inspect: (delivered, signal) => inspectPayments(books, delivered, signal),
   };
 }
 
-const documentIn = ({ body }: Outgoing): PaymentDocument => PaymentDocument.parse(parseExact(body));
+const documentIn = ({ body }: Pick<Outgoing, "body">): PaymentDocument =>
+  PaymentDocument.parse(parseExact(body));
 
 async function send(books: Books, guard: PaymentGuard, document: PaymentDocument): Promise<Answer> {
   const { id, amount, date, description } = document;
   const invoice = await invoiceOf(books, document);
-  const before = await paidOf(books, document, invoice);
-  if (before !== null) return doneBy(before, document);
+  const before = await heldOf(books, document, invoice);
+  if (before.is !== "absent") return doneBy(before, document);
   const elsewhere = await guard.known(document);
   if (elsewhere !== null) throw refused("other-in-tryton", document, notBy(elsewhere));
   if (invoice.state === "draft" || invoice.state === "validated" || invoice.state === "cancelled")
     throw refused("not-posted", document, `is ${invoice.state} in Tryton`);
-  const { toPay } = invoice;
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
     throw refused("not-payable", document, `cannot be paid with ${amount.text}`);
-  const over = amount.compare(toPay);
-  if (over > 0)
-    throw refused("more-than-to-pay", document, `has ${toPay.text} to pay, not ${amount.text}`);
-  await guard.pay(document, {
-    invoice: invoice.id,
-    amount,
-    date,
-    description: `${paymentMark(id)} ${description}`,
-    partial: over < 0,
-  });
-  const after = await paidOf(books, document, invoice);
-  if (after === null)
+  if (before.isCovered) await noteCovered(books, invoice.id, document);
+  else
+    await guard.pay(document, {
+      invoice: invoice.id,
+      amount,
+      date,
+      description: `${paymentMark(id)} ${description}`,
+      how: howToPay(document, invoice, before.paid),
+    });
+  const after = await heldOf(books, document, invoice);
+  if (after.is === "absent")
     return { name: "failed", detail: `Tryton took the payment ${id} and does not show it` };
   return doneBy(after, document);
+}
+
+/**
+ * More than is to pay settles the invoice, and the rest goes on the party's account: but only where everything that was
+ * paid before came from the platform. What somebody entered in Tryton may be this very money. @throws Refused
+ */
+function howToPay(
+  document: PaymentDocument,
+  { toPay, total }: Standing,
+  paid: readonly Paid[],
+): ToPay["how"] {
+  const { amount } = document;
+  const over = amount.compare(toPay);
+  if (over <= 0) return over === 0 ? "all" : "part";
+  const says = `has ${toPay.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
+  const ours = Decimal.sum(paid.filter((one) => !one.takenBack).map((one) => one.amount));
+  const others = total.minus(toPay).minus(ours);
+  if (others.sign > 0)
+    throw refused("paid-by-others", document, `${says}: ${others.fixed(CENTS)} was paid in Tryton`);
+  if (toPay.sign <= 0) throw refused("more-than-to-pay", document, says);
+  return "over";
 }
 
 async function find(
@@ -79,46 +100,51 @@ async function find(
   if (first !== undefined && !first.amount.equals(document.amount))
     return { found: "different", detail: `${detail} instead of ${document.amount.text}` };
   if (first !== undefined) return { found: "exact", ids: [idOf(first)], detail };
-  if (isCovered(document, invoice, all))
-    return { found: "exact", ids: [null], detail: covered(document) };
+  const covered = await coveredOf(books, invoice.id);
+  if (covered.some(({ mark }) => mark === paymentMark(document.id)))
+    return { found: "exact", ids: [null], detail: noted(document) };
   const elsewhere = await guard.known(document);
   return elsewhere === null
     ? { found: "none", detail }
     : { found: "different", detail: `${document.invoice} ${notBy(elsewhere)}` };
 }
 
-/** Its own accounting move; `covered`: it was settled before this payment was told; null: it is still to be made. */
-async function paidOf(
+/** `noted`: it is a note on an invoice that was settled as one. `isCovered`: it is to be noted so. */
+type Held =
+  | { readonly is: "paid"; readonly by: Paid }
+  | { readonly is: "noted" }
+  | { readonly is: "absent"; readonly isCovered: boolean; readonly paid: readonly Paid[] };
+
+/** @throws Refused when the books have the payment otherwise, TrytonFault */
+async function heldOf(
   books: Books,
   document: PaymentDocument,
-  invoice: Standing,
-): Promise<Paid | "covered" | null> {
-  const all = await paymentsOf(books, invoice.id);
-  const own = all.filter(({ mark }) => mark === paymentMark(document.id));
-  const [first] = own;
-  if (own.length > 1 || (first !== undefined && !first.amount.equals(document.amount)))
+  { id, platformId, toPay }: Standing,
+): Promise<Held> {
+  const paid = await paymentsOf(books, id);
+  const mark = paymentMark(document.id);
+  const [first, another] = paid.filter((one) => one.mark === mark);
+  if (another !== undefined || (first !== undefined && !first.amount.equals(document.amount))) {
+    const own = paid.filter((one) => one.mark === mark);
     throw refused("other-in-tryton", document, `has ${own.map(told).join(" and ")}`);
-  return first ?? (isCovered(document, invoice, all) ? "covered" : null);
+  }
+  if (first !== undefined) return { is: "paid", by: first };
+  const isLumped =
+    platformId !== null && paid.some((one) => one.mark === settlementMark(platformId));
+  const covered = isLumped ? await coveredOf(books, id) : [];
+  if (covered.some((one) => one.mark === mark)) return { is: "noted" };
+  const isOver = document.amount.compare(toPay) > 0;
+  const isCovered = isOver && document.amount.compare(uncovered(platformId, paid, covered)) <= 0;
+  return { is: "absent", isCovered, paid };
 }
 
-/** The platform called the invoice paid before it told of this payment: what was still to pay is paid already. */
-function isCovered(
-  { amount }: PaymentDocument,
-  { platformId, toPay }: Standing,
-  all: readonly Paid[],
-): boolean {
-  if (platformId === null || amount.compare(toPay) <= 0) return false;
-  const settled = all.filter(({ mark }) => mark === settlementMark(platformId));
-  return amount.compare(Decimal.sum(settled.map((one) => one.amount))) <= 0;
-}
+const doneBy = (held: Exclude<Held, { is: "absent" }>, document: PaymentDocument): Answer =>
+  held.is === "noted"
+    ? { name: "done", detail: noted(document), ids: [null] }
+    : { name: "done", detail: `${document.invoice} has ${told(held.by)}`, ids: [idOf(held.by)] };
 
-const doneBy = (paid: Paid | "covered", document: PaymentDocument): Answer =>
-  paid === "covered"
-    ? { name: "done", detail: covered(document), ids: [null] }
-    : { name: "done", detail: `${document.invoice} has ${told(paid)}`, ids: [idOf(paid)] };
-
-const covered = ({ invoice, amount }: PaymentDocument): string =>
-  `${invoice} was settled as paid before: ${amount.text} is part of that`;
+const noted = ({ invoice, amount, description }: PaymentDocument): string =>
+  `${invoice} was settled as one before: ${amount.fixed(CENTS)} (${description}) is part of that, and noted on it`;
 
 /**
  * `#12 payment:5f0c…`. Numbers of moves begin anew each year; their database ids only in books that were restored, so
@@ -148,7 +174,9 @@ const NEXT = {
   "not-posted": "Post the invoice in Tryton, or enter the payment there by hand; then retry.",
   "not-payable": "An accountant books it in Tryton by hand, then resolves it here.",
   "more-than-to-pay":
-    "An accountant decides in Tryton what the rest is for (an overpayment, a second payment), then resolves it here.",
+    "An accountant enters it in Tryton on the party's account, with its reference, then resolves it here: Tryton takes no payment of an invoice that is paid.",
+  "paid-by-others":
+    "Is it the same money? Then an accountant resolves it here. Is it other money? Then an accountant enters it in Tryton on the party's account, with its reference, and resolves it here.",
   "other-in-tryton":
     "An accountant compares both and corrects the wrong one, then resolves it here.",
   "no-such-invoice": "Book the invoice in Tryton, then retry.",
@@ -164,38 +192,3 @@ const refused = (code: keyof typeof NEXT, document: PaymentDocument, says: strin
     message: `payment ${document.number}: invoice ${document.invoice} ${says}`,
     next: NEXT[code],
   });
-
-/** Ids that one search asks for. */
-const LOT = 200;
-
-async function missing(
-  { tryton }: Books,
-  ids: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const there = new Set<string>();
-  try {
-    for (let at = 0; at < ids.length; at += LOT) {
-      const domain = [
-        ["id", "in", ids.slice(at, at + LOT).flatMap(movesIn)],
-        ["description", "like", paymentMark("%")],
-      ];
-      const rows = await tryton.call<{ id: number; description: string }[]>(
-        "model.account.move.search_read",
-        [domain, 0, null, null, ["description"]],
-        { signal },
-      );
-      for (const { id, description } of rows)
-        there.add(`#${id}`).add(`#${id} ${markIn(description)}`);
-    }
-  } catch (error) {
-    throw unavailable(error);
-  }
-  return ids.filter((id) => !there.has(id));
-}
-
-/** Before they had a mark, ids were `#12`. */
-const movesIn = (id: string): number[] => {
-  const move = /^#(\d+)/.exec(id)?.[1];
-  return move === undefined ? [] : [Number(move)];
-};

@@ -12,6 +12,8 @@ import { exact } from "./values.ts";
 export interface Wanted {
   readonly document: InvoiceDocument;
   readonly counterpart: string | null;
+  /** Until when it waits for its payments, ISO 8601 UTC; null: it is settled at once. */
+  readonly until: string | null;
 }
 
 /** An invoice in Tryton. */

@@ -24,11 +24,14 @@ const common = {
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
 } as const;
 
+const invoiceOf = ({ invoiceId }: Payment): string => invoiceId;
+
 /** What our customers paid. */
 export const paymentsReceived = defineMapping({
   name: "tryton/payments-received",
   kind: "payment",
   ...common,
+  settles: { kind: "invoice", of: invoiceOf },
   map: (payment, references) => paymentOf(payment, references, "out"),
 });
 
@@ -37,6 +40,7 @@ export const paymentsMade = defineMapping({
   name: "tryton/payments-made",
   kind: "bill-payment",
   ...common,
+  settles: { kind: "bill", of: invoiceOf },
   map: (payment, references) => paymentOf(payment, references, "in"),
 });
 

@@ -314,7 +314,11 @@ test("once exits 0 when everything is in step, and 1 when something is not", asy
   const paused = site(pauseAll);
   const inStep = await fuelbridge(["once", "--json", "--config", paused.config]);
   expect(inStep.code).toBe(exitCodes.ok);
-  expect(envelope(inStep.out)).toEqual({ ok: true, command: "once", data: { inStep: true } });
+  expect(envelope(inStep.out)).toEqual({
+    ok: true,
+    command: "once",
+    data: { inStep: true, waits: {} },
+  });
   // The folder of the exports is missing.
   const broken = site((text) =>
     pauseAll(text).replace(/(to: platform\.customers\n.*\n) +paused: true\n/, "$1"),
@@ -375,6 +379,7 @@ const STATUS: Status = {
       quarantined: 1,
       resolved: 0,
       superseded: 0,
+      waits: { count: 1, until: "2026-11-22T07:00:00.000Z" },
     },
   ],
   stops: [],

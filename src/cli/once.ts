@@ -4,6 +4,7 @@ import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 import { untilSignal } from "./signals.ts";
+import { waits } from "./status.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 export function once(program: Command): void {
@@ -18,15 +19,21 @@ export function once(program: Command): void {
       const { result, exitCode } = await untilSignal(async (signal) => {
         const daemon = await composeDaemon(config, log);
         try {
-          return await daemon.once(signal);
+          const { inStep } = await daemon.once(signal);
+          const { flows } = await daemon.office.status();
+          return { inStep, waiting: flows.filter((flow) => flow.waits !== null) };
         } finally {
           await daemon.close();
         }
       });
-      const { inStep } = result;
+      const { inStep, waiting } = result;
+      const said = inStep ? "In step." : "Not in step: fuelbridge status says what is missing.";
       return {
-        data: { inStep },
-        text: inStep ? "In step." : "Not in step: fuelbridge status says what is missing.",
+        data: {
+          inStep,
+          waits: Object.fromEntries(waiting.map(({ name, waits }) => [name, waits])),
+        },
+        text: [said, ...waits(waiting)].join("\n"),
         exitCode: exitCode ?? (inStep ? exitCodes.ok : exitCodes.runtime),
       };
     }),

@@ -32,6 +32,7 @@ function inWords(status: Status): string {
       `  ${next}`,
     ]),
     ...errors(status),
+    ...waits(status.flows),
     ...(status.flows.some(({ quarantined }) => quarantined > 0)
       ? ["", "Deliveries wait for a person: fuelbridge quarantine list"]
       : []),
@@ -78,6 +79,17 @@ function flows({ flows, daemon }: Status): string {
 
 /** One is looking now, and nobody will look at the other. */
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
+
+/** Nobody need do anything about them. */
+export const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>
+  flows.flatMap(({ name, waits }) =>
+    waits === null
+      ? []
+      : [
+          "",
+          `${name}: ${counted(waits.count, "document")} wait${waits.count === 1 ? "s" : ""} for payments, until ${instant(waits.until)} at the latest.`,
+        ],
+  );
 
 /** Nothing is left to do about them. */
 const closed = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>

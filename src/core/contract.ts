@@ -71,6 +71,11 @@ export interface Item {
   readonly document: unknown;
   /** The id the receiver knows it by, when it has one already. */
   readonly counterpart: string | null;
+  /**
+   * Since when this document waits for what settles it, ISO 8601 UTC: another flow brings that to the same endpoint
+   * ({@link Mapping.settles}). Left out: no flow does.
+   */
+  readonly settledSince?: string;
 }
 
 /** The bytes of a request. They are stored before the first one leaves and never rebuilt. */
@@ -104,6 +109,8 @@ export interface Delivered {
   readonly counterpart: string;
   /** The bytes that it last went in: what it was brought to. Null when a person linked it. */
   readonly body: string | null;
+  /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
+  readonly waitsUntil?: string;
 }
 
 /**
@@ -239,6 +246,12 @@ export interface Mapping<In = unknown, Out = unknown> {
   figures(document: Out): Figures;
   /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */
   readonly posts?: boolean;
+  /** Records of this mapping settle a document of another kind: a payment settles an invoice. */
+  readonly settles?: {
+    readonly kind: string;
+    /** The source's id of the document that it settles. */
+    of(record: In): string;
+  };
 }
 
 export const skip = (reason: string): Skip => ({ skip: reason });

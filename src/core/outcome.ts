@@ -11,6 +11,8 @@ export interface Answer {
   readonly detail: string;
   /** With `done` and `replayed`: the receiver's id of each item, in their order; null where it gives none. */
   readonly ids?: readonly (string | null)[];
+  /** With `ids`, of each item: see {@link Waits}. */
+  readonly waits?: Waits;
   /** With a refusal: why, in words for people. */
   readonly fault?: Fault;
   /** We were told to wait this long. */
@@ -18,6 +20,12 @@ export interface Answer {
   /** The receiver's own id of the exchange, for its support. */
   readonly requestId?: string;
 }
+
+/**
+ * Until when each item, in their order, waits for what settles it (ISO 8601 UTC); null: all of it is done. It is done
+ * as far as it can be: the engine sends it again at that time (an invoice that waits for its payments).
+ */
+export type Waits = readonly (string | null)[];
 
 /** What happens to the request; `keep` leaves it as it is, still unresolved. */
 export type Verdict = "done" | "rejected" | "ready" | "probe" | "unknown" | "manual" | "keep";
@@ -89,7 +97,12 @@ export type AnswerName = keyof typeof answerRules;
 /** What a read-back found. */
 export type Finding =
   /** Exactly this content, once. */
-  | { readonly found: "exact"; readonly ids: readonly (string | null)[]; readonly detail: string }
+  | {
+      readonly found: "exact";
+      readonly ids: readonly (string | null)[];
+      readonly waits?: Waits;
+      readonly detail: string;
+    }
   /** The same number with other content. `fault`: in words for people, where nothing was sent yet. */
   | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */

@@ -21,6 +21,7 @@ import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 import { reassigned } from "./verify.ts";
+import { hasten, keepWait } from "./waits.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -292,7 +293,7 @@ function apply(
   const at = engine.clock.now().wallMs;
   switch (request.machine.state) {
     case "done":
-      arrived(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      arrived(engine, flow, carried, cause, at);
       accepted(flow.sink, engine.store.lots, request.request, carried);
       break;
     case "rejected":
@@ -324,9 +325,10 @@ function arrived(
   engine: Engine,
   flow: Flow,
   carried: readonly Carried[],
-  ids: readonly (string | null)[],
+  cause: Answer | Finding,
   at: number,
 ): void {
+  const { ids = [], waits = [] }: Pick<Answer, "ids" | "waits"> = "ids" in cause ? cause : {};
   const there = flow.side === "platform" ? "erp" : "platform";
   carried.forEach((one, index) => {
     const id = ids[index] ?? null;
@@ -341,6 +343,8 @@ function arrived(
     }
     if (isAnother) reassigned(engine, flow, known);
     linkBoth(engine, flow, one, id, at);
+    keepWait(engine, flow, one.delivery, waits[index] ?? null);
+    hasten(engine, flow, one.delivery);
   });
 }
 

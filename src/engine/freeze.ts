@@ -12,6 +12,7 @@ import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { mayFreeze } from "./restored.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";
+import { isRevisit, waitsSince } from "./waits.ts";
 
 /** Deliveries mapped in one transaction. */
 const LOT = 200;
@@ -120,15 +121,19 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
     const document = parsed(mapping.output, out, "mapping-output");
     const figures = mapping.figures(document);
     const content = sha256(stringifyExact(document)).slice(0, 22);
-    const settledBefore = link === null ? null : compare(flow, link, content, figures, number);
+    const isSame = link?.content === content && isRevisit(engine, delivery);
+    const settledBefore =
+      link === null || isSame ? null : compare(flow, link, content, figures, number);
     if (settledBefore !== null) return settledBefore;
 
+    const settledSince = waitsSince(engine, flow, delivery, engine.clock.now().wallMs);
     const item: Item = {
       number,
       id: delivery.recordId,
       revision: delivery.revision,
       document,
       counterpart: link === null ? null : otherId(link, side),
+      ...(settledSince === null ? {} : { settledSince }),
     };
     const alone = sink.freeze([item]);
     const mapped = kept(number, figures, content);

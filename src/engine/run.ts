@@ -4,6 +4,7 @@ import { deliver, moved } from "./deliver.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { freezeLot } from "./freeze.ts";
 import { pull } from "./pull.ts";
+import { nextRevisit, revisit } from "./waits.ts";
 
 export interface Ran {
   readonly trouble: { readonly message: string; readonly next: string } | null;
@@ -35,6 +36,7 @@ export async function push(
 ): Promise<Pick<Ran, "progress" | "wakeAt">> {
   const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
+  revisit(engine, flow);
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
   let after = 0;
@@ -50,8 +52,11 @@ export async function push(
     // What was left is looked at again at once when it can have become possible.
     if (lot.left === 0 || delivered.open > 0 || lot.frozen + lot.settled === 0) after = lot.last;
   }
-  return { progress, wakeAt: delivered.wakeAt };
+  return { progress, wakeAt: sooner(delivered.wakeAt, nextRevisit(engine, flow)) };
 }
+
+const sooner = (one: Moment | null, other: Moment | null): Moment | null =>
+  one !== null && (other === null || one.monoMs < other.monoMs) ? one : other;
 
 /** At start: whatever was under way when the last process ended is of unknown outcome (reliability K11). */
 export function recover(engine: Engine, flow: Flow): number {

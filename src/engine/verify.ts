@@ -85,7 +85,9 @@ function deliveredIn({ store }: Engine, { flow, side }: Flow): (link: Link) => D
     if (request !== null && !bodies.has(request))
       bodies.set(request, store.requests.get(request)?.body ?? null);
     const body = request === null ? null : (bodies.get(request) ?? null);
-    return { id, counterpart: otherId(link, side), body };
+    const wait = store.waits.ofDocument(flow, id);
+    const waitsUntil = wait === null ? {} : { waitsUntil: new Date(wait.untilMs).toISOString() };
+    return { id, counterpart: otherId(link, side), body, ...waitsUntil };
   };
 }
 

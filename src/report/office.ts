@@ -107,6 +107,8 @@ export interface FlowStatus {
   readonly resolved: number;
   /** Replaced by a newer version before it went out. */
   readonly superseded: number;
+  /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
+  readonly waits: { readonly count: number; readonly until: string } | null;
 }
 
 /** A breaker: something that pauses work and harms nothing. */

@@ -178,6 +178,7 @@ function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowS
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const error = row?.last_error ?? null;
+  const waits = store.waits.ofFlow(flow.flow);
   return {
     name: flow.name,
     from: flow.from,
@@ -195,6 +196,7 @@ function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowS
     quarantined: count("quarantined"),
     resolved: count("resolved"),
     superseded: count("superseded"),
+    waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
   };
 }
 

@@ -33,6 +33,9 @@ export function losses(database: Database.Database) {
        limit 1`,
     )
     .pluck();
+  const endWait = database.prepare(
+    "delete from wait where record = (select record from delivery where delivery = ?)",
+  );
   const lose = database.prepare(
     `update delivery set state = 'quarantined', request = null, number = coalesce(number, ?)
      where delivery = ? and state in ('delivered', 'skipped')`,
@@ -54,6 +57,8 @@ export function losses(database: Database.Database) {
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {
       lose.run(number, delivery);
+      // Delivered anew, it waits anew.
+      endWait.run(delivery);
       why.add(delivery, fault, atMs);
     },
   };

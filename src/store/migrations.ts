@@ -172,6 +172,20 @@ export const migrations: readonly string[] = [
   -- First sends that were answered with a replay (src/engine/replays.ts).
   create index audit_replay on audit (at_ms) where event = 'warning: replayed';
   `,
+  `
+  -- Delivered, and not settled yet: an invoice that waits for its payments (src/engine/waits.ts). It is sent again when
+  -- it is due: at \`until_ms\`, or sooner when something came that may settle it.
+  create table wait (
+    record integer primary key references record,
+    flow integer not null references flow,
+    number text not null,
+    delivery integer not null references delivery,
+    since_ms integer not null,
+    until_ms integer not null,
+    due_ms integer not null
+  ) strict;
+  create index wait_due on wait (flow, due_ms);
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

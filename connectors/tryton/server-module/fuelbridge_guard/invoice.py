@@ -75,7 +75,8 @@ class Invoice(metaclass=PoolMeta):
         """Pay as the wizard does, in one transaction and once per external_id.
 
         start: what people enter in the wizard. What settles nothing is a
-        partial payment, and more than is to pay is refused.
+        partial payment; of more than is to pay the rest stays on the party's
+        account.
         """
         Pay = Pool().get('account.invoice.pay', type='wizard')
         with Transaction().set_context(
@@ -84,5 +85,9 @@ class Invoice(metaclass=PoolMeta):
             session, _, _ = Pay.create()
             answer = Pay.execute(session, {'start': start}, 'choice')
             if 'view' in answer:
-                Pay.execute(session, {'ask': {'type': 'partial'}}, 'pay')
+                ask = {'type': 'partial'}
+                if start['amount'] > cls(id_).amount_to_pay:
+                    lines = answer['view']['defaults']['lines_to_pay']
+                    ask = {'type': 'overpayment', 'lines': lines}
+                Pay.execute(session, {'ask': ask}, 'pay')
             Pay.delete(session)

@@ -1,0 +1,60 @@
+/**
+ * Payments that were told after their invoice was settled as one. Taking that apart would change posted books, so each
+ * is a note on the invoice: its reference is found there, and it is counted once.
+ */
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Books } from "./books.ts";
+import { resourceOf } from "./disputes.ts";
+import type { PaymentDocument } from "./documents.ts";
+import { paymentMark, settlementMark } from "./marks.ts";
+import type { Paid } from "./payment-moves.ts";
+
+interface Covered {
+  /** `payment:5f0c…` */
+  readonly mark: string;
+  readonly amount: Decimal;
+}
+
+/** Those that are noted on this invoice, each once. @throws TrytonFault */
+export async function coveredOf({ tryton }: Books, invoice: number): Promise<Covered[]> {
+  const domain = [
+    ["resource", "=", resourceOf(invoice)],
+    ["message", "like", `${paymentMark("%")} of %`],
+  ];
+  const notes = await tryton.call<{ message: string }[]>("model.ir.note.search_read", [
+    domain,
+    0,
+    null,
+    [["id", "ASC"]],
+    ["message"],
+  ]);
+  const noted = notes.flatMap(({ message }) => {
+    const [, mark, amount] = /^(\S+) of (\d+\.\d\d) /.exec(message) ?? [];
+    return mark === undefined || amount === undefined ? [] : [[mark, amount] as const];
+  });
+  return [...new Map(noted)].map(([mark, amount]) => ({ mark, amount: Decimal.of(amount) }));
+}
+
+/** What of the settlement as one no noted payment has taken up. */
+export function uncovered(
+  platformId: string | null,
+  paid: readonly Paid[],
+  covered: readonly Covered[],
+): Decimal {
+  if (platformId === null) return Decimal.zero;
+  const mark = settlementMark(platformId);
+  const settled = paid.filter((one) => one.mark === mark && !one.takenBack);
+  return Decimal.sum(settled.map(({ amount }) => amount)).minus(
+    Decimal.sum(covered.map(({ amount }) => amount)),
+  );
+}
+
+/** @throws TrytonFault */
+export async function noteCovered(
+  { tryton }: Books,
+  invoice: number,
+  { id, amount, date, description }: PaymentDocument,
+): Promise<void> {
+  const message = `${paymentMark(id)} of ${amount.fixed(2)} on ${date}: ${description}. It is part of what was settled as one before.`;
+  await tryton.call("model.ir.note.create", [[{ resource: resourceOf(invoice), message }]]);
+}
