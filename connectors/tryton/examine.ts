@@ -64,16 +64,12 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
     [
       `prices with ${PRICE_DECIMALS} decimal places`,
       async () => {
-        const fields = await tryton.call<{ unit_price: { digits: string } }>(
-          "model.account.invoice.line.fields_get",
-          [["unit_price"]],
-        );
-        const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
+        const places = await lookup.pricePlaces();
         if (places >= PRICE_DECIMALS) return null;
         return {
           code: "few-decimals",
           message: `Tryton keeps prices with ${places} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
-          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then documents with such prices wait for a person.`,
+          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
         };
       },
     ],
