@@ -240,3 +240,24 @@ test("polls are stretched when the month's rest does not suffice, and reading th
   expect(dueIn(here.out)).toBe(60);
   expect((await here.office.status()).requests.stretch).toBe(stretch);
 });
+
+test("a walk that never ends stops its flow, says so, and is not read again at the next look", async () => {
+  await control.records("orders", [{ updatedAt: instant(1) }]);
+  await control.readings({ cursorsNeverEnd: true });
+  const here = await site({}, 1);
+  await here.once(here.into);
+  expect(await asked()).toBe(12);
+  const status = await here.office.status();
+  expect(status).toMatchObject({
+    healthy: false,
+    stops: [{ breaker: "endless", scope: "platform.orders" }],
+  });
+  await here.clock.pause(3_600_000);
+  await here.once();
+  // The invoice went, after a look for it; nothing was asked for orders.
+  expect([await delivered(), await asked()]).toEqual([all(1), 14]);
+  await control.readings({ cursorsNeverEnd: false });
+  await here.clock.pause(6 * 3_600_000);
+  await here.once(here.into);
+  expect(await here.office.status()).toMatchObject({ healthy: true, stops: [] });
+});

@@ -34,6 +34,13 @@ export const usualBudget: Budget = {
   reserve: { writes: 20, readBacks: 10 },
 };
 
+/** Percent of the month that one run of a flow may read, unless the list says that it needs more. */
+const RUN_SHARE = 5;
+
+/** The same in whole requests. */
+export const runShareOf = ({ perMonth }: Pick<Budget, "perMonth">): number =>
+  Math.ceil((perMonth * RUN_SHARE) / 100);
+
 /** Requests of a month; `lost`: a process was killed that may have sent them, and nobody knows what for. */
 export type Spent = Readonly<Partial<Record<Purpose | "lost", number>>>;
 

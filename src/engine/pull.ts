@@ -12,6 +12,9 @@ export interface Pulled {
   readonly waitMs: number | null;
 }
 
+/** Stops that say nothing of the endpoint's other sources. */
+const OF_ONE_SOURCE: ReadonlySet<string> = new Set(["scope", "endless"]);
+
 /** Aborting `signal` stops between two pages; the position is where the last stored page ended. */
 export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Pulled> {
   const { store, clock } = engine;
@@ -48,7 +51,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     if (error.stop !== null)
       trip(engine, {
         breaker: error.stop,
-        scope: error.stop === "scope" ? flow.from : scope,
+        scope: OF_ONE_SOURCE.has(error.stop) ? flow.from : scope,
         detail: error.message,
         waitMs: error.waitMs,
         next: error.next,
