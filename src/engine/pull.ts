@@ -4,7 +4,8 @@ import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
 export interface Pulled {
-  readonly pages: number;
+  /** Null: the source was not read to its end. */
+  readonly pages: number | null;
   readonly received: number;
   /** Why reading stopped early, for the operator; null when the walk is complete. */
   readonly trouble: { readonly message: string; readonly next: string } | null;
@@ -22,7 +23,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let pages = 0;
   let received = 0;
   const stop = blocked(engine, [scope, flow.from]);
-  if (stop !== null) return { pages, received, trouble: stop, waitMs: null };
+  if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
   const reading = {
     signal,
@@ -43,7 +44,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       engine.progress?.(flow.name);
     }
     clearBreakers(engine, [scope, flow.from]);
-    return { pages, received, trouble: null, waitMs: null };
+    return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     const trouble = { message: error.message, next: error.next };
@@ -56,6 +57,6 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         waitMs: error.waitMs,
         next: error.next,
       });
-    return { pages, received, trouble, waitMs: error.waitMs };
+    return { pages: null, received, trouble, waitMs: error.waitMs };
   }
 }

@@ -168,6 +168,10 @@ export const migrations: readonly string[] = [
   create index request_open on request (flow, request) where live = 1;
   create index request_lane on request (lane) where live = 1;
   `,
+  `
+  -- How many pages its last complete reading came to: what the next reading of a list that is read whole will cost.
+  alter table flow add column pages integer;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */
