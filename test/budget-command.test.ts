@@ -89,9 +89,9 @@ describe("the plan prices a configuration before it runs", () => {
     daemon.kill("SIGTERM");
     const log = (await daemon.ended).out.split("\n").find((line) => line.includes("89280"));
     expect(JSON.parse(log ?? "null")).toMatchObject({
-      level: "warn",
+      level: 40,
       next: expect.stringContaining("every: 6m would fit, for each of the 4 flows"),
-      now: expect.stringMatching(/^Polls are \d\.\d times as far apart as configured, /),
+      thisMonth: expect.stringMatching(/^Polls are .* as configured, /),
     });
 
     const fitting = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 6m"));

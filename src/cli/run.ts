@@ -32,7 +32,7 @@ export function run(program: Command): void {
             const assumed = { writesPerDay: 0, documents: null, lists };
             const { fault } = planOf(config, assumed, Date.now());
             if (fault !== null)
-              log.warn({ next: fault.next, now: stretchText(forecast) }, fault.message);
+              log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
             log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
             try {
               await daemon.run(signal);

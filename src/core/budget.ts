@@ -60,7 +60,7 @@ export function reserveOf({ perMonth, reserve }: Budget, purpose: Purpose): numb
 }
 
 /** What reconciliation may use of a month at most, whole requests. */
-export const auditCeiling = ({ perMonth, share }: Pick<Budget, "perMonth" | "share">): number =>
+const auditCeiling = ({ perMonth, share }: Pick<Budget, "perMonth" | "share">): number =>
   Math.floor((perMonth * share.audit) / 100);
 
 /**
