@@ -149,7 +149,7 @@ test("no stop waits longer than any may: what a clock that was ahead has put off
   put("quota", endOfMonth);
   put("version", wallMs + 26 * 60 * MINUTE);
   put("doubled", null);
-  new Daemon(bench.engine, []);
+  expect(new Daemon(bench.engine, []).clockJump).toBeNull();
   const retries = () =>
     bench.store.journal.breakers().map(({ breaker, retryMs }) => [breaker, retryMs]);
   expect(Object.fromEntries(retries())).toEqual({
@@ -159,7 +159,7 @@ test("no stop waits longer than any may: what a clock that was ahead has put off
   });
   expect(ledger(bench.store).closedUntil(wallMs)).toBe(endOfMonth);
   put("quota", Date.parse("2027-01-01T00:00:00Z"));
-  new Daemon(bench.engine, []);
+  expect(new Daemon(bench.engine, []).clockJump).toBeNull();
   expect(ledger(bench.store).closedUntil(wallMs)).toBeNull();
 });
 
