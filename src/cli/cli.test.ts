@@ -384,7 +384,12 @@ const STATUS: Status = {
   ],
   stops: [],
   clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
-  requests: { month: "2026-11", used: 1, perMonth: 50_000, stretch: 1 },
+  requests: {
+    month: "2026-11",
+    used: 1,
+    perMonth: 50_000,
+    forecast: { expected: 1, stretch: 1, runsOut: null },
+  },
 };
 
 const refuse = (number: string): Promise<never> =>

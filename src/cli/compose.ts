@@ -97,6 +97,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
       clock,
       flows,
       budget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });
     const returnMemory = memoryReturner();
@@ -112,7 +113,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.rest();
         returnMemory();
       },
-      stretch: () => month.stretch(),
+      stretch: (flow) => month.stretch(flow),
       tables: openTables(config.crossReferences),
       note,
     };

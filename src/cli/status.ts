@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { FlowStatus, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { durationText } from "../config/duration.ts";
-import { stretched } from "./budget.ts";
+import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
@@ -53,11 +53,12 @@ function clock({ clockJump }: Status): string[] {
   ];
 }
 
-function month({ month, used, perMonth, stretch }: Status["requests"]): string[] {
+function month({ month, used, perMonth, forecast }: Status["requests"]): string[] {
   const all = `${used} of ${counted(perMonth, "request")} to the platform are used in ${month}.`;
   if (used >= perMonth)
     return [all, "Nothing is sent before the month turns, or platform.budget.perMonth is raised."];
-  return stretch <= 1 ? [all] : [all, stretched(stretch)];
+  const isUsual = forecast.stretch <= 1 && forecast.runsOut === null;
+  return isUsual ? [all] : [all, stretchText(forecast)];
 }
 
 function flows({ flows, daemon }: Status): string {

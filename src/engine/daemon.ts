@@ -160,7 +160,7 @@ export class Daemon {
   }
 
   #stretch(flow: Flow): number {
-    return flow.side === "platform" ? (this.#engine.stretch?.() ?? 1) : 1;
+    return flow.side === "platform" ? (this.#engine.stretch?.(flow.name) ?? 1) : 1;
   }
 
   #start(lane: Lane, withPull: boolean, signal: AbortSignal): void {
@@ -188,9 +188,9 @@ export class Daemon {
           await this.#verify(other, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
-        : { ...(await push(engine, flow, signal)), received: 0, trouble: null, waitMs: null };
+        : { ...(await push(engine, flow, signal)), ...UNREAD };
       lane.wakeAt = ran.wakeAt;
-      if (withPull) this.#scheduleNext(lane, ran.trouble, ran.waitMs);
+      if (withPull) this.#scheduleNext(lane, ran);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
@@ -203,7 +203,7 @@ export class Daemon {
       const { message } = error as Error;
       const next = waits ? error.next : "This is a fault in fuelbridge or a mapping: see the log.";
       engine.note("flow failed", { flow: flow.name, error });
-      this.#scheduleNext(lane, { message, next });
+      this.#scheduleNext(lane, { ...UNREAD, trouble: { message, next } });
       return 0;
     }
   }
@@ -216,7 +216,7 @@ export class Daemon {
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });
   }
 
-  #scheduleNext(lane: Lane, trouble: Ran["trouble"], waitMs: number | null = null): void {
+  #scheduleNext(lane: Lane, { trouble, waitMs, pages }: typeof UNREAD): void {
     const { store, clock } = this.#engine;
     const { flow } = lane;
     const now = clock.now();
@@ -225,9 +225,19 @@ export class Daemon {
     // A source that could not be read may say when it can.
     const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
     lane.due = later(now, soon - at);
-    store.transaction(() => store.flows.ran(flow.flow, at, soon, trouble));
+    store.transaction(() => {
+      store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages }, trouble);
+    });
   }
 }
+
+/** What a run that read no source says of it. */
+const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
+  received: 0,
+  pages: null,
+  trouble: null,
+  waitMs: null,
+};
 
 /** Every walk went through, and nothing is pending or under way. What waits for a person does not count. */
 export function inStep(engine: Engine, flows: readonly Flow[]): boolean {

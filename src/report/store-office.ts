@@ -41,6 +41,7 @@ export function storeOffice(parts: OfficeParts): Office {
       clock,
       flows,
       budget: usualBudget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => null,
     });
 
@@ -130,7 +131,7 @@ export function storeOffice(parts: OfficeParts): Office {
 function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;
   const { company, environment } = engine;
-  const { month, used, perMonth, stretch } = parts.month.status();
+  const { month, used, perMonth, forecast } = parts.month.status();
   const states = flows.map((flow) => flowStatus(engine, flow, daemon));
   const stops = stopsOf(parts);
   return {
@@ -148,7 +149,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     flows: states,
     stops,
     clockJump: daemon?.clockJump ?? null,
-    requests: { month, used, perMonth, stretch },
+    requests: { month, used, perMonth, forecast },
   };
 }
 

@@ -186,6 +186,10 @@ export const migrations: readonly string[] = [
   ) strict;
   create index wait_due on wait (flow, due_ms);
   `,
+  `
+  -- How many pages its last complete reading came to: what the next reading of a list that is read whole will cost.
+  alter table flow add column pages integer;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */
