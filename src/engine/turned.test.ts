@@ -48,7 +48,7 @@ function benchOf(...kinds: readonly [string, string]) {
     bench,
     one,
     other,
-    async tell(flow: Flow, version: number, amount = "1") {
+    tell: async (flow: Flow, version: number, amount = "1") => {
       pages.clear();
       pages.set(flow.mapping.kind, [
         { ...bill("INV-1", amount), id: "P-1", version: `${version}` },
