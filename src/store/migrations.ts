@@ -171,6 +171,23 @@ export const migrations: readonly string[] = [
   `
   -- First sends that were answered with a replay (src/engine/replays.ts).
   create index audit_replay on audit (at_ms) where event = 'warning: replayed';
+
+  -- Where a receiver holds other values than those that a record was brought to (src/engine/differs.ts): the delivery
+  -- that is with a person for it, or was resolved, and the state that it has when both agree again.
+  create table disagreement (
+    record integer not null references record,
+    finder text not null check (finder in ('inspection', 'reconciliation')),
+    delivery integer not null references delivery,
+    was text not null check (was in ('delivered', 'skipped')),
+    digest text not null,
+    primary key (record, finder)
+  ) strict, without rowid;
+
+  -- Up to which platform id the links of a flow were inspected in the current round (src/engine/verify.ts).
+  create table inspected (
+    flow integer primary key references flow,
+    up_to text not null
+  ) strict;
   `,
   `
   -- Delivered, and not settled yet: an invoice that waits for its payments (src/engine/waits.ts). It is sent again when
