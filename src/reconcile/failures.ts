@@ -2,7 +2,7 @@
 import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
-import { agreeing, type Case, type Records, type Side, sides } from "./case.ts";
+import { agreeing, type Case, manyOf, type Records, type Side, sides } from "./case.ts";
 import type { CaseRow } from "./report.ts";
 import { type Control, controlsOf } from "./sums.ts";
 
@@ -36,7 +36,7 @@ export function failuresOf(read: {
       total === null || total === distinct
         ? []
         : [
-            `the ${side} list of ${kind}s (${what}) says ${total} records and showed ${distinct}: run it again; ` +
+            `the ${side} list of ${manyOf(kind)} (${what}) says ${total} records and showed ${distinct}: run it again; ` +
               "if it stays so, records are hidden from this key or user",
           ],
     ),
@@ -45,7 +45,7 @@ export function failuresOf(read: {
       return count < FEW || now * 2 >= count
         ? []
         : [
-            `the ${side} shows ${now} ${kind}s where the last run found ${count}: check what this key or user may ` +
+            `the ${side} shows ${now} ${manyOf(kind)} where the last run found ${count}: check what this key or user may ` +
               "see, and that it is the same company",
           ];
     }),
@@ -93,7 +93,7 @@ export function untied(cases: readonly CaseRow[], rows: Records): string[] {
         return judged.equals(amount)
           ? []
           : [
-              `the cases of ${side} ${kind}s sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
+              `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
             ];
       }),
   );

@@ -41,7 +41,10 @@ export interface Asked extends Judging {
   readonly today: Day;
   /** ISO 4217 */
   readonly currency: string;
-  /** All that was read, what was looked up afterwards included; repeats allowed. */
+  /**
+   * All that was read, what was looked up afterwards included; repeats allowed. From the readers, not from the cases:
+   * that every row is in a case is proven by it.
+   */
   readonly records: Records;
   /** Of `match`, over the same records. */
   readonly cases: readonly Case[];
