@@ -152,17 +152,13 @@ function openEndpoints(
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
 ): Map<string, Endpoint> {
-  const platform = openPlatform({
-    ...config.platform,
-    clock,
-    version,
-    governor,
-  });
+  const dayOf = calendarOf(config.timeZone);
+  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
   const surroundings = {
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    dayOf: calendarOf(config.timeZone),
+    dayOf,
     ignore: config.ignore,
     note: (message: string, details = {}) => note(message, details),
   };
