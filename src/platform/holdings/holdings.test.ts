@@ -25,7 +25,7 @@ async function listed(kind: HoldingKind, scope = everything, holdings = held()) 
     all.push(...page.holdings);
     total = page.total ?? total;
   }
-  return { all, total, numbers: all.map(({ facts }) => facts.number).sort() };
+  return { all, total, numbers: all.map(({ facts }) => facts.number ?? "").toSorted() };
 }
 
 const invoice = (invoiceNumber: string, more: object = {}) => ({
@@ -170,10 +170,9 @@ test("a party is the end of a connection that is not us, whichever way the conne
   ]);
   const { all } = await listed("party");
   const own = all.filter(({ mark }) => mark?.startsWith("0004"));
-  expect(own.map(({ mark, facts }) => [mark, facts.number, facts.state]).sort()).toEqual([
-    ["000417", "000417", "open"],
-    ["000418", "000418", "ended"],
-  ]);
+  expect(own.map(({ mark, facts }) => `${mark} ${facts.number} ${facts.state}`).toSorted()).toEqual(
+    ["000417 000417 open", "000418 000418 ended"],
+  );
   expect(all.some(({ id }) => id === ours?.companyId)).toBe(false);
 });
 

@@ -67,13 +67,12 @@ async function ourselves(
   );
   const [us] = candidates;
   if (candidates.length === 1 && us !== undefined) return us;
-  const ends = { outbound: "fromCompanyId", inbound: "toCompanyId" } as const;
-  for (const [direction, end] of Object.entries(ends)) {
+  for (const direction of ["outbound", "inbound"]) {
     const list = listed(reader, "/connections", { direction, pageSize: "1" }, signal);
     for await (const { records } of list) {
       const connection = recordIn(Connection, records[0] ?? "");
-      if (connection !== null) return connection[end as "fromCompanyId" | "toCompanyId"];
-      break;
+      if (connection === null) break;
+      return direction === "outbound" ? connection.fromCompanyId : connection.toCompanyId;
     }
   }
   return null;
