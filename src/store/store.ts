@@ -14,6 +14,7 @@ import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
+import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
 
 /** Nothing fills the space that is kept free within this time. */
@@ -106,5 +107,6 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     links: links(database),
     journal: journal(database),
     questions: questions(database),
+    sweeps: sweeps(database),
   };
 }
