@@ -1,0 +1,134 @@
+/**
+ * The words of a reconciliation. A case holds the records of both sides that are one thing, and ends in exactly one
+ * bucket. Everything here is pure: who asks the sides, maps and knows the store hands it in.
+ */
+import type { Fault } from "../core/fault.ts";
+import type { Facts, Holding, HoldingKind } from "../core/holdings.ts";
+
+export const sides = ["platform", "books"] as const;
+export type Side = (typeof sides)[number];
+
+/** Records as both sides tell them now. A record may come twice: its newest version counts. */
+export type Records = Readonly<Record<Side, readonly Holding[]>>;
+
+/** What the store remembers as one thing. It proposes a match; a record that says otherwise wins. */
+export interface Link {
+  readonly kind: HoldingKind;
+  readonly platformId: string;
+  /** What the books' holdings have as their id. */
+  readonly erpId: string;
+}
+
+/** What joined the records of a case, the strongest proof first; null: nothing, it is one-sided. */
+export type Proof = "mark" | "link" | "number" | "lump" | null;
+
+/** Records that are one thing. */
+export interface Case {
+  readonly kind: HoldingKind;
+  /** Unique in its kind and the same from run to run while its records stay: `platform:<id>`, else `books:<id>`. */
+  readonly key: string;
+  readonly platform: readonly Holding[];
+  readonly books: readonly Holding[];
+  readonly by: Proof;
+  /** The party that each side names, in the books' words where they are known; null: it names none. */
+  readonly parties: Readonly<Record<Side, string | null>>;
+  /** Does the platform know that party? Books hold documents of others too, which are not compared. */
+  readonly partyIsShared: boolean;
+  /** Where the store or a record names another partner than this case has: what each says. */
+  readonly contradictions: readonly Contradiction[];
+  /** Records that may be the same and are not proven to be, in words. Only one-sided cases have any. */
+  readonly suspects: readonly string[];
+  /** One-sided: a record of the paired kind that this one's mark or number names (a sale that became a purchase). */
+  readonly turned: string | null;
+  /** One-sided: the other side's id that the store or a mark remembers and that is not there any more. */
+  readonly lost: string | null;
+}
+
+export interface Contradiction {
+  readonly platform: string;
+  readonly books: string;
+}
+
+/**
+ * A case's record of the side where it began, put into the other side's words by the flow's mapping and the other
+ * side's `expect`; or why that cannot be done.
+ */
+export type Told = { readonly began: Side } & (
+  | { readonly facts: Facts }
+  /** The mapping rightly does not deliver it: why. */
+  | { readonly skip: string }
+  /** Not mapped, refused, or what it waits for. */
+  | { readonly fault: Fault }
+);
+
+/** What the store knows about a case's records now. All left out: nothing. */
+export interface Standing {
+  /** A delivery is pending or frozen, a request is under way, or a record moved during the run: in words. */
+  readonly waits?: { readonly for: string; readonly since: string | null };
+  /**
+   * An open quarantine or an acceptance by a person. `digest`: of the {@link Judged} that was accepted; null: the caller
+   * has made sure that it is about the versions at hand.
+   */
+  readonly person?: { readonly why: string; readonly digest: string | null };
+  /** Why a one-sided record is rightly not on the other side (no flow delivers it, skipped). */
+  readonly skip?: string;
+}
+
+/** In the order in which a case is tried: the first that holds. */
+export const buckets = [
+  "twice",
+  "waiting",
+  "void on both",
+  "out of scope",
+  "equal",
+  "with a person",
+  "differs",
+  "only there",
+  "only here",
+] as const;
+/** `only there`: on the platform. `only here`: in the books. */
+export type Bucket = (typeof buckets)[number];
+
+/** Buckets that do not keep the two sides from agreeing. */
+export const agreeing: ReadonlySet<Bucket> = new Set(["equal", "void on both", "out of scope"]);
+
+/** One field of which the sides say different things. */
+export interface FieldDifference {
+  readonly field: string;
+  readonly platform: string;
+  readonly books: string;
+}
+
+/** A case in its bucket. */
+export interface Judged extends Case {
+  readonly bucket: Bucket;
+  /** The side where it began: whose day, party and month count. */
+  readonly began: Side;
+  readonly differences: readonly FieldDifference[];
+  /** Why it is where it is, and what to do; null where both sides agree without a word. */
+  readonly cause: Fault | null;
+  /** Waits for longer than a day. */
+  readonly overdue: boolean;
+  /** SHA-256 over both sides' values: a decision of a person binds to it. Null where nobody needs to decide. */
+  readonly digest: string | null;
+}
+
+/** Void, cancelled, credited in full: it counts with amount zero. */
+export const isLive = ({ facts }: Holding): boolean => facts.state !== "ended";
+
+export const liveOf = (holdings: readonly Holding[]): Holding[] => holdings.filter(isLive);
+
+/** The record that stands for its side: a live one where there is any. */
+export const leading = (holdings: readonly Holding[]): Holding | undefined =>
+  holdings.find(isLive) ?? holdings[0];
+
+export const isOnBoth = ({ platform, books }: Pick<Case, Side>): boolean =>
+  platform.length > 0 && books.length > 0;
+
+export const otherSide = (side: Side): Side => (side === "platform" ? "books" : "platform");
+
+/** What people know a case by. */
+export function numberOf({ platform, books }: Pick<Case, Side>): string {
+  const shown = leading(platform) ?? leading(books);
+  return shown?.facts.number ?? shown?.id ?? "";
+}

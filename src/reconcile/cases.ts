@@ -1,0 +1,158 @@
+/** Groups of records as cases, with what contradicts them and what only looks alike. */
+import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
+import { type Case, type Contradiction, leading, type Link, otherSide, type Side } from "./case.ts";
+import { type Group, isMatched, marked, type Node, type Table } from "./groups.ts";
+import type { Names } from "./names.ts";
+import { suspectsOf } from "./suspects.ts";
+
+type Tables = ReadonlyMap<HoldingKind, Table>;
+
+export function casesOf(tables: Tables, links: readonly Link[], names: Names): Case[] {
+  const claims = claimsOf(tables, links);
+  const suspects = suspectsOf(tables, names);
+  return holdingKinds.flatMap((kind) => {
+    const table = tables.get(kind) as Table;
+    const groups = new Set(table.nodes.map(({ group }) => group));
+    return [...groups].map((group) => caseOf(group, table, tables, claims, suspects, names));
+  });
+}
+
+function caseOf(
+  group: Group,
+  table: Table,
+  tables: Tables,
+  claims: Claims,
+  suspects: (node: Node) => string[],
+  names: Names,
+): Case {
+  const of = (side: Side): Node[] => group.nodes.filter((node) => node.side === side);
+  const [platform, books] = [of("platform"), of("books")];
+  const isOneSided = platform.length === 0 || books.length === 0;
+  const nodes = [...platform, ...books];
+  const side = platform.length > 0 ? "platform" : "books";
+  const claimed = claims.get(group);
+  return {
+    kind: table.kind,
+    key: `${side}:${of(side).map(idOf).toSorted()[0]}`,
+    platform: platform.map(({ holding }) => holding),
+    books: books.map(({ holding }) => holding),
+    by: isOneSided ? null : group.by,
+    ...partiesOf(platform, books, names),
+    contradictions: isOneSided
+      ? []
+      : [
+          ...(claimed?.contradictions ?? []),
+          ...nodes.flatMap((node) => foreignMark(node, table, tables)),
+        ],
+    suspects: isOneSided ? [...new Set(nodes.flatMap(suspects))].slice(0, SUSPECTS_MAX) : [],
+    turned: isOneSided ? turnedOf(nodes, tables) : null,
+    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
+  };
+}
+
+const SUSPECTS_MAX = 5;
+
+const idOf = ({ holding }: Node): string => holding.id;
+
+/** Of the record that stands for each side. */
+function partiesOf(
+  platform: readonly Node[],
+  books: readonly Node[],
+  names: Names,
+): Pick<Case, "parties" | "partyIsShared"> {
+  const [there, here] = [platform, books].map(
+    (nodes) => leading(nodes.map(({ holding }) => holding))?.facts.party,
+  );
+  return {
+    parties: { platform: names.shown("platform", there), books: names.shown("books", here) },
+    partyIsShared: names.isShared("platform", there) || names.isShared("books", here),
+  };
+}
+
+interface Claim {
+  readonly contradictions: Contradiction[];
+  lost: string | null;
+}
+type Claims = Map<Group, Claim>;
+
+/** What links say that the groups do not: an end that is elsewhere, or nowhere. */
+function claimsOf(tables: Tables, links: readonly Link[]): Claims {
+  const claims: Claims = new Map();
+  const claimOf = (group: Group): Claim => {
+    const claim = claims.get(group) ?? { contradictions: [], lost: null };
+    claims.set(group, claim);
+    return claim;
+  };
+  for (const { kind, platformId, erpId } of links) {
+    const table = tables.get(kind) as Table;
+    const ends = {
+      platform: table.byId.platform.get(platformId),
+      books: table.byId.books.get(erpId),
+    };
+    if (ends.platform?.group === ends.books?.group) continue;
+    for (const side of ["platform", "books"] as const) {
+      const [own, other] = [ends[side], ends[otherSide(side)]];
+      if (own === undefined) continue;
+      const claim = claimOf(own.group);
+      if (other === undefined && !isMatched(own))
+        claim.lost = side === "platform" ? erpId : platformId;
+      else if (isMatched(own))
+        claim.contradictions.push({
+          platform: `${named(ends.platform, platformId)} by the link`,
+          books: `${named(ends.books, erpId)} by the link`,
+        });
+    }
+  }
+  return claims;
+}
+
+const named = (node: Node | undefined, id: string): string =>
+  node?.holding.facts.number === undefined ? id : node.holding.facts.number;
+
+/** A mark of a joined record that names none of its partners. */
+function foreignMark(node: Node, table: Table, tables: Tables): Contradiction[] {
+  const { side, holding, group } = node;
+  if (holding.mark === null || marked(table, node).some((other) => other.group === group))
+    return [];
+  if (isDocumentMark(node, table, tables)) return [];
+  const partners = group.nodes.filter((other) => other.side !== side).map(idOf);
+  const said = `${holding.mark} by the mark`;
+  return side === "books"
+    ? [{ platform: partners.join(", "), books: said }]
+    : [{ platform: said, books: partners.join(", ") }];
+}
+
+/** A settlement in one carries the mark of its invoice. */
+function isDocumentMark(node: Node, { kind }: Table, tables: Tables): boolean {
+  const documents = kind === "payment" ? "invoice" : kind === "bill-payment" ? "bill" : null;
+  return documents !== null && marked(tables.get(documents) as Table, node).length > 0;
+}
+
+function lostMark(nodes: readonly Node[], table: Table, tables: Tables): string | null {
+  const lost = nodes.find(
+    (node) => node.holding.mark !== null && !isDocumentMark(node, table, tables),
+  );
+  return lost?.holding.mark ?? null;
+}
+
+const PAIRED: Readonly<Partial<Record<HoldingKind, HoldingKind>>> = {
+  invoice: "bill",
+  bill: "invoice",
+  payment: "bill-payment",
+  "bill-payment": "payment",
+};
+
+/** The same thing under the paired kind: named by a mark of either, or the very same id. */
+function turnedOf(nodes: readonly Node[], tables: Tables): string | null {
+  const first = nodes[0] as Node;
+  const paired = PAIRED[first.holding.kind];
+  if (paired === undefined) return null;
+  const table = tables.get(paired) as Table;
+  for (const node of nodes) {
+    const other =
+      marked(table, node)[0] ?? table.byMark[otherSide(node.side)].get(node.holding.id)?.[0];
+    if (other !== undefined)
+      return `${paired} ${other.holding.facts.number ?? other.holding.id} ${other.side === "books" ? "in the books" : "on the platform"}`;
+  }
+  return null;
+}

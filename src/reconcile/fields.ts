@@ -1,0 +1,137 @@
+/**
+ * What differs in a case. Twice: what the mapping and the receiver's `expect` say should be held, field by field, and a
+ * plain look at both records without any mapping, because a wrong mapping agrees with itself.
+ */
+import { compare, type Ignore } from "../books/compare.ts";
+import { Decimal } from "../core/decimal.ts";
+import type { Facts, Holding, HoldingKind, HoldingState } from "../core/holdings.ts";
+import { type Case, type FieldDifference, isLive, leading, liveOf, type Told } from "./case.ts";
+import { moneyKinds } from "./sums.ts";
+import { totalPaid } from "./payments.ts";
+
+/** Every difference of a case with records on both sides, each field once; the mapped comparison's words count. */
+export function differencesOf(one: Case, told: Told | null, ignore: Ignore): FieldDifference[] {
+  const links = one.contradictions.map((said) => ({ field: "link", ...said }));
+  const [platform, books] = [leading(one.platform), leading(one.books)];
+  if (platform === undefined || books === undefined) return [];
+  if (isLumped(one) || isDoubled(one)) return [recordsOf(one), ...links];
+  const state = plainState(platform, books);
+  if (isLive(platform) !== isLive(books)) return [...state, ...links];
+  const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
+  const seen = new Set(mapped.map(({ field }) => field));
+  const plain = [...state, ...plainDifferences(one.kind, platform, books)];
+  return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
+}
+
+/** More than one live record of a side, and no lump. */
+export const isDoubled = (one: Case): boolean =>
+  !isLumped(one) && (liveOf(one.platform).length > 1 || liveOf(one.books).length > 1);
+
+/** Payments that one payment of the other side settles in one: their sums are equal. */
+export function isLumped({ kind, by, platform, books }: Case): boolean {
+  if (by !== "lump" || (kind !== "payment" && kind !== "bill-payment")) return false;
+  const [there, here] = [liveOf(platform), liveOf(books)];
+  const isOneOfSeveral = Math.min(there.length, here.length) === 1;
+  return isOneOfSeveral && totalPaid(there).equals(totalPaid(here));
+}
+
+const recordsOf = ({ platform, books }: Case): FieldDifference => ({
+  field: "record",
+  platform: listed(liveOf(platform)),
+  books: listed(liveOf(books)),
+});
+
+const listed = (holdings: readonly Holding[]): string =>
+  holdings.length === 0 ? "none" : `${holdings.length}: ${holdings.map(nameOf).join(", ")}`;
+
+const nameOf = ({ id, facts }: Holding): string => facts.number ?? id;
+
+type Pair = Readonly<Record<"platform" | "books", Holding>>;
+
+function mappedDifferences(
+  kind: HoldingKind,
+  told: Told | null,
+  pair: Pair,
+  ignore: Ignore,
+): FieldDifference[] {
+  if (told === null) return [notCompared("platform", "no mapping tells what should be held")];
+  if ("fault" in told) return [notCompared(told.began, told.fault.message)];
+  if ("skip" in told) return moneyKinds.has(kind) ? [notCompared(told.began, told.skip)] : [];
+  const held = told.began === "platform" ? pair.books : pair.platform;
+  return compare(kind, told.facts, held.facts, { ignore: ignore[kind] ?? [] }).map(
+    ({ field, expected, held: there }) =>
+      told.began === "platform"
+        ? { field, platform: expected, books: there }
+        : { field, platform: there, books: expected },
+  );
+}
+
+const notCompared = (began: "platform" | "books", why: string): FieldDifference => ({
+  field: "record",
+  platform: began === "platform" ? `cannot be compared: ${why}` : "held",
+  books: began === "books" ? `cannot be compared: ${why}` : "held",
+});
+
+/** Straight from both records. What a side does not show is left out, but for the amount: it must be there. */
+function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding): FieldDifference[] {
+  const [one, other] = [platform.facts, books.facts];
+  const differences: FieldDifference[] = [];
+  const add = (field: string, ours: Shown, theirs: Shown): void => {
+    if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return;
+    differences.push({ field, platform: inWords(ours), books: inWords(theirs) });
+  };
+  if (kind === "invoice" || kind === "bill") {
+    if (!isSameNumber(one, other)) add("number", one.number, other.number);
+    for (const name of ["untaxed", "tax", "total", "open"] as const)
+      add(`money.${name}`, one.money?.[name], other.money?.[name]);
+  }
+  if (kind === "payment" || kind === "bill-payment")
+    add("money.amount", one.money?.amount, other.money?.amount);
+  if (kind === "price" && one.words?.unit === other.words?.unit)
+    add("money.price", one.money?.price, other.money?.price);
+  if (kind !== "party") add("currency", one.words?.currency, other.words?.currency);
+  return [...differences, ...withoutAmount(kind, platform, books)];
+}
+
+type Shown = string | Decimal | null | undefined;
+
+const isSame = (one: Shown, other: Shown): boolean =>
+  one instanceof Decimal && other instanceof Decimal
+    ? one.equals(other)
+    : (one ?? "") === (other ?? "");
+
+const inWords = (value: Shown): string => {
+  if (value instanceof Decimal) return value.fixed(2);
+  return value === null || value === undefined || value === "" ? "none" : value;
+};
+
+/** Books may number by themselves and keep the platform's number as their reference. */
+const isSameNumber = (one: Facts, other: Facts): boolean =>
+  one.number === other.number ||
+  (one.number !== undefined && one.number === other.words?.reference) ||
+  (other.number !== undefined && other.number === one.words?.reference);
+
+/** A record whose amount a side does not show is never equal. */
+function withoutAmount(kind: HoldingKind, platform: Holding, books: Holding): FieldDifference[] {
+  const shows = ({ facts: { money } }: Holding): boolean => {
+    if (kind === "party") return true;
+    const amount = kind === "price" ? money?.price : (money?.total ?? money?.amount);
+    return amount !== undefined && amount !== null;
+  };
+  if (shows(platform) && shows(books)) return [];
+  const said = (holding: Holding): string => (shows(holding) ? "held" : "shows no amount");
+  return [{ field: "record", platform: said(platform), books: said(books) }];
+}
+
+/** States in words that both sides have: a dispute is open, a payment or party is there or ended. */
+function plainState({ kind, facts: one }: Holding, { facts: other }: Holding): FieldDifference[] {
+  if (one.state === undefined || other.state === undefined) return [];
+  const [platform, books] = [plainly(kind, one.state), plainly(kind, other.state)];
+  return platform === books ? [] : [{ field: "state", platform, books }];
+}
+
+function plainly(kind: HoldingKind, state: HoldingState): string {
+  if (state === "ended") return "ended";
+  if (kind !== "invoice" && kind !== "bill") return "there";
+  return state === "disputed" ? "open" : state;
+}

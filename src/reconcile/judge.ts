@@ -1,0 +1,149 @@
+/** Puts a case into exactly one bucket, with its differences, cause and next step. */
+import type { Ignore } from "../books/compare.ts";
+import { Decimal } from "../core/decimal.ts";
+import { sha256 } from "../core/keys.ts";
+import {
+  agreeing,
+  type Bucket,
+  buckets,
+  type Case,
+  type FieldDifference,
+  isLive,
+  isOnBoth,
+  type Judged,
+  leading,
+  numberOf,
+  type Side,
+  sides,
+  type Standing,
+  type Told,
+} from "./case.ts";
+import { differencesOf, isDoubled } from "./fields.ts";
+import { causeOf } from "./reasons.ts";
+
+export interface Judging {
+  /** Null: no mapping tells it; such a case is never equal where money is concerned. */
+  readonly told: (one: Case) => Told | null;
+  readonly standing: (one: Case) => Standing;
+  readonly ignore: Ignore;
+  /** ISO 8601 UTC: what waits for longer than a day is overdue. */
+  readonly now: string;
+}
+
+/** A case with all that decides about it. */
+export interface Facing {
+  readonly one: Case;
+  readonly told: Told | null;
+  readonly standing: Standing;
+  readonly differences: readonly FieldDifference[];
+  /** Why a one-sided case is rightly so; null: it is not. */
+  readonly skip: string | null;
+}
+
+/** Every case in its bucket. A document whose payments are still under way waits for them. */
+export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
+  const judged = cases.map((one) => judge(one, judging));
+  const awaited = new Map<string, Judged>();
+  for (const payment of judged)
+    if (payment.bucket === "waiting")
+      for (const side of sides)
+        for (const { facts } of payment[side])
+          if (facts.words?.document)
+            awaited.set(`${side} ${payment.kind} ${facts.words.document}`, payment);
+  if (awaited.size === 0) return judged;
+  return judged.map((one) => {
+    if (one.bucket !== "differs" || one.cause?.code !== "progress") return one;
+    const payments = one.kind === "invoice" ? "payment" : "bill-payment";
+    const payment = sides
+      .flatMap((side) =>
+        one[side].map(({ facts }) => awaited.get(`${side} ${payments} ${facts.number}`)),
+      )
+      .find((found) => found !== undefined);
+    if (payment === undefined) return one;
+    const waits = { for: `payment ${numberOf(payment)}`, since: null };
+    return judge(one, { ...judging, standing: () => ({ waits }) });
+  });
+}
+
+export function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
+  const [told, standing] = [tell(one), know(one)];
+  const differences = differencesOf(one, told, ignore);
+  const facing = { one, told, standing, differences, skip: skipOf(one, told, standing) };
+  const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
+  const { waits } = standing;
+  return {
+    ...one,
+    bucket,
+    began: beganOf(one, told),
+    differences: bucket === "equal" || bucket === "void on both" ? [] : differences,
+    cause: causeOf(bucket, facing),
+    overdue: bucket === "waiting" && isOlderThanADay(waits?.since ?? null, now),
+    digest: agreeing.has(bucket) ? null : digestOf(one),
+  };
+}
+
+/** The first that holds, in the order of {@link buckets}; the last always does. */
+const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
+  twice: ({ one }) => isDoubled(one),
+  waiting: ({ standing }) => standing.waits !== undefined,
+  "void on both": ({ one }) => isOnBoth(one) && !hasLive(one),
+  "out of scope": ({ skip }) => skip !== null,
+  equal: ({ one, differences }) => isOnBoth(one) && differences.length === 0,
+  "with a person": ({ one, standing: { person } }) =>
+    person !== undefined && (person.digest === null || person.digest === digestOf(one)),
+  differs: ({ one }) => isOnBoth(one),
+  "only there": ({ one }) => one.books.length === 0,
+  "only here": () => true,
+};
+
+const hasLive = ({ platform, books }: Case): boolean => [...platform, ...books].some(isLive);
+
+/** Only one side has it, rightly. What was on the other side once, or names a record there, is never out of scope. */
+function skipOf(one: Case, told: Told | null, standing: Standing): string | null {
+  if (isOnBoth(one)) return null;
+  if (!hasLive(one)) return "ended, and never on the other side";
+  if (one.lost !== null || one.turned !== null) return null;
+  if (told !== null && "skip" in told) return told.skip;
+  if (standing.skip !== undefined) return standing.skip;
+  return one.platform.length === 0 ? booksOnly(one) : null;
+}
+
+/** Books hold documents that have nothing to do with the platform: drafts, and those of parties it does not know. */
+function booksOnly({ kind, books, parties, partyIsShared }: Case): string | null {
+  const isRead = books.some(({ change }) => change !== null);
+  if (isRead || kind === "party" || kind === "price") return null;
+  if (!partyIsShared) return `the platform does not know party ${parties.books ?? "none"}`;
+  return leading(books)?.facts.state === "draft" ? "a draft of the books" : null;
+}
+
+const beganOf = ({ platform, books }: Case, told: Told | null): Side => {
+  if (told !== null) return told.began;
+  if (platform.length === 0) return "books";
+  return books.some(({ change }) => change !== null) && platform.every(({ change }) => !change)
+    ? "books"
+    : "platform";
+};
+
+const DAY_MS = 86_400_000;
+
+const isOlderThanADay = (since: string | null, now: string): boolean =>
+  since !== null && Date.parse(now) - Date.parse(since) > DAY_MS;
+
+/** Over the values of both sides, equal values written otherwise being the same. */
+export function digestOf({ kind, platform, books }: Case): string {
+  const facts = [platform, books].map((holdings) =>
+    holdings.map(({ id, facts }) => canonical([id, facts])).toSorted(),
+  );
+  return sha256(JSON.stringify([kind, ...facts]));
+}
+
+function canonical(value: unknown): string {
+  if (value instanceof Decimal) return value.plain();
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members
+    .map(([name, member]) => `${name}:${canonical(member)}`)
+    .toSorted()
+    .join()}}`;
+}

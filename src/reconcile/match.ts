@@ -1,0 +1,136 @@
+/**
+ * Which records of both sides are one thing. Proof joins them, the strongest first: a mark in the record, a link of the
+ * store that the records confirm, the natural key. What only looks alike is named beside a case and never joined.
+ */
+import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
+import { type Case, isLive, type Link, otherSide, type Records } from "./case.ts";
+import { casesOf } from "./cases.ts";
+import {
+  type Alias,
+  distinct,
+  grouped,
+  isMatched,
+  join,
+  marked,
+  type Node,
+  Table,
+} from "./groups.ts";
+import { type Names, namesOf } from "./names.ts";
+import { matchPayments } from "./payments.ts";
+
+export interface Matching {
+  readonly records: Records;
+  readonly links: readonly Link[];
+  /**
+   * What the other side would call a record, where the sides number a kind differently (a price's terminal and
+   * product): its number in the other side's words; null: both use the same.
+   */
+  readonly alias?: Alias;
+}
+
+/** Every record is in exactly one case; cases come in the order of kinds, then as their records were first told. */
+export function match({ records, links, alias = () => null }: Matching): Case[] {
+  const rows = { platform: distinct(records.platform), books: distinct(records.books) };
+  const tables = new Map(holdingKinds.map((kind) => [kind, new Table(kind, rows, alias)]));
+  const table = (kind: HoldingKind): Table => tables.get(kind) as Table;
+  const names = namesOf(table("party"), links);
+  for (const kind of ["party", "price", "invoice", "bill"] as const)
+    joinByProof(table(kind), linksOf(links, kind), names);
+  for (const [kind, document] of [
+    ["payment", "invoice"],
+    ["bill-payment", "bill"],
+  ] as const) {
+    joinByMark(table(kind));
+    joinByLink(table(kind), linksOf(links, kind), names, isNumberEqual);
+    matchPayments(table(kind), table(document), names);
+    joinByLink(table(kind), linksOf(links, kind), names, isNotContradicted);
+  }
+  return casesOf(tables, links, names);
+}
+
+const linksOf = (links: readonly Link[], kind: HoldingKind): Link[] =>
+  links.filter((link) => link.kind === kind);
+
+function joinByProof(table: Table, links: readonly Link[], names: Names): void {
+  joinByMark(table);
+  joinByLink(table, links, names, isNumberEqual);
+  joinByNumber(table, names);
+  joinByLink(table, links, names, isNotContradicted);
+}
+
+/** A mark is the other side's id, or the number that it was given there. */
+function joinByMark(table: Table): void {
+  for (const node of table.nodes)
+    for (const other of marked(table, node)) join(node, other, "mark");
+}
+
+type Confirmed = (platform: Node, books: Node, names: Names) => boolean;
+
+function joinByLink(
+  table: Table,
+  links: readonly Link[],
+  names: Names,
+  isConfirmed: Confirmed,
+): void {
+  for (const { platformId, erpId } of links) {
+    const platform = table.byId.platform.get(platformId);
+    const books = table.byId.books.get(erpId);
+    if (platform === undefined || books === undefined) continue;
+    if (!isMatched(platform) && !isMatched(books) && isConfirmed(platform, books, names))
+      join(platform, books, "link");
+  }
+}
+
+const isNumberEqual: Confirmed = (platform, books) =>
+  wordsOf(platform).some((word) => wordsOf(books).includes(word));
+
+/** The party is the same; or neither number nor party is shown by both, so that nothing contradicts the link. */
+const isNotContradicted: Confirmed = (platform, books, names) => {
+  const [one, other] = [names.partyOf(platform), names.partyOf(books)];
+  if (one !== null && other !== null) return one === other;
+  return platform.number === null || books.number === null;
+};
+
+/** What a document is found by: its number, and what it calls the other side's number. */
+function wordsOf({ number, holding }: Node): string[] {
+  const isDocument = holding.kind === "invoice" || holding.kind === "bill";
+  const words = [number, isDocument ? (holding.facts.words?.reference ?? null) : null];
+  return words.filter((word) => word !== null && word !== "") as string[];
+}
+
+/** The natural key: party and number, exactly. */
+function joinByNumber(table: Table, names: Names): void {
+  const hasParty = table.kind === "invoice" || table.kind === "bill";
+  const keysOf = (node: Node): string[] => {
+    const party = hasParty ? names.partyOf(node) : "";
+    if (party === null) return [];
+    const [number, reference] = [node.number, node.holding.facts.words?.reference ?? null];
+    const isTheirs =
+      hasParty && reference !== null && table.byNumber[otherSide(node.side)].has(reference);
+    return [number, isTheirs ? reference : null].flatMap((word) =>
+      word === null || word === "" ? [] : [`${party} ${word}`],
+    );
+  };
+  const keyed = table.nodes.flatMap((node) => keysOf(node).map((key) => ({ node, key })));
+  for (const same of grouped(keyed, ({ key }) => key).values())
+    if (same.length > 1) joinSame(same.map(({ node }) => node));
+}
+
+/**
+ * Live records without partner are one; a live one of a side that has one already doubles it. An ended record joins
+ * only what has no partner: a reissued document is not the void one.
+ */
+function joinSame(nodes: readonly Node[]): void {
+  const live = nodes.filter(({ holding }) => isLive(holding));
+  const free = live.filter((node) => !isMatched(node));
+  for (const node of free.slice(1)) join(free[0] as Node, node, "number");
+  for (const [at, node] of live.entries()) {
+    const twin = live.slice(0, at).find(({ side }) => side === node.side);
+    if (twin !== undefined) join(twin, node, "number");
+  }
+  for (const node of nodes) {
+    if (isLive(node.holding) || isMatched(node)) continue;
+    const partner = nodes.find((other) => other.side !== node.side && !isMatched(other));
+    if (partner !== undefined) join(partner, node, "number");
+  }
+}

@@ -1,0 +1,44 @@
+/** Parties in one language: the books' code where it is known, by the parties themselves or by the store's links. */
+import { otherSide, type Link, type Side } from "./case.ts";
+import type { Node, Table } from "./groups.ts";
+
+export interface Names {
+  /** Of a document or payment: the same text for the same party on both sides; null: none is shown. */
+  partyOf(node: Node): string | null;
+  /** For people: the books' code where it is known. */
+  shown(side: Side, party: string | null | undefined): string | null;
+  /** Do both sides know it? */
+  isShared(side: Side, party: string | null | undefined): boolean;
+}
+
+/** Parties must be joined before the first question. */
+export function namesOf(parties: Table, links: readonly Link[]): Names {
+  const codes = new Map<string, string>();
+  for (const { kind, platformId, erpId } of links)
+    if (kind === "party") codes.set(platformId, erpId);
+  const linked = new Set(codes.values());
+
+  const recordOf = (side: Side, party: string): Node | undefined =>
+    parties.byId[side].get(party) ?? parties.byNumber[side].get(party)?.[0];
+
+  const shown = (side: Side, party: string | null | undefined): string | null => {
+    if (party === null || party === undefined || party === "") return null;
+    const record = recordOf(side, party);
+    const there = record?.group.nodes.find((node) => node.side === "books");
+    if (there !== undefined) return codeOf(there);
+    return side === "platform" ? (codes.get(party) ?? `platform ${party}`) : party;
+  };
+  return {
+    shown,
+    partyOf: ({ side, holding }) => shown(side, holding.facts.party),
+    isShared(side, party) {
+      if (party === null || party === undefined || party === "") return false;
+      const record = recordOf(side, party);
+      if (record !== undefined && record.group.nodes.some((node) => node.side === otherSide(side)))
+        return true;
+      return side === "platform" ? codes.has(party) : linked.has(party);
+    },
+  };
+}
+
+const codeOf = ({ holding }: Node): string => holding.facts.number ?? holding.id;

@@ -1,0 +1,144 @@
+/** Why a case is in its bucket, and what a person does about it, in plain words. */
+import { labelOf } from "../books/compare.ts";
+import type { Fault } from "../core/fault.ts";
+import type { HoldingKind } from "../core/holdings.ts";
+import { type Bucket, type Case, isLive, leading, liveOf } from "./case.ts";
+import { isLumped } from "./fields.ts";
+import type { Facing } from "./judge.ts";
+
+/** Null where both sides agree without a word. */
+export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
+  const { standing, skip } = facing;
+  switch (bucket) {
+    case "equal":
+    case "void on both":
+      return null;
+    case "out of scope":
+      return fault("out-of-scope", skip ?? "", "Nothing is to be done.");
+    case "waiting":
+      return fault(
+        "waiting",
+        `waits for ${standing.waits?.for ?? "a delivery"}`,
+        "It clears by itself. Where it waits for longer than a day, look for its number with `fuelbridge trace`.",
+      );
+    case "with a person":
+      return fault(
+        "with-a-person",
+        standing.person?.why ?? "",
+        "Settle it in the quarantine (`fuelbridge quarantine`).",
+      );
+    case "twice":
+      return doubled(facing.one);
+    case "differs":
+      return differing(facing);
+    case "only there":
+    case "only here":
+      return oneSided(bucket, facing);
+  }
+}
+
+const fault = (code: string, message: string, next: string): Fault => ({ code, message, next });
+
+function doubled({ platform, books }: Case): Fault {
+  const side = liveOf(platform).length > 1 ? "platform" : "books";
+  const counts = `${liveOf(platform).length} on the platform, ${liveOf(books).length} in the books`;
+  return fault(
+    "twice",
+    `the same document is live more than once: ${counts}`,
+    side === "books"
+      ? "Cancel all but one in the books, and reconcile again."
+      : "Have all but one voided on the platform, and reconcile again.",
+  );
+}
+
+function differing({ one, differences, told }: Facing): Fault {
+  const [platform, books] = [leading(one.platform), leading(one.books)];
+  const has = (field: string): boolean => differences.some((found) => found.field === field);
+  if (isLumped(one))
+    return fault(
+      "lumped",
+      "one payment on one side settles several of the other; the sums are equal",
+      "No money is missing. Where a bank statement must be matched, book the payments singly.",
+    );
+  if (platform && books && isLive(platform) !== isLive(books))
+    return isLive(books)
+      ? fault(
+          "void-stands",
+          "it has ended on the platform and still stands in the books",
+          "Cancel or credit it in the books, or retry its delivery.",
+        )
+      : fault(
+          "ended-in-books",
+          "it has ended in the books (cancelled, credited, inactive) and is live on the platform",
+          "Have it voided on the platform, or restore it in the books.",
+        );
+  if (has("link"))
+    return fault(
+      "link",
+      "the store or a mark names another partner than the records prove",
+      "Compare both documents; correct the mark, or deliver the right one again.",
+    );
+  if (has("record"))
+    return fault(
+      "cannot-be-compared",
+      told !== null && "fault" in told
+        ? told.fault.message
+        : "the two records cannot be compared whole",
+      told !== null && "fault" in told
+        ? told.fault.next
+        : "Compare them by hand; look for the number with `fuelbridge trace`.",
+    );
+  if (differences.every(({ field }) => PROGRESS.has(field)))
+    return fault(
+      "progress",
+      `it has not come as far on both sides: ${fieldsOf(one.kind, differences)}`,
+      "Look for a payment, a posting or a dispute that only one side has.",
+    );
+  return fault(
+    "fields",
+    `different on the two sides: ${fieldsOf(one.kind, differences)}`,
+    "Correct the side that is wrong; a correction on the side where it began is delivered by itself.",
+  );
+}
+
+const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
+
+const FIELDS_MAX = 6;
+
+function fieldsOf(kind: HoldingKind, differences: Facing["differences"]): string {
+  const labels = [...new Set(differences.map(({ field }) => labelOf(kind, field)))];
+  const more = labels.length > FIELDS_MAX ? ` and ${labels.length - FIELDS_MAX} more` : "";
+  return `${labels.slice(0, FIELDS_MAX).join(", ")}${more}`;
+}
+
+function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fault {
+  const here = bucket === "only here";
+  const [has, lacks] = here ? ["the books", "the platform"] : ["the platform", "the books"];
+  if (one.turned !== null)
+    return fault(
+      "turned",
+      `the other side has it as ${one.turned}`,
+      "Cancel the one of the wrong kind, then retry the delivery of the other.",
+    );
+  if (told !== null && "fault" in told)
+    return { ...told.fault, message: `${lacks} lack it: ${told.fault.message}` };
+  if (one.lost !== null)
+    return fault(
+      "gone",
+      `${has} hold it; its partner ${one.lost} is not in ${lacks} any more`,
+      here
+        ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
+        : "It was deleted in the books, or they were restored: retry its delivery.",
+    );
+  return here
+    ? fault(
+        "extra",
+        "the books hold it and the platform has nothing that proves to be the same",
+        "Entered by hand, or doubled: cancel it in the books, or have it entered on the platform.",
+      )
+    : fault(
+        "missing",
+        "the platform holds it and the books have nothing that proves to be the same",
+        "Nothing is under way for it: it was never delivered. Look for its number with `fuelbridge trace`.",
+      );
+}

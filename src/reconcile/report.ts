@@ -1,0 +1,185 @@
+/**
+ * A whole reconciliation as plain data: every case in one bucket, sums that tie to the rows as they were read, and
+ * whether both sides agree. It survives JSON, so that a daemon can hand it to a command; amounts are digits.
+ */
+import type { Ignore } from "../books/compare.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Day, HoldingKind, Period, Strength } from "../core/holdings.ts";
+import { type Balance, balancesOf, type LedgerRow, ledgerNotices } from "./balances.ts";
+import {
+  agreeing,
+  type Bucket,
+  type Case,
+  type FieldDifference,
+  type Judged,
+  type Proof,
+  type Records,
+  type Side,
+} from "./case.ts";
+import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
+import { distinct } from "./groups.ts";
+import { judgeAll, type Judging } from "./judge.ts";
+import { rowsOf } from "./rows.ts";
+import { type ControlRow, controlRows } from "./sums.ts";
+import {
+  type Bridge,
+  bridgesOf,
+  type Group,
+  groupsOf,
+  type PartyMonth,
+  partyMonthsOf,
+  type Total,
+  totalsOf,
+} from "./totals.ts";
+
+export interface Asked extends Judging {
+  /** Calendar days of the company; null: everything that was read. */
+  readonly period: Period | null;
+  /** The company's calendar day now: aging counts from it. */
+  readonly today: Day;
+  /** ISO 4217 */
+  readonly currency: string;
+  /** All that was read, what was looked up afterwards included; repeats allowed. */
+  readonly records: Records;
+  /** Of `match`, over the same records. */
+  readonly cases: readonly Case[];
+  /** Lists as they were walked. */
+  readonly lists: readonly ListCount[];
+  /** How many records this scope had in the last run that ended. */
+  readonly previous: readonly Count[];
+  readonly strength: readonly SideStrength[];
+  /** Kinds that a side cannot be asked for: the two sides do not agree about them. */
+  readonly unasked: readonly Unasked[];
+  /** What parties owe by the books' ledger, where it can be asked. */
+  readonly ledger: readonly LedgerRow[];
+}
+
+export interface SideStrength {
+  /** The endpoint's name: `platform`, `erp`. */
+  readonly endpoint: string;
+  readonly kind: HoldingKind;
+  readonly strength: Strength;
+}
+
+export interface Unasked {
+  readonly endpoint: string;
+  readonly kind: HoldingKind;
+  readonly why: string;
+}
+
+/** One record of a case. */
+export interface RecordRow {
+  readonly id: string;
+  readonly number: string | null;
+  readonly state: string | null;
+  readonly day: Day | null;
+  readonly amount: string;
+  readonly open: string;
+}
+
+export interface CaseRow {
+  /** `c17`: in the order of this report. */
+  readonly case: string;
+  readonly kind: HoldingKind;
+  readonly key: string;
+  readonly bucket: Bucket;
+  readonly began: Side;
+  readonly by: Proof;
+  readonly number: string;
+  /** The books' code where it is known, of the side where the case began. */
+  readonly party: string | null;
+  readonly parties: Readonly<Record<Side, string | null>>;
+  readonly day: Day | null;
+  /** Is it dated within the period on either side? Open and changed documents of other days are judged too. */
+  readonly within: boolean;
+  readonly records: Readonly<Record<Side, readonly RecordRow[]>>;
+  /** In the company's currency; what a side does not have, and what has ended, is `0.00`. */
+  readonly amount: Readonly<Record<Side, string>>;
+  readonly open: Readonly<Record<Side, string>>;
+  readonly differences: readonly FieldDifference[];
+  readonly cause: Fault | null;
+  readonly overdue: boolean;
+  readonly suspects: readonly string[];
+  readonly digest: string | null;
+}
+
+export interface Report {
+  readonly schema: 1;
+  readonly period: Period | null;
+  /** ISO 8601 UTC */
+  readonly at: string;
+  readonly today: Day;
+  readonly currency: string;
+  /** `failed`: it cannot be trusted, and nothing was judged. */
+  readonly state: "done" | "failed";
+  readonly failures: readonly string[];
+  /** Every case is equal, void on both or out of scope, and every kind could be asked. */
+  readonly agrees: boolean;
+  readonly notices: readonly string[];
+  readonly ignore: Ignore;
+  readonly strength: readonly SideStrength[];
+  readonly unasked: readonly Unasked[];
+  /** Differences first; then by kind, party and number. */
+  readonly cases: readonly CaseRow[];
+  readonly groups: readonly Group[];
+  /** Of the cases within the period. */
+  readonly totals: readonly Total[];
+  /** Of the others: open or changed documents of other days. */
+  readonly outside: readonly Total[];
+  readonly months: readonly PartyMonth[];
+  readonly bridges: readonly Bridge[];
+  readonly balances: readonly Balance[];
+  readonly controls: readonly ControlRow[];
+}
+
+/** Judges every case once and proves the sums. Pure. */
+export function reconcile(asked: Asked): Report {
+  const rows: Records = {
+    platform: distinct(asked.records.platform),
+    books: distinct(asked.records.books),
+  };
+  const before = failuresOf({ ...asked, rows });
+  const judged = before.length > 0 ? [] : judgeAll(asked.cases, asked);
+  const cases = rowsOf(judged, asked.period);
+  const failures = before.length > 0 ? before : untied(cases, rows);
+  return failures.length > 0
+    ? reportOf(asked, rows, [], [], failures)
+    : reportOf(asked, rows, cases, judged, []);
+}
+
+function reportOf(
+  asked: Asked,
+  rows: Records,
+  cases: readonly CaseRow[],
+  judged: readonly Judged[],
+  failures: readonly string[],
+): Report {
+  const { period, today, currency, ignore, strength, unasked, ledger, now } = asked;
+  const within = cases.filter((row) => row.within);
+  const balances = balancesOf(judged, ledger, today);
+  return {
+    schema: 1,
+    period,
+    at: now,
+    today,
+    currency,
+    state: failures.length > 0 ? "failed" : "done",
+    failures,
+    agrees:
+      failures.length === 0 &&
+      unasked.length === 0 &&
+      cases.every(({ bucket }) => agreeing.has(bucket)),
+    notices: ledgerNotices(balances),
+    ignore,
+    strength,
+    unasked,
+    cases,
+    groups: groupsOf(cases),
+    totals: totalsOf(within),
+    outside: totalsOf(cases.filter((row) => !row.within)),
+    months: partyMonthsOf(within),
+    bridges: bridgesOf(within),
+    balances,
+    controls: controlRows(rows),
+  };
+}
