@@ -53,7 +53,7 @@ export function clientFor(options: Partial<PlatformOptions> = {}): Exchanger {
 }
 
 /** A sandbox for one file, and clients of it. */
-export function usePlatform(scenario: "empty" | "conformance" = "empty") {
+export function usePlatform(scenario: "empty" | "conformance" | "demo" = "empty") {
   const sandbox = useSandbox(scenario);
   const { control } = sandbox;
   const reach = (options: Partial<PlatformOptions> = {}, key = "supplier") =>

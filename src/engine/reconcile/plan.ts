@@ -29,7 +29,9 @@ export type Endpoints = ReadonlyMap<string, Pick<Endpoint, "holdings">>;
 export function planOf(engine: Engine, endpoints: Endpoints, only: string | null): KindPlan[] {
   const asked = engine.flows.filter(({ name }) => only === null || name === only);
   const kinds = new Set(asked.map(({ mapping }) => holdingKindOf(mapping.kind)));
-  return holdingKinds.filter((kind) => kinds.has(kind)).map((kind) => kindPlan(engine, endpoints, kind));
+  return holdingKinds
+    .filter((kind) => kinds.has(kind))
+    .map((kind) => kindPlan(engine, endpoints, kind));
 }
 
 function kindPlan({ flows: all }: Engine, endpoints: Endpoints, kind: HoldingKind): KindPlan {

@@ -5,16 +5,8 @@
 import { compare } from "../../books/compare.ts";
 import type { Holding, HoldingKind, Period, Scope } from "../../core/holdings.ts";
 import type { Side } from "../../reconcile/case.ts";
+import type { ListCount } from "../../reconcile/failures.ts";
 import type { Asked, KindPlan } from "./plan.ts";
-
-export interface Counted {
-  readonly side: Side;
-  readonly kind: HoldingKind;
-  /** How many the list said that it has; null: it did not say. */
-  readonly total: number | null;
-  /** Distinct records that came. */
-  readonly count: number;
-}
 
 /** Records of both sides by side, kind and id, each once, as last read. */
 export class Rows {
@@ -52,7 +44,7 @@ export interface Reading {
   readonly rows: Rows;
   /** {@link keyOf} records that changed while they were read, and went on changing. */
   readonly moved: ReadonlySet<string>;
-  readonly lists: readonly Counted[];
+  readonly lists: readonly ListCount[];
 }
 
 export interface Wanted {
@@ -75,35 +67,46 @@ const UNBOUNDED: ReadonlySet<HoldingKind> = new Set(["payment", "bill-payment"])
 export async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Reading> {
   const { plans, period } = wanted;
   const rows = new Rows();
-  const lists: Counted[] = [];
-  const whole: Scope =
-    period === null
-      ? { dated: null, changedSince: EPOCH, open: true }
-      : { dated: period, changedSince: null, open: true };
+  const lists: ListCount[] = [];
   const read = async (side: Side, kinds: readonly KindPlan[], scope: Scope, count: boolean) => {
-    const began = wanted.now();
+    const began = wanted.now().toISOString();
     const changed = new Set<string>();
+    let from: string | null = null;
     for (const plan of kinds) {
-      const asked = side === "platform" ? [plan.platform].flatMap((one) => one ?? []) : plan.books;
-      for (const one of asked) {
-        const counted = await readList({ side, kind: plan.kind, scope, rows, changed }, one, wanted, signal);
-        if (count) lists.push(counted);
+      for (const one of askedOn(side, plan)) {
+        const list = { side, kind: plan.kind, scope, rows, changed };
+        let read = await readList(list, one, wanted, signal);
+        // Records may slide past while a list is read; what is missing twice is said.
+        if (count && isShort(read)) read = await readList(list, one, wanted, signal);
+        if (count) lists.push(read);
+        if (from === null || (read.serverTime !== null && read.serverTime < from))
+          from = read.serverTime;
       }
     }
-    return { changed, since: new Date(began.getTime() - OVERLAP_MS).toISOString() };
+    return { changed, since: earlier(from ?? began) };
   };
-  const since = (changedSince: string): Scope => ({ dated: null, changedSince, open: false });
 
-  let platform = await read("platform", plans, whole, true);
-  let books = await read("books", plans, whole, true);
+  let platform = await read("platform", plans, wholeOf(period), true);
+  let books = await read("books", plans, wholeOf(period), true);
   const bounded = plans.filter(({ kind }) => !UNBOUNDED.has(kind));
   for (let round = 1; ; round++) {
-    platform = await read("platform", bounded, since(platform.since), false);
+    platform = await read("platform", bounded, changedSince(platform.since), false);
     if (platform.changed.size === 0 || round === ROUNDS)
       return { rows, moved: platform.changed, lists };
-    books = await read("books", plans, since(books.since), false);
+    books = await read("books", plans, changedSince(books.since), false);
   }
 }
+
+const wholeOf = (period: Period | null): Scope =>
+  period === null ? changedSince(EPOCH) : { dated: period, changedSince: null, open: true };
+
+const changedSince = (since: string): Scope => ({ dated: null, changedSince: since, open: false });
+
+const earlier = (instant: string): string =>
+  new Date(Date.parse(instant) - OVERLAP_MS).toISOString();
+
+const askedOn = (side: Side, { platform, books }: KindPlan): readonly Asked[] =>
+  side === "books" ? books : platform === null ? [] : [platform];
 
 interface Into {
   readonly side: Side;
@@ -113,23 +116,32 @@ interface Into {
   readonly changed: Set<string>;
 }
 
+interface Read extends ListCount {
+  /** At its first page. */
+  readonly serverTime: string | null;
+}
+
+const isShort = ({ total, distinct }: Read): boolean => total !== null && total !== distinct;
+
 async function readList(
   { side, kind, scope, rows, changed }: Into,
-  { holdings }: Asked,
+  { endpoint, holdings }: Asked,
   { progress }: Wanted,
   signal: AbortSignal,
-): Promise<Counted> {
+): Promise<Read> {
   const ids = new Set<string>();
   let total: number | null = null;
+  let serverTime: string | null = null;
   for await (const page of holdings.list(kind, scope, null, signal)) {
     total = page.total ?? total;
+    serverTime ??= page.serverTime;
     for (const holding of page.holdings) {
       ids.add(holding.id);
       if (rows.put(side, holding)) changed.add(keyOf(side, kind, holding.id));
     }
     progress?.(side, kind, ids.size);
   }
-  return { side, kind, total, count: ids.size };
+  return { side, kind, what: `of "${endpoint}"`, total, distinct: ids.size, serverTime };
 }
 
 /**
@@ -139,11 +151,12 @@ async function readList(
 export async function readAgain(
   rows: Rows,
   side: Side,
-  { kind, platform, books }: KindPlan,
+  plan: KindPlan,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const asked = side === "platform" ? [platform].flatMap((one) => one ?? []) : books;
+  const { kind } = plan;
+  const asked = askedOn(side, plan);
   if (asked.length === 0 || ids.length === 0) return false;
   const found = new Set<string>();
   let changed = false;
@@ -155,8 +168,7 @@ export async function readAgain(
     if (side === "books" || ids.length <= SINGLE_MAX)
       for (const holding of await holdings.get(kind, ids, signal)) take(holding);
     else {
-      const all: Scope = { dated: null, changedSince: EPOCH, open: true };
-      for await (const page of holdings.list(kind, all, null, signal))
+      for await (const page of holdings.list(kind, changedSince(EPOCH), null, signal))
         for (const holding of page.holdings) if (ids.includes(holding.id)) take(holding);
     }
   }

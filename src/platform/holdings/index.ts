@@ -2,7 +2,7 @@
  * What the platform holds now, in its own words, for the reconciliation. Each list begins at its start: what was read
  * of one that broke off is read again.
  */
-import type { HoldingKind, Holdings } from "../../core/holdings.ts";
+import type { Facts, HoldingKind, Holdings } from "../../core/holdings.ts";
 import { invoiceHoldings, type KindHoldings } from "./invoices.ts";
 import { partyHoldings } from "./parties.ts";
 import { paymentHoldings } from "./payments.ts";
@@ -10,11 +10,12 @@ import { priceHoldings } from "./prices.ts";
 import type { Reader } from "./reading.ts";
 
 export function platformHoldings(reader: Reader): Holdings {
-  const { paid, ...payments } = paymentHoldings(reader);
+  const shown = new Map<string, Pick<Facts, "number" | "party">>();
+  const { paid, ...payments } = paymentHoldings(reader, shown);
   const kinds: Record<HoldingKind, KindHoldings> = {
     ...payments,
-    invoice: invoiceHoldings(reader, "invoice", paid),
-    bill: invoiceHoldings(reader, "bill", paid),
+    invoice: invoiceHoldings(reader, "invoice", paid, shown),
+    bill: invoiceHoldings(reader, "bill", paid, shown),
     party: partyHoldings(reader),
     price: priceHoldings(reader),
   };

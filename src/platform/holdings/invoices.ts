@@ -41,7 +41,22 @@ const DAY_MS = 86_400_000;
 const OWED = ["OUTSTANDING", "OVERDUE", "DISPUTED"] as const;
 const SETTLED = ["DRAFT", "PAID", "VOID"] as const;
 
-export function invoiceHoldings(reader: Reader, kind: Kind, paid: PaidSoFar): KindHoldings {
+/** `shown` is told number and party of every invoice that was read. */
+export function invoiceHoldings(
+  reader: Reader,
+  kind: Kind,
+  paid: PaidSoFar,
+  shown: Map<string, Pick<Facts, "number" | "party">>,
+): KindHoldings {
+  const told = async (
+    record: string,
+    paidOf: (invoiceId: string) => Promise<Decimal>,
+  ): Promise<Holding> => {
+    const holding = await holdingOf(reader, kind, record, paidOf);
+    const { number, party = null } = holding.facts;
+    if (number !== undefined) shown.set(holding.id, { number, party });
+    return holding;
+  };
   const role = kind === "invoice" ? "issuer" : "payer";
   const one = async (id: string, signal: AbortSignal): Promise<string | null> =>
     recordAt(reader, `${PATH}/${encodeURIComponent(id)}`, signal);
@@ -68,9 +83,9 @@ export function invoiceHoldings(reader: Reader, kind: Kind, paid: PaidSoFar): Ki
             isAll = true;
             walks.push(walked(reader, PATH, { role, updatedSince: EPOCH }, signal));
           }
-          const holdings = await Promise.all(
-            whole.map((record) => holdingOf(reader, kind, record, paid.of(role, signal))),
-          );
+          const paidOf = paid.of(role, signal);
+          const holdings: Holding[] = [];
+          for (const record of whole) holdings.push(await told(record, paidOf));
           yield { holdings, position: null, total: null, serverTime: page.serverTime };
         }
         missing += Math.max((total ?? 0) - ids.size, 0);
@@ -82,8 +97,7 @@ export function invoiceHoldings(reader: Reader, kind: Kind, paid: PaidSoFar): Ki
       const found: Holding[] = [];
       for (const id of ids) {
         const record = await one(id, signal);
-        if (record !== null)
-          found.push(await holdingOf(reader, kind, record, paid.ofOne(role, signal)));
+        if (record !== null) found.push(await told(record, paid.ofOne(role, signal)));
       }
       return found;
     },

@@ -15,12 +15,16 @@ export interface PaidSoFar {
   ofOne(role: Role, signal: AbortSignal): (invoiceId: string) => Promise<Decimal>;
 }
 
+/** Of the invoices that were shown, by id: a payment names its invoice by the id alone. */
+export type Shown = ReadonlyMap<string, Pick<Facts, "number" | "party">>;
+
 const PATH = "/payments";
 /** A listing serves the invoices that are read right after it: the list has no date filter, and each page costs. */
 const FRESH_MS = 600_000;
 
 export function paymentHoldings(
   reader: Reader,
+  shown: Shown,
 ): Record<"payment" | "bill-payment", KindHoldings> & { readonly paid: PaidSoFar } {
   const sums = new Map<
     Role,
@@ -68,7 +72,7 @@ export function paymentHoldings(
         let total: number | null = null;
         for await (const page of all(role, {}, signal)) {
           total = page.total ?? total;
-          const holdings = page.records.map((record) => holdingOf(reader, kind, record));
+          const holdings = page.records.map((record) => holdingOf(reader, kind, record, shown));
           for (const { id } of holdings) ids.add(id);
           for (const record of page.records) {
             const payment = recordIn(Payment, record);
@@ -84,7 +88,7 @@ export function paymentHoldings(
         const found: Holding[] = [];
         for (const id of ids) {
           const record = await recordAt(reader, `${PATH}/${encodeURIComponent(id)}`, signal);
-          if (record !== null) found.push(holdingOf(reader, kind, record));
+          if (record !== null) found.push(holdingOf(reader, kind, record, shown));
         }
         return found;
       },
@@ -117,20 +121,27 @@ function sumsOf(payments: Iterable<Payment>): Map<string, Decimal> {
   return sums;
 }
 
-/** The list shows no version. The invoice is told by its id: its number stands on the invoice itself. */
-function holdingOf({ dayOf }: Reader, kind: "payment" | "bill-payment", record: string): Holding {
+/** The list shows no version. What it pays is told where that invoice was read. */
+function holdingOf(
+  { dayOf }: Reader,
+  kind: "payment" | "bill-payment",
+  record: string,
+  shown: Shown,
+): Holding {
   const change = changeOf(record, true);
   const payment = recordIn(Payment, record);
   const common = { kind, id: change.id, version: null, mark: null, change } as const;
   if (payment === null) return { ...common, facts: {} };
   const state = STATES[payment.status as (typeof paymentStatuses)[number]];
+  const { number, party } = shown.get(payment.invoiceId) ?? {};
   const facts: Facts = {
+    ...(party === undefined ? {} : { party }),
     ...(state === undefined ? {} : { state }),
     days: { date: dayOf(payment.paidAt) },
     money: { amount: payment.amount },
     words: {
       side: kind === "payment" ? "sale" : "purchase",
-      document: payment.invoiceId,
+      ...(number === undefined ? {} : { document: number }),
       reference: payment.reference,
     },
   };
