@@ -230,6 +230,6 @@ const NONE = "none";
 const shown = (value: string | Decimal | null): string =>
   value === null || value === "" ? NONE : value instanceof Decimal ? inDigits(value) : value;
 
-/** Money with its cents; a unit price with every digit. */
-const inDigits = (value: Decimal): string =>
+/** Money with its cents; a unit price, and what is finer than cents, with every digit. */
+export const inDigits = (value: Decimal): string =>
   value.round(2).equals(value) ? value.round(2).fixed(2) : value.plain();

@@ -1,4 +1,5 @@
 /** What is open by party, side by side, by how long it has been due. */
+import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Day, Holding } from "../core/holdings.ts";
 import { type Judged, type Side, sides } from "./case.ts";
@@ -102,20 +103,20 @@ function balanceOf({ kind, party, platform, books, ledger }: Sums): Balance {
     party,
     platform: agingOf(platform, totals.platform),
     books: agingOf(books, totals.books),
-    difference: totals.platform.minus(totals.books).fixed(2),
-    ledger: ledger?.fixed(2) ?? null,
+    difference: inDigits(totals.platform.minus(totals.books)),
+    ledger: ledger === null ? null : inDigits(ledger),
   };
 }
 
 const totalOf = (sums: Record<Age, Decimal>): Decimal => Decimal.sum(ages.map((age) => sums[age]));
 
 const agingOf = (sums: Record<Age, Decimal>, total: Decimal): Aging => ({
-  current: sums.current.fixed(2),
-  "30": sums["30"].fixed(2),
-  "60": sums["60"].fixed(2),
-  "90": sums["90"].fixed(2),
-  older: sums.older.fixed(2),
-  total: total.fixed(2),
+  current: inDigits(sums.current),
+  "30": inDigits(sums["30"]),
+  "60": inDigits(sums["60"]),
+  "90": inDigits(sums["90"]),
+  older: inDigits(sums.older),
+  total: inDigits(total),
 });
 
 /** Where the books' own documents do not add up to their ledger, a list may have left some out. */

@@ -1,4 +1,5 @@
 /** When a reconciliation cannot be trusted: it says why, and judges nothing. */
+import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { agreeing, type Case, type Records, type Side, sides } from "./case.ts";
@@ -71,7 +72,7 @@ const unlike = (read: readonly Control[], judged: readonly Control[]): string[] 
 };
 
 const lineOf = ({ side, kind, count, amount, open, ids }: Control): string =>
-  `${side} ${kind} ${count} records ${amount.fixed(2)} open ${open.fixed(2)} ids ${ids}`;
+  `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} ids ${ids}`;
 
 /** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
 export function untied(cases: readonly CaseRow[], rows: Records): string[] {
@@ -92,7 +93,7 @@ export function untied(cases: readonly CaseRow[], rows: Records): string[] {
         return judged.equals(amount)
           ? []
           : [
-              `the cases of ${side} ${kind}s sum to ${judged.fixed(2)}, the rows to ${amount.fixed(2)}`,
+              `the cases of ${side} ${kind}s sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
             ];
       }),
   );

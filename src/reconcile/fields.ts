@@ -2,7 +2,7 @@
  * What differs in a case. Twice: what the mapping and the receiver's `expect` say should be held, field by field, and a
  * plain look at both records without any mapping, because a wrong mapping agrees with itself.
  */
-import { compare, type Ignore } from "../books/compare.ts";
+import { compare, type Ignore, inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../core/holdings.ts";
 import { type Case, type FieldDifference, isLive, leading, liveOf, type Told } from "./case.ts";
@@ -101,7 +101,7 @@ const isSame = (one: Shown, other: Shown): boolean =>
     : (one ?? "") === (other ?? "");
 
 const inWords = (value: Shown): string => {
-  if (value instanceof Decimal) return value.fixed(2);
+  if (value instanceof Decimal) return inDigits(value);
   return value === null || value === undefined || value === "" ? "none" : value;
 };
 

@@ -69,12 +69,14 @@ function documentsOf(
     const settled = holding.mark === null ? undefined : marked(documents, node)[0];
     if (settled !== undefined) return idOf(settled.group);
     if (number === null) return null;
-    const named = (documents.byNumber[side].get(number) ?? []).filter(
-      (one) => party === null || names.partyOf(one) === party,
+    const groups = groupsOf(documents.byNumber[side].get(number) ?? []);
+    const ofParty = groupsOf(
+      (documents.byNumber[side].get(number) ?? []).filter((one) => names.partyOf(one) === party),
     );
-    const groups = new Set(named.map(({ group }) => group));
-    const [group] = groups;
-    if (group !== undefined && groups.size === 1) return idOf(group);
+    const [group, another] = ofParty.length > 0 ? ofParty : groups;
+    if (group !== undefined && another === undefined) return idOf(group);
     return `${party ?? ""} ${number} ${payments.kind}`;
   };
 }
+
+const groupsOf = (nodes: readonly Node[]): Group[] => [...new Set(nodes.map(({ group }) => group))];

@@ -2,9 +2,10 @@
  * A whole reconciliation as plain data: every case in one bucket, sums that tie to the rows as they were read, and
  * whether both sides agree. It survives JSON, so that a daemon can hand it to a command; amounts are digits.
  */
-import type { Ignore } from "../books/compare.ts";
+import { type Ignore, inDigits } from "../books/compare.ts";
+import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
-import type { Day, HoldingKind, Period, Strength } from "../core/holdings.ts";
+import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
 import { type Balance, balancesOf, type LedgerRow, ledgerNotices } from "./balances.ts";
 import {
   agreeing,
@@ -15,12 +16,13 @@ import {
   type Proof,
   type Records,
   type Side,
+  sides,
 } from "./case.ts";
 import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
-import { distinct } from "./groups.ts";
+import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
 import { rowsOf } from "./rows.ts";
-import { type ControlRow, controlRows } from "./sums.ts";
+import { amountOf, type ControlRow, controlRows, moneyKinds } from "./sums.ts";
 import {
   type Bridge,
   bridgesOf,
@@ -130,6 +132,15 @@ export interface Report {
   readonly bridges: readonly Bridge[];
   readonly balances: readonly Balance[];
   readonly controls: readonly ControlRow[];
+  /** Of the records within the period, as they were read: what the accounts of a journal must come to. */
+  readonly accounts: readonly AccountTotal[];
+}
+
+export interface AccountTotal {
+  readonly side: Side;
+  readonly kind: HoldingKind;
+  readonly party: string | null;
+  readonly amount: string;
 }
 
 /** Judges every case once and proves the sums. Pure. */
@@ -181,5 +192,26 @@ function reportOf(
     bridges: bridgesOf(within),
     balances,
     controls: controlRows(rows),
+    accounts: accountsOf(rows, within),
   };
+}
+
+/** By the rows, not by the cases: an amount that a case lost shows as a journal that does not balance. */
+function accountsOf(rows: Records, within: readonly CaseRow[]): AccountTotal[] {
+  return sides.flatMap((side) => {
+    const parties = new Map<string, string | null>();
+    for (const { kind, parties: of, records } of within)
+      for (const { id } of records[side]) parties.set(`${kind} ${id}`, of[side]);
+    const counted = rows[side].filter(
+      ({ kind, id }) => moneyKinds.has(kind) && parties.has(`${kind} ${id}`),
+    );
+    const partyOf = ({ kind, id }: Holding): string | null => parties.get(`${kind} ${id}`) ?? null;
+    const groups = grouped(counted, (row) => `${row.kind}\n${partyOf(row) ?? ""}`);
+    return [...groups.values()].flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const amount = inDigits(Decimal.sum(group.map(amountOf)));
+      return [{ side, kind: first.kind, party: partyOf(first), amount }];
+    });
+  });
 }

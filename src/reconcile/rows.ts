@@ -1,4 +1,5 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
+import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type Holding, holdingKinds, type Period } from "../core/holdings.ts";
 import { type Bucket, type Judged, leading, numberOf, otherSide, type Side } from "./case.ts";
@@ -39,7 +40,7 @@ export const byText = (one: string, other: string): number =>
 function rowOf(one: Judged, period: Period | null): CaseRow {
   const { began, parties } = one;
   const sum = (side: Side, of: (holding: Holding) => Decimal): string =>
-    Decimal.sum(one[side].map(of)).fixed(2);
+    inDigits(Decimal.sum(one[side].map(of)));
   const both = (of: (holding: Holding) => Decimal) => ({
     platform: sum("platform", of),
     books: sum("books", of),
@@ -77,6 +78,6 @@ const recordRow = (holding: Holding): RecordRow => ({
   number: holding.facts.number ?? null,
   state: holding.facts.state ?? null,
   day: holding.facts.days?.date ?? null,
-  amount: amountOf(holding).fixed(2),
-  open: openOf(holding).fixed(2),
+  amount: inDigits(amountOf(holding)),
+  open: inDigits(openOf(holding)),
 });

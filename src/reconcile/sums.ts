@@ -1,5 +1,6 @@
 /** What a record counts for, and sums over records as they were read: they know nothing of cases. */
 import { hash } from "node:crypto";
+import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Holding, HoldingKind } from "../core/holdings.ts";
 import { holdingKinds } from "../core/holdings.ts";
@@ -78,6 +79,6 @@ export interface ControlRow {
 export const controlRows = (records: Records): ControlRow[] =>
   controlsOf(records).map((control) => ({
     ...control,
-    amount: control.amount.fixed(2),
-    open: control.open.fixed(2),
+    amount: inDigits(control.amount),
+    open: inDigits(control.open),
   }));

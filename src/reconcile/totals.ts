@@ -1,4 +1,5 @@
 /** Counts and sums of cases: by bucket, by party and month, from one side's total to the other's, and what is alike. */
+import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
 import { agreeing, type Bucket, buckets, type Side, sides } from "./case.ts";
@@ -26,7 +27,7 @@ export function totalsOf(cases: readonly CaseRow[]): Total[] {
       const rows = ofKind.filter((row) => row.bucket === bucket);
       const sum = (side: Side): SideSum => ({
         records: rows.reduce((count, { records }) => count + records[side].length, 0),
-        amount: amountOf(rows, side).fixed(2),
+        amount: inDigits(amountOf(rows, side)),
       });
       return rows.length === 0
         ? []
@@ -71,9 +72,9 @@ export function partyMonthsOf(cases: readonly CaseRow[]): PartyMonth[] {
     )
     .map(({ platform, books, ...row }) => ({
       ...row,
-      platform: platform.fixed(2),
-      books: books.fixed(2),
-      difference: platform.minus(books).fixed(2),
+      platform: inDigits(platform),
+      books: inDigits(books),
+      difference: inDigits(platform.minus(books)),
     }));
 }
 
@@ -93,10 +94,10 @@ export function bridgesOf(cases: readonly CaseRow[]): Bridge[] {
       const difference = amountOf(rows, "platform").minus(amountOf(rows, "books"));
       return bucket === "equal" || rows.length === 0
         ? []
-        : [{ bucket, difference: difference.fixed(2) }];
+        : [{ bucket, difference: inDigits(difference) }];
     });
     const [platform, books] = [amountOf(ofKind, "platform"), amountOf(ofKind, "books")];
-    return [{ kind, platform: platform.fixed(2), steps, books: books.fixed(2) }];
+    return [{ kind, platform: inDigits(platform), steps, books: inDigits(books) }];
   });
 }
 

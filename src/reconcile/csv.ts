@@ -1,0 +1,65 @@
+/** One row per case, for spreadsheets. */
+import { stringify } from "csv-stringify/sync";
+import { inWords } from "../books/compare.ts";
+import type { RecordRow, Report } from "./report.ts";
+
+const columns = [
+  "case",
+  "bucket",
+  "kind",
+  "number",
+  "party",
+  "date",
+  "within_period",
+  "began",
+  "platform_ids",
+  "books_ids",
+  "platform_amount",
+  "books_amount",
+  "platform_open",
+  "books_open",
+  "differences",
+  "cause",
+  "explanation",
+  "next",
+  "perhaps",
+] as const;
+
+/** In the order of the report: differences first. Amounts in the company's currency. */
+export function asCsv(report: Report): string {
+  const rows = report.cases.map((row): Record<(typeof columns)[number], string> => ({
+    case: row.case,
+    bucket: row.bucket,
+    kind: row.kind,
+    number: text(row.number),
+    party: text(row.party ?? ""),
+    date: row.day ?? "",
+    within_period: row.within ? "yes" : "no",
+    began: row.began,
+    platform_ids: text(idsOf(row.records.platform)),
+    books_ids: text(idsOf(row.records.books)),
+    platform_amount: row.amount.platform,
+    books_amount: row.amount.books,
+    platform_open: row.open.platform,
+    books_open: row.open.books,
+    differences: text(
+      row.differences
+        .map(({ field, platform, books }) =>
+          inWords(row.kind, { field, expected: platform, held: books }, SIDES),
+        )
+        .join("; "),
+    ),
+    cause: row.cause?.code ?? "",
+    explanation: text(row.cause?.message ?? ""),
+    next: text(row.cause?.next ?? ""),
+    perhaps: text(row.suspects.join("; ")),
+  }));
+  return stringify(rows, { header: true, columns: [...columns] });
+}
+
+const SIDES = { expected: "platform", held: "books" };
+
+const idsOf = (records: readonly RecordRow[]): string => records.map(({ id }) => id).join(" ");
+
+/** A spreadsheet would compute what begins like a formula: an apostrophe makes it text. */
+const text = (value: string): string => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);

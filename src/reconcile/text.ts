@@ -1,0 +1,179 @@
+/** A reconciliation for people at a terminal: differences first, then counts and sums of both sides. */
+import { inWords } from "../books/compare.ts";
+import type { Strength } from "../core/holdings.ts";
+import { ages, type Balance } from "./balances.ts";
+import { agreeing } from "./case.ts";
+import type { CaseRow, Report } from "./report.ts";
+import type { Group, Total } from "./totals.ts";
+
+/** Columns for the terminal, given a header and rows. */
+export type Table = (header: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+export function asText(report: Report, table: Table): string {
+  return [
+    headOf(report),
+    differencesOf(report),
+    section("Cases", totalsTable(report.totals, table)),
+    section("Outside of the period, but open or changed", totalsTable(report.outside, table)),
+    section("From the platform's total to the books'", bridgeTable(report, table)),
+    section("By party and month", monthsTable(report, table)),
+    section("Open by party and age, in days past due", balancesTable(report, table)),
+    [...report.notices.map((notice) => `Note: ${notice}`), ...limitsOf(report)].join("\n"),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+const section = (title: string, body: string): string => (body === "" ? "" : `${title}\n${body}`);
+
+function headOf({ period, at, currency, state, failures, agrees, cases, unasked }: Report): string {
+  const of = period === null ? "everything" : `${period.from} to ${period.to}`;
+  const head = `Reconciliation of ${of}, both sides as of ${at}. Amounts in ${currency}.`;
+  if (state === "failed")
+    return [head, "FAILED, nothing was judged:", ...failures.map((why) => `  ${why}`)].join("\n");
+  const missing = unasked.map(
+    ({ endpoint, kind, why }) => `NOT ASKED: ${endpoint} cannot be asked for ${kind}s: ${why}`,
+  );
+  const open = cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
+  const verdict = agrees
+    ? `Both sides agree: ${cases.length} cases.`
+    : `Both sides DO NOT AGREE: ${open} of ${cases.length} cases.`;
+  return [head, verdict, ...missing].join("\n");
+}
+
+/** Each with both values, cause and next step. What is alike in a storm is told once, waiting only when overdue. */
+function differencesOf({ cases, groups }: Report): string {
+  const storms = groups.filter(({ isStorm }) => isStorm);
+  const inStorm = new Set(storms.flatMap((storm) => storm.cases));
+  const byId = new Map(cases.map((row) => [row.case, row]));
+  const single = cases.filter(
+    ({ bucket, overdue, case: id }) =>
+      !agreeing.has(bucket) && (bucket !== "waiting" || overdue) && !inStorm.has(id),
+  );
+  return [
+    ...storms.map((storm) => stormInWords(storm, byId)),
+    ...single.map((row) => caseInWords(row)),
+  ].join("\n");
+}
+
+const EXAMPLES = 3;
+
+function stormInWords(
+  { kind, bucket, cases, fields }: Group,
+  byId: ReadonlyMap<string, CaseRow>,
+): string {
+  const rows = cases.slice(0, EXAMPLES).flatMap((id) => byId.get(id) ?? []);
+  const [first] = rows;
+  const alike = fields.length === 0 ? "" : ` in ${fields.join(", ")}`;
+  return [
+    `MISMATCH: ${cases.length} ${kind}s are "${bucket}" alike${alike}: ${rows.map(({ number }) => number).join(", ")}, ...`,
+    ...(first === undefined ? [] : reasonsOf(first)),
+  ].join("\n");
+}
+
+function caseInWords(row: CaseRow): string {
+  const { case: id, kind, number, party, day, bucket, amount, overdue, within, suspects } = row;
+  const known = [party, day, within ? null : "outside of the period"].filter(Boolean);
+  const sums =
+    amount.platform === "0.00" && amount.books === "0.00"
+      ? ""
+      : `, books ${amount.books}, platform ${amount.platform}`;
+  return [
+    `${id} ${kind} ${number}${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}` +
+      `${overdue ? " for longer than a day" : ""}${sums}`,
+    ...reasonsOf(row),
+    ...suspects.map((suspect) => `  perhaps the same: ${suspect}`),
+  ].join("\n");
+}
+
+const reasonsOf = ({ kind, differences, cause }: CaseRow): string[] => [
+  ...differences.map(
+    ({ field, platform, books }) =>
+      `  ${inWords(kind, { field, expected: platform, held: books }, SIDES)}`,
+  ),
+  ...(cause === null ? [] : [`  cause: ${cause.message}`, `  next: ${cause.next}`]),
+];
+
+const SIDES = { expected: "platform", held: "books" };
+
+function totalsTable(totals: readonly Total[], table: Table): string {
+  if (totals.length === 0) return "";
+  return table(
+    ["KIND", "BUCKET", "CASES", "PLATFORM", "AMOUNT", "BOOKS", "AMOUNT"],
+    totals.map(({ kind, bucket, cases, platform, books }) => [
+      kind,
+      bucket,
+      String(cases),
+      String(platform.records),
+      platform.amount,
+      String(books.records),
+      books.amount,
+    ]),
+  );
+}
+
+function bridgeTable({ bridges }: Report, table: Table): string {
+  if (bridges.length === 0) return "";
+  return table(
+    ["KIND", "STEP", "AMOUNT"],
+    bridges.flatMap(({ kind, platform, steps, books }) => [
+      [kind, "platform", platform],
+      ...steps.map(({ bucket, difference }) => [kind, `less ${bucket}`, difference]),
+      [kind, "books", books],
+    ]),
+  );
+}
+
+function monthsTable({ months }: Report, table: Table): string {
+  if (months.length === 0) return "";
+  return table(
+    ["KIND", "PARTY", "MONTH", "PLATFORM", "BOOKS", "DIFFERENCE"],
+    months.map(({ kind, party, month, platform, books, difference }) => [
+      kind,
+      party,
+      month,
+      platform,
+      books,
+      difference,
+    ]),
+  );
+}
+
+function balancesTable({ balances }: Report, table: Table): string {
+  if (balances.length === 0) return "";
+  const rowsOf = ({ kind, party, platform, books, difference, ledger }: Balance): string[][] => {
+    const owed = kind === "invoice" ? "receivable" : "payable";
+    const aged = (aging: Balance["books"]): string[] => [
+      ...ages.map((age) => aging[age]),
+      aging.total,
+    ];
+    const rows = [
+      [owed, party, "platform", ...aged(platform)],
+      [owed, party, "books", ...aged(books)],
+    ];
+    if (ledger !== null) rows.push([owed, party, "ledger", ...ages.map(() => ""), ledger]);
+    if (difference !== "0.00")
+      rows.push([owed, party, "difference", ...ages.map(() => ""), difference]);
+    return rows;
+  };
+  const header = ["OPEN", "PARTY", "SIDE", "CURRENT", "1-30", "31-60", "61-90", "OLDER", "TOTAL"];
+  return table(header, balances.flatMap(rowsOf));
+}
+
+/** What this reconciliation does not prove. */
+function limitsOf({ ignore, strength }: Report): string[] {
+  const ignored = Object.entries(ignore).flatMap(([kind, fields]) =>
+    fields.length === 0 ? [] : [`${kind}: ${fields.join(", ")}`],
+  );
+  const weak = strength.filter((one) => one.strength !== "asked");
+  return [
+    `Not compared, by the configuration (ignore): ${ignored.join("; ") || "nothing"}.`,
+    ...weak.map(({ endpoint, kind, strength: how }) => `${endpoint}, ${kind}s: ${strengths[how]}.`),
+  ];
+}
+
+const strengths: Readonly<Record<Strength, string>> = {
+  asked: "as they are now",
+  exported: "as of the last file that was read, not as they are now",
+  remembered: "what was written, not what the ERP did with it",
+};
