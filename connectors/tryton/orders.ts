@@ -20,6 +20,7 @@ import { closeExpected, isExpected } from "./orders-expected.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
 import { unavailable } from "./sources/unavailable.ts";
+import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
 
 export const orderSink = (books: Books): Sink => ({
@@ -93,7 +94,9 @@ const idOf = (document: OrderDocument, standing: Standing): string =>
     : nameOf(document, standing);
 
 async function send(books: Books, wanted: Wanted): Promise<Answer> {
-  const { document } = wanted;
+  const { document, counterpart } = wanted;
+  const turned = await turnedOrder(books, document, counterpart);
+  if (turned !== null) throw turned;
   const { found, detail } = await look(books, wanted);
   if (found.length > 1 || detail !== null) throw conflict(document, detail ?? several(found));
   const [standing] = found;
@@ -110,7 +113,9 @@ async function send(books: Books, wanted: Wanted): Promise<Answer> {
 }
 
 async function find(books: Books, wanted: Wanted): Promise<Finding> {
-  const { document } = wanted;
+  const { document, counterpart } = wanted;
+  const turned = await turnedOrder(books, document, counterpart);
+  if (turned !== null) return { found: "different", detail: turned.fault.message };
   const { found, detail } = await look(books, wanted);
   const [standing, another] = found;
   if (detail !== null) return { found: "different", detail };

@@ -23,6 +23,7 @@ import { findParty } from "./parties.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
 import { unavailable } from "./sources/unavailable.ts";
+import { turnedShipment } from "./turned.ts";
 import { exact } from "./values.ts";
 
 export const shipmentSink = (books: Books): Sink => ({
@@ -78,6 +79,8 @@ interface Standing {
 }
 
 async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
+  const turned = await turnedShipment(books, document);
+  if (turned !== null) throw turned;
   const { found, detail } = await look(books, document);
   if (detail !== null || found.length > 1) throw conflict(document, detail ?? several(found));
   const [standing] = found;
@@ -94,6 +97,8 @@ async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
 }
 
 async function find(books: Books, document: ShipmentDocument): Promise<Finding> {
+  const turned = await turnedShipment(books, document);
+  if (turned !== null) return { found: "different", detail: turned.fault.message };
   const { found, detail } = await look(books, document);
   const [standing, another] = found;
   if (detail !== null) return { found: "different", detail };

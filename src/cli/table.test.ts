@@ -43,6 +43,17 @@ describe("a table", () => {
     );
   });
 
+  test("keeps the lines of a text, one below the other", () => {
+    const rows = [["invoices", "1", "payer: erp A-1, platform A-2\ndate: none"]];
+    expect(table(HEADER, rows, 80)).toBe(
+      [
+        "FLOW      COUNT  CAUSE",
+        "invoices      1  payer: erp A-1, platform A-2",
+        "                 date: none",
+      ].join("\n"),
+    );
+  });
+
   test("without rows is its header", () => {
     expect(table(HEADER, [], 80)).toBe("FLOW  COUNT  CAUSE");
   });

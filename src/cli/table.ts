@@ -2,7 +2,7 @@
 
 /**
  * Columns as wide as their widest cell where they fit into `width`; else long texts go on in the next line, and where
- * even that is too wide each row is a paragraph. Nothing is ever left out.
+ * even that is too wide each row is a paragraph. A text of several lines keeps them. Nothing is ever left out.
  */
 export function table(
   header: readonly string[],
@@ -40,7 +40,7 @@ const cells = (rows: readonly (readonly string[])[], at: number): string[] =>
   rows.map((row) => row[at] ?? "");
 
 function columnOf([title = "", ...below]: readonly string[]): Column {
-  const texts = [title, ...below];
+  const texts = [title, ...below].flatMap((text) => text.split("\n"));
   const width = Math.max(...texts.map((text) => text.length));
   const right = below.length > 0 && below.every((cell) => /^-?[\d.,]+$/.test(cell));
   const words = texts.flatMap((text) => text.split(" "));
@@ -85,15 +85,18 @@ function paragraph(header: readonly string[], row: readonly string[], width: num
   const inside = width - GAP.length;
   const lines = others.reduce<string[]>((before, one) => {
     const both = `${before.at(-1)}${GAP}${one}`;
-    return before.length > 0 && both.length <= inside
+    return before.length > 0 && both.length <= inside && !one.includes("\n")
       ? [...before.slice(0, -1), both]
       : [...before, ...wrap(one, inside)];
   }, []);
   return [...wrap(first, width), ...lines.map((line) => GAP + line)].join("\n");
 }
 
-/** At spaces; within a word only where it is longer than a whole line. */
-function wrap(text: string, width: number): string[] {
+/** Its own lines; longer ones at spaces, and within a word only where it is longer than a whole line. */
+const wrap = (text: string, width: number): string[] =>
+  text.split("\n").flatMap((line) => wrapLine(line, width));
+
+function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {

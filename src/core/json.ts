@@ -15,6 +15,30 @@ export function stringifyExact(value: unknown): string {
   return JSON.stringify(value);
 }
 
+/**
+ * One text for one value: numbers by value (`1e2`, `100.00` and `100` are the same), members in the order of their
+ * names, no white space; strings letter by letter. A text that is no JSON, or has a number out of range, is returned as
+ * it is.
+ */
+export function canonical(text: string): string {
+  try {
+    return stringifyExact(ordered(parseExact(text)));
+  } catch {
+    return text;
+  }
+}
+
+function ordered(value: Json): Json {
+  if (value instanceof Decimal) return Decimal.of(value.plain());
+  if (isList(value)) return value.map(ordered);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value as Readonly<Record<string, Json>>);
+  const sorted = members.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, member]) => [name, ordered(member)]));
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
 type ParseWithSource = (
   text: string,
   reviver: (key: string, value: unknown, context: { source?: string }) => unknown,

@@ -37,7 +37,7 @@ const cell = (state: State, action: Cell["action"], sends: number, raise?: strin
 /** Row → what an answer leads to: after the only send, and while an earlier one is unresolved (then `sends` is 2). */
 const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
   done: [cell("done", "nothing", 1), cell("done", "nothing", 2)],
-  replayed: [cell("done", "nothing", 1, "split-brain"), cell("done", "nothing", 2)],
+  replayed: [cell("done", "nothing", 1, "replayed"), cell("done", "nothing", 2)],
   deleted: [cell("done", "nothing", 1), cell("done", "nothing", 2)],
   unreadable: [cell("sending", "send", 1), cell("sending", "send", 2)],
   invalid: [cell("rejected", "nothing", 1), cell("unknown", "wait", 2)],
@@ -53,7 +53,7 @@ const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
     cell("manual", "nothing", 1, "split-brain"),
     cell("manual", "nothing", 2, "split-brain"),
   ],
-  "in-flight": [cell("sending", "send", 1, "split-brain"), cell("sending", "send", 2)],
+  "in-flight": [cell("sending", "send", 1, "in-flight"), cell("sending", "send", 2)],
   "outcome-unknown": [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],
   conflict: [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],
   retired: [cell("ready", "send", 0, "version"), cell("sending", "send", 1, "version")],
@@ -126,7 +126,9 @@ describe.each([false, true])("preflight %s", (preflight) => {
         }
         const { next, raise } = answered();
         const wanted = table[name][send === "first" ? 0 : 1];
-        const raised = raise.map((one) => ("alarm" in one ? one.alarm : one.breaker));
+        const raised = raise.map((one) =>
+          "alarm" in one ? one.alarm : "warning" in one ? one.warning : one.breaker,
+        );
         expect({
           state: next.state,
           action: nextAction(next, policy, later(at, 10_000)).do,

@@ -105,12 +105,14 @@ describe("what each answer leads to", () => {
       expect(raise).toHaveLength(1);
     }
   });
-  test("a replay of a key that we send for the first time tells of a second writer", () => {
-    expect(step(sending, answer("replayed", start)).raise).toEqual([
-      { alarm: "split-brain", detail: "replayed" },
-    ]);
-    expect(step(again(), answer("replayed", later(start, 3_000))).raise).toEqual([]);
-  });
+  test.each(["replayed", "in-flight"] as const)(
+    "%s in answer to a first send is a warning and no alarm",
+    (name) => {
+      const { raise } = step(sending, answer(name, start));
+      expect(raise).toEqual([{ warning: name, detail: name }]);
+      expect(step(again(), answer(name, later(start, 3_000))).raise).toEqual([]);
+    },
+  );
 });
 
 describe("when the same bytes may go again", () => {

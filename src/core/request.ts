@@ -49,7 +49,12 @@ export interface Step {
 
 export type Raise =
   | { readonly breaker: Breaker; readonly detail: string; readonly waitMs?: number }
-  | { readonly alarm: "split-brain" | "doubled"; readonly detail: string };
+  | { readonly alarm: "split-brain" | "doubled"; readonly detail: string }
+  /**
+   * A first send was answered as a repetition. A network that delivers a request twice and shows the second answer does
+   * that, and so does somebody else who sends our bytes under our key: one stops nothing, several do (engine/replays.ts).
+   */
+  | { readonly warning: "replayed" | "in-flight"; readonly detail: string };
 
 const SENDS_MAX = 12;
 const GENERATIONS_MAX = 3;
@@ -148,7 +153,7 @@ function answered(
       ...(answer.waitMs === undefined ? {} : { waitMs: answer.waitMs }),
     });
   if ((answer.name === "replayed" || answer.name === "in-flight") && request.sends === 1)
-    raise.push({ alarm: "split-brain", detail: answer.detail });
+    raise.push({ warning: answer.name, detail: answer.detail });
 
   const verdict = only ? rule.only : rule.also;
   // Where a breaker waits, for a month perhaps, the request need not: a person may release it.

@@ -36,7 +36,7 @@ const habits: Readonly<Record<string, Habit>> = {
   protocol: { retryMs: 15 * MINUTE, next: "This is a fault in fuelbridge: please report it." },
   "split-brain": {
     retryMs: null,
-    next: "Somebody else sends for this company: find the second installation, then `fuelbridge release split-brain`.",
+    next: "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
   },
   doubled: {
     retryMs: null,

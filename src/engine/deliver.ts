@@ -17,6 +17,7 @@ import { refusedBecause, sameThere, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
 import { limited, type Places } from "./places.ts";
+import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 import { reassigned } from "./verify.ts";
 
@@ -259,14 +260,15 @@ export function moved(
     event: event.type === "answer" || event.type === "finding" ? next.state : event.type,
     detail,
   });
-  for (const one of raise) raised(engine, flow, one);
+  for (const one of raise) raised(engine, flow, request.request, one);
   return after;
 }
 
-function raised(engine: Engine, flow: Flow, raise: Raise): void {
+function raised(engine: Engine, flow: Flow, request: number, raise: Raise): void {
   const endpoint = endpointOf(flow.to);
   if ("alarm" in raise)
     trip(engine, { breaker: raise.alarm, scope: endpoint, detail: raise.detail });
+  else if ("warning" in raise) warned(engine, flow, request, raise);
   else
     trip(engine, {
       breaker: raise.breaker,

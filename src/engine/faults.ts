@@ -46,6 +46,15 @@ export const goneBefore = (endpoint: string): Fault => ({
   next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, resolve it.`,
 });
 
+/** The receiver holds other values. `message`: one line per field. */
+export const differs = (endpoint: string, message: string, takesChanges: boolean): Fault => ({
+  code: "differs",
+  message,
+  next: takesChanges
+    ? `Correct it in "${endpoint}", and it closes by itself; or retry: it is delivered again as it is now. If "${endpoint}" is right, resolve it: exactly these values are accepted.`
+    : `Correct it in "${endpoint}" by hand, for it takes no changes: then it closes by itself. If "${endpoint}" is right, resolve it: exactly these values are accepted.`,
+});
+
 const needsDecision = (message: string): Fault => ({
   code: "needs-decision",
   message,

@@ -2,7 +2,8 @@
 import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
-import { parseExact, stringifyExact } from "../core/json.ts";
+import { Decimal } from "../core/decimal.ts";
+import { canonical, parseExact, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
@@ -11,6 +12,7 @@ import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { mayFreeze } from "./restored.ts";
+import { turned, turning } from "./turned.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";
 
 /** Deliveries mapped in one transaction. */
@@ -33,6 +35,8 @@ type Judged =
       readonly number: string | null;
       /** What a person's decision about it is a decision about, too. */
       readonly request?: number;
+      /** What is written down with it. */
+      readonly also?: () => void;
     }
   /** Something it depends on is on its way: it is looked at again once that is settled. */
   | { readonly verdict: "held" };
@@ -55,7 +59,7 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
   const at = clock.now().wallMs;
   return store.transaction(() => {
     const mayGo = mayFreeze(engine, flow);
-    const look = lookUnderWay(engine, flow);
+    const look = { ...lookUnderWay(engine, flow), turning: turning(engine, flow) };
     const ready: Ready[] = [];
     let settled = 0;
     let apart = 0;
@@ -68,9 +72,10 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
       if (judged.verdict === "ready") ready.push(judged.ready);
-      else if (judged.verdict === "quarantined")
+      else if (judged.verdict === "quarantined") {
         store.deliveries.quarantine(delivery.delivery, judged, at);
-      else if (judged.verdict !== "held")
+        judged.also?.();
+      } else if (judged.verdict !== "held")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
     }
@@ -89,7 +94,12 @@ function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): b
 const mostOf = (lot: number | null, sink: Sink): number =>
   lot === null ? shareOf(sink) : sink.itemsMax;
 
-function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look): Judged {
+function judge(
+  engine: Engine,
+  flow: Flow,
+  delivery: PendingDelivery,
+  look: Look & { readonly turning: ReadonlySet<string> },
+): Judged {
   const { store } = engine;
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
@@ -109,6 +119,9 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
     if (before.is === "undecided")
       return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
     if (before.is === "under-way") return { verdict: "held" };
+    if (link === null && look.turning.has(delivery.recordId)) return { verdict: "held" };
+    const turn = link === null ? turned(engine, flow, delivery, number) : null;
+    if (turn !== null) return { verdict: "quarantined", number, ...turn };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
     if (link === null && store.losses.isGone(delivery.record, number))
       return { verdict: "quarantined", number, fault: goneBefore(endpointOf(flow.to)) };
@@ -119,9 +132,10 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
       return { verdict: "skipped", note: out.skip, number };
     const document = parsed(mapping.output, out, "mapping-output");
     const figures = mapping.figures(document);
-    const content = sha256(stringifyExact(document)).slice(0, 22);
-    const settledBefore = link === null ? null : compare(flow, link, content, figures, number);
-    if (settledBefore !== null) return settledBefore;
+    const content = contentOf(document);
+    const settledBefore = link === null ? null : compare(flow, link, document, figures, number);
+    const settled = settledBefore && unlessDisagreed(engine, flow, delivery, settledBefore);
+    if (settled !== null) return settled;
 
     const item: Item = {
       number,
@@ -168,27 +182,33 @@ export function faultOf(error: unknown): Fault {
   };
 }
 
+/** By value: a document whose digits, members or white space are written otherwise is the same. */
+const contentOf = (document: unknown): string =>
+  sha256(canonical(stringifyExact(document))).slice(0, 22);
+
 /** What follows from having delivered this thing before. Null: deliver this content too. */
 function compare(
   flow: Flow,
   link: Link,
-  content: string,
-  figures: Figures,
+  document: unknown,
+  { amount }: Figures,
   number: string,
 ): Judged | null {
+  // Stores of older versions have the hash of the text.
+  const contents = [contentOf(document), sha256(stringifyExact(document)).slice(0, 22)];
+  const isSame = link.content !== null && contents.includes(link.content);
   // Without content it was linked by a person, who has seen what is there.
-  if (link.content === content || (link.content === null && flow.sink.writes === "create"))
+  if (isSame || (link.content === null && flow.sink.writes === "create"))
     return { verdict: "skipped", note: "nothing new for the receiver", number };
-  const amount = figures.amount?.plain() ?? null;
-  const was = link.amount;
-  if (flow.mapping.posts && was !== null && amount !== was)
+  const was = link.amount === null ? null : Decimal.of(link.amount);
+  if (flow.mapping.posts && was !== null && !(amount?.equals(was) ?? false))
     return {
       verdict: "quarantined",
       number,
       fault: {
         code: "amount-changed-after-posting",
-        message: `the amount changed from ${was} to ${amount ?? "none"} after it was delivered`,
-        next: "An accountant decides: book a correction or credit note by hand, then resolve it here.",
+        message: `the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
+        next: "An accountant decides: book a correction or credit note by hand, then resolve it here. It closes by itself when the amount is changed back.",
       },
     };
   if (flow.sink.writes === "create")
@@ -202,6 +222,25 @@ function compare(
       },
     };
   return null;
+}
+
+/**
+ * Nothing new to deliver, but the receiver holds other values (differs.ts): the newest delivery takes the older one's
+ * place with the person, and goes once more when that person has retried it.
+ */
+function unlessDisagreed(
+  { store }: Engine,
+  { sink }: Flow,
+  { record, delivery }: PendingDelivery,
+  settled: Judged,
+): Judged | null {
+  if (settled.verdict !== "skipped") return settled;
+  const { disagreements } = store;
+  const standing = disagreements.standing(record, delivery);
+  if (standing === "retried") return sink.writes === "create" ? settled : null;
+  if (standing === null) return settled;
+  const also = (): void => disagreements.carry(record, delivery);
+  return { verdict: "quarantined", number: settled.number, fault: standing, also };
 }
 
 /** Groups what may share a request and stores the frozen bytes; a lane carries one request at a time. */

@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import type { Batch, Change, Page } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
+import { canonical } from "../core/json.ts";
 import { revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 
@@ -28,6 +29,9 @@ export function intake(database: Database.Database) {
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
+  const told = database.prepare<[number], { fault: string | null; text: string }>(
+    "select fault, text from record where record = ?",
+  );
   const addRecord = database.prepare(
     `insert into record (flow, id, version, revision, content, origin, fault, text)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -43,20 +47,29 @@ export function intake(database: Database.Database) {
     "insert into delivery (flow, record, revision, received_ms) values (?, ?, ?, ?)",
   );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
+  /** Is it what is stored, perhaps written otherwise? */
+  function isSame(record: number, fault: string | null, text: string): boolean {
+    const stored = told.get(record);
+    return stored?.fault === fault && canonical(stored.text) === canonical(text);
+  }
+
   /** True when a delivery was made of it, null when it is older than what is stored. */
   function take(flow: number, change: Change, atMs: number): boolean | null {
     const id = storedId(change.id);
     const known = current.get(flow, id);
     const fault = change.fault === undefined ? null : JSON.stringify(change.fault satisfies Fault);
     // The same text without its fault is another content: now it can be delivered.
-    const told = `${fault ?? ""}${change.text}`;
-    const content = change.version === null ? sha256(told).slice(0, 22) : null;
+    const whole = `${fault ?? ""}${change.text}`;
+    const content = change.version === null ? sha256(whole).slice(0, 22) : null;
     if (known !== undefined && content !== null && known.content === content) return false;
-    const revision = revisionOf(change.version, known?.revision ?? null, told);
+    const revision = revisionOf(change.version, known?.revision ?? null, whole);
     if (known !== undefined && change.version !== null && known.version !== null) {
       if (change.version < known.version) return null;
       if (change.version === known.version && known.revision === revision) return false;
     }
+    // Only now, for it costs: the same value may come written otherwise.
+    const isAgain = known !== undefined && known.version === change.version;
+    if (isAgain && isSame(known.record, fault, change.text)) return false;
     const origin = change.origin ?? null;
     if (known === undefined) {
       const added = addRecord.run(

@@ -36,6 +36,12 @@ export function journal(database: Database.Database) {
       "select max(at_ms) from audit where event = 'released: ' || ?",
     )
     .pluck();
+  // The condition is the one of the index audit_replay.
+  const replays = database
+    .prepare<[number], number>(
+      "select count(*) from audit where event = 'warning: replayed' and at_ms > ?",
+    )
+    .pluck();
   const breakers = database.prepare<[], BreakerRow>(
     `select breaker, scope, since_ms as sinceMs, retry_ms as retryMs, message, next
      from breaker order by since_ms`,
@@ -67,6 +73,8 @@ export function journal(database: Database.Database) {
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. Reads the whole audit. */
     releasedAt: (breaker: string): number | null => releasedAt.get(breaker) ?? null,
+    /** How many first sends were answered with a replay after this time (ms UTC). */
+    replaysSince: (atMs: number): number => replays.get(atMs) ?? 0,
     breakers(): readonly BreakerRow[] {
       // What is seen inside a transaction may be rolled back yet.
       if (database.inTransaction) return breakers.all();

@@ -48,6 +48,10 @@ export function links(database: Database.Database) {
     `select ${columns} from link where kind = ? and born = ?
      order by linked_ms desc, platform_id limit ? offset ?`,
   );
+  const after = database.prepare<[string, string, string, number], Link>(
+    `select ${columns} from link where kind = ? and platform_id > ? and born = ?
+     order by platform_id limit ?`,
+  );
   const byNumber = database.prepare<[string, string], Link>(
     `select ${columns} from link where number = ? and kind = ?`,
   );
@@ -73,6 +77,10 @@ export function links(database: Database.Database) {
     /** The last ones that were linked, of things that were born on this side. */
     newest(kind: string, born: Side, limit: number, offset: number): Link[] {
       return newest.all(kind, born, limit, offset);
+    },
+    /** The next ones by platform id, of things that were born on this side. */
+    after(kind: string, born: Side, platformId: string, limit: number): Link[] {
+      return after.all(kind, platformId, born, limit);
     },
     numbered(kind: string, number: string): Link | null {
       return byNumber.get(number, kind) ?? null;

@@ -19,8 +19,8 @@ export function losses(database: Database.Database) {
     .pluck();
   const carrier = database
     .prepare<[string, number, Buffer | string], number>(
-      `select request from delivery join record using (record)
-       where number = +? and record.flow = +? and record.id = +? and state = 'delivered' and request is not null
+      `select request from delivery join record using (record) join request using (request)
+       where delivery.number = +? and record.flow = +? and record.id = +? and request.state = 'done'
        order by delivery desc limit 1`,
     )
     .pluck();
@@ -30,6 +30,18 @@ export function losses(database: Database.Database) {
          and exists (select 1 from audit a where a.delivery = d.delivery and a.event = 'gone'
            and not exists (select 1 from delivery e join audit b using (delivery)
              where e.number = d.number and e.record = d.record and b.event = 'retried' and b.audit > a.audit))
+       limit 1`,
+    )
+    .pluck();
+  const retried = database
+    .prepare<[string, number, string], number>(
+      `select 1 from delivery d join audit a using (delivery)
+       where number = +? and record = +? and a.event = ?
+         and exists (select 1 from delivery e join audit b using (delivery)
+           where e.number = d.number and e.record = d.record and b.event = 'retried' and b.audit > a.audit)
+         and not exists (select 1 from delivery e join audit b using (delivery)
+           where e.number = d.number and e.record = d.record and b.event = a.event || ' over'
+             and b.audit > a.audit)
        limit 1`,
     )
     .pluck();
@@ -50,6 +62,10 @@ export function losses(database: Database.Database) {
     /** Was a version of it gone, and has nobody said since that it is to go again? */
     isGone(record: number, number: string): boolean {
       return before.get(number, record) !== undefined;
+    },
+    /** Has a person retried it since this was audited, and was that not made use of (audited as `EVENT over`)? */
+    isRetried(event: "turned", record: number, number: string): boolean {
+      return retried.get(number, record, event) !== undefined;
     },
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {

@@ -169,6 +169,27 @@ export const migrations: readonly string[] = [
   create index request_lane on request (lane) where live = 1;
   `,
   `
+  -- First sends that were answered with a replay (src/engine/replays.ts).
+  create index audit_replay on audit (at_ms) where event = 'warning: replayed';
+
+  -- Where a receiver holds other values than those that a record was brought to (src/engine/differs.ts): the delivery
+  -- that is with a person for it, or was resolved, and the state that it has when both agree again.
+  create table disagreement (
+    record integer not null references record,
+    finder text not null check (finder in ('inspection', 'reconciliation')),
+    delivery integer not null references delivery,
+    was text not null check (was in ('delivered', 'skipped')),
+    digest text not null,
+    primary key (record, finder)
+  ) strict, without rowid;
+
+  -- Up to which platform id the links of a flow were inspected in the current round (src/engine/verify.ts).
+  create table inspected (
+    flow integer primary key references flow,
+    up_to text not null
+  ) strict;
+  `,
+  `
   -- Reconciliations of both sides (src/engine/reconcile): each run, what it was about and how it ended.
   create table sweep (
     sweep integer primary key,
@@ -195,12 +216,10 @@ export const migrations: readonly string[] = [
     code text not null,
     cause text not null,
     next text not null,
-    delivery integer references delivery,
-    state text not null check (state in ('seen', 'open', 'cleared', 'accepted')),
+    state text not null check (state in ('seen', 'open', 'cleared')),
     first_ms integer not null,
     last_ms integer not null,
     last_sweep integer not null references sweep,
-    reason text,
     unique (kind, case_key)
   ) strict;
   create index difference_open on difference (state) where state <> 'cleared';

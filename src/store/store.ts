@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
 import { causes } from "./causes.ts";
+import { disagreements } from "./disagreements.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
@@ -102,6 +103,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     causes: causes(database),
     lots: lots(database),
     losses: losses(database),
+    disagreements: disagreements(database),
     requests: requests(database, leaving),
     underWay: underWay(database),
     links: links(database),

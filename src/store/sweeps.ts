@@ -19,7 +19,7 @@ export interface SweepRow {
 }
 
 /** `seen` in one run, `open` once a second run has confirmed it. */
-export type DifferenceState = "seen" | "open" | "cleared" | "accepted";
+type DifferenceState = "seen" | "open" | "cleared";
 
 /** A case that keeps both sides from agreeing, as a run found it. */
 export interface Found {
@@ -34,7 +34,6 @@ export interface Found {
   readonly code: string;
   readonly cause: string;
   readonly next: string;
-  readonly delivery: number | null;
 }
 
 export interface DifferenceRow extends Found {
@@ -42,7 +41,6 @@ export interface DifferenceRow extends Found {
   readonly state: DifferenceState;
   readonly firstMs: number;
   readonly lastMs: number;
-  readonly reason: string | null;
 }
 
 export interface AgreementRow {
@@ -65,8 +63,8 @@ export interface StandingRow {
   readonly note: string | null;
 }
 
-const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, delivery, state,
-  first_ms as firstMs, last_ms as lastMs, reason`;
+const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, state,
+  first_ms as firstMs, last_ms as lastMs`;
 const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
   counts, agrees, detail`;
 
@@ -90,22 +88,18 @@ export function sweeps(database: Database.Database) {
   const find = database.prepare<[string, string], DifferenceRow>(
     `select ${DIFFERENCE} from difference where kind = ? and case_key = ?`,
   );
+  // Other values than before are told anew.
   const see = database.prepare(
-    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, delivery, state, first_ms,
-       last_ms, last_sweep)
-     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, :delivery, 'seen', :at, :at, :sweep)
+    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, state, first_ms, last_ms,
+       last_sweep)
+     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, 'seen', :at, :at, :sweep)
      on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
-       delivery = coalesce(excluded.delivery, delivery), last_ms = excluded.last_ms,
-       last_sweep = excluded.last_sweep,
-       state = case when state = 'accepted' and digest = excluded.digest then 'accepted'
-         when state = 'open' then 'open' else 'seen' end,
-       first_ms = case when state = 'cleared' or digest <> excluded.digest and state <> 'open'
-         then excluded.first_ms else first_ms end`,
+       last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
+       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
+       first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
   );
-  const setState = database.prepare(
-    "update difference set state = :state, delivery = coalesce(:delivery, delivery) where difference = :difference",
-  );
+  const setState = database.prepare("update difference set state = ? where difference = ?");
   const standing = database.prepare<[Buffer | string, number], StandingRow>(
     `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
      from record join delivery using (record) left join quarantine using (delivery)
@@ -148,14 +142,14 @@ export function sweeps(database: Database.Database) {
     lastBy: (askedBy: string): SweepRow | null => lastBy.get(askedBy) ?? null,
 
     find: (kind: string, key: string): DifferenceRow | null => find.get(kind, key) ?? null,
-    /** As a run found it: `seen` when it is new or was cleared; a decision stays while the values do. */
+    /** As a run found it: `seen` when it is new, was cleared or has other values than before. */
     see(found: Found, sweep: number, atMs: number): DifferenceRow {
       see.run({ ...found, sweep, at: atMs });
       return find.get(found.kind, found.key) as DifferenceRow;
     },
     /** Call it inside a transaction. */
-    setState(difference: number, state: DifferenceState, delivery: number | null = null): void {
-      setState.run({ difference, state, delivery });
+    setState(difference: number, state: DifferenceState): void {
+      setState.run(state, difference);
     },
     inState: (state: DifferenceState): DifferenceRow[] => inState.all(state),
 

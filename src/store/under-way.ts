@@ -1,6 +1,7 @@
 /** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
 import type Database from "better-sqlite3";
 import type { State } from "../core/request-state.ts";
+import { shownId } from "./ids.ts";
 
 export interface UnderWay {
   readonly flow: number;
@@ -23,6 +24,10 @@ export function underWay(database: Database.Database) {
        delivery.state in ('frozen', 'quarantined') as isOpen
      from request join delivery using (request) where request.live = 1 and kind = ?`,
   );
+  const records = database.prepare<[string], { flow: number; id: Buffer | string }>(
+    `select record.flow, record.id from request join delivery using (request) join record using (record)
+     where request.live = 1 and kind = ?`,
+  );
   const turns = database.prepare<[number], Turn>(
     "select request, lane from request where flow = ? and live = 1 order by request",
   );
@@ -36,6 +41,10 @@ export function underWay(database: Database.Database) {
     /** Every one of this kind, to whichever side. */
     of(kind: string): UnderWay[] {
       return ofKind.all(kind);
+    },
+    /** The records that are carried by one of this kind. */
+    records(kind: string): { flow: number; recordId: string }[] {
+      return records.all(kind).map(({ flow, id }) => ({ flow, recordId: shownId(id) }));
     },
     /** The open requests of a flow, oldest first, without their bytes. */
     turns(flow: number): Turn[] {

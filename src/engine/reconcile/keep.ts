@@ -50,7 +50,7 @@ export async function keptReconciliation(
 
 function keepDifferences({ store }: Engine, report: Report, sweep: number, at: number): void {
   const { sweeps } = store;
-  const known = (["seen", "open", "accepted"] as const).flatMap((state) => sweeps.inState(state));
+  const known = (["seen", "open"] as const).flatMap((state) => sweeps.inState(state));
   const byKey = new Map(known.map((row) => [`${row.kind} ${row.key}`, row]));
   for (const row of report.cases) {
     const earlier = keysOf(row).flatMap((key) => byKey.get(`${row.kind} ${key}`) ?? []);
@@ -80,7 +80,6 @@ const foundIn = ({ kind, key, bucket, digest, number, cause }: CaseRow): Found =
   code: cause?.code ?? bucket,
   cause: cause?.message ?? bucket,
   next: cause?.next ?? "",
-  delivery: null,
 });
 
 /** Every case that began on the side which the flow reads. */

@@ -28,8 +28,6 @@ export function standingOf({ engine, plans, moved }: Known, one: Case): Standing
   const began = beganOf(engine, plan, one);
   const standing = ofDelivery(engine, plan, one, began, earlier);
   if (standing !== null) return standing;
-  if (earlier?.state === "accepted")
-    return { person: { why: earlier.reason ?? "accepted", digest: earlier.digest } };
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};
@@ -63,7 +61,10 @@ function ofDelivery(
   if (row.state === "pending" || row.state === "frozen")
     return { waits: { for: `its delivery by "${flow.name}"`, since: iso(row.receivedMs) } };
   if (row.state === "quarantined") return { person: { why: row.cause ?? "", digest: null } };
-  return null;
+  // Told to a person, who has accepted exactly these values.
+  return row.state === "resolved" && earlier?.state === "open"
+    ? { person: { why: "accepted by a person", digest: earlier.digest } }
+    : null;
 }
 
 /**

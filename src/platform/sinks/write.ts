@@ -8,6 +8,7 @@ import type { Clock } from "../../core/moment.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
 import type { Exchanger, PlatformRequest } from "../client.ts";
 import { answerOf } from "../outcomes.ts";
+import { ownReplay } from "./own-replay.ts";
 
 export interface Surroundings {
   readonly client: Exchanger;
@@ -46,7 +47,8 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
       const { target, body } = options.write(items);
       return { target, body: body === undefined ? "" : stringifyExact(body) };
     },
-    async send({ target, body, key }) {
+    async send(request) {
+      const { target, body, key } = request;
       const [method, path = ""] = target.split(" ") as [PlatformRequest["method"], string?];
       const exchange = await client.exchange({
         method,
@@ -55,7 +57,8 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
         idempotencyKey: key,
         purpose: "write",
       });
-      return answerOf(exchange, ids, new Date(clock.now().wallMs), method);
+      const answer = answerOf(exchange, ids, new Date(clock.now().wallMs), method);
+      return ownReplay(answer, exchange, request);
     },
   };
 }

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import {
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+  type Receiver,
+} from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { type Change, defineMapping } from "../core/contract.ts";
+import { resolve, retry, select } from "../report/decisions.ts";
+import type { Flow } from "./engine.ts";
+import { runFlow } from "./run.ts";
+
+const signal = new AbortController().signal;
+const HOME = { from: "platform.invoices", to: "erp.invoices", side: "platform" } as const;
+
+/** One flow of each kind from the platform; `tell` has one of them read this version of the record `P-1`. */
+function benchOf(...kinds: readonly [string, string]) {
+  const bench = engineOn(tempFolder());
+  const pages = new Map<string, Change[]>();
+  const flows = kinds.map((kind): Flow & { sink: Receiver } => {
+    const send: Receiver["send"] = async ({ items }) => ({
+      name: "done",
+      detail: "booked",
+      ids: items.map(({ number }) => `${kind} of ${number}`),
+    });
+    const sent = receiver({ operation: `${kind}.book`, writes: "upsert" });
+    const sink = {
+      ...sent,
+      send: async (...args: Parameters<typeof send>) => {
+        sent.sent.push({ key: args[0].key, body: args[0].body });
+        return (await sent.script.shift()?.(args[0]))?.answer ?? send(...args);
+      },
+    };
+    const source = {
+      async *read() {
+        yield { changes: pages.get(kind) ?? [], position: 1 };
+      },
+    };
+    const mapping = defineMapping({ ...billMapping, kind });
+    const flow = bench.flow({ ...HOME, name: kind, mapping, sink, source });
+    return { ...flow, sink };
+  });
+  const [one, other] = flows as [(typeof flows)[number], (typeof flows)[number]];
+  return {
+    bench,
+    one,
+    other,
+    tell: async (flow: Flow, version: number, amount = "1") => {
+      pages.clear();
+      pages.set(flow.mapping.kind, [
+        { ...bill("INV-1", amount), id: "P-1", version: `${version}` },
+      ]);
+      await runFlow(bench.engine, flow, signal);
+    },
+    run: (flow: Flow) => {
+      pages.clear();
+      return runFlow(bench.engine, flow, signal);
+    },
+    causes: () => bench.store.questions.quarantine().map(({ cause }) => cause),
+    chosen: () => select(bench.engine, flows, "all"),
+    link: (kind: string) => bench.store.links.find(kind, "platform", "P-1")?.erpId,
+  };
+}
+
+test.each([
+  ["invoice", "bill", "sale", "purchase"],
+  ["bill", "invoice", "purchase", "sale"],
+  ["supplier-invoice", "invoice", "purchase", "sale"],
+  ["payment", "bill-payment", "payment received", "payment made"],
+] as const)(
+  "what turned from %s into %s is for a person, and nothing second is written before that person says so",
+  async (was, is, from, to) => {
+    const { bench, one, other, tell, run, causes, chosen, link } = benchOf(was, is);
+    await tell(one, 1);
+    await tell(other, 2);
+    const told = `${from} INV-1 is booked in "erp" as ${was} of INV-1; the platform now says ${to} INV-1`;
+    expect(causes()).toEqual([told]);
+    await tell(other, 3, "2");
+    expect(causes()).toEqual([told]);
+    expect([link(was), link(is), other.sink.sent]).toEqual([`${was} of INV-1`, undefined, []]);
+
+    bench.store.transaction(() => {
+      for (const row of chosen()) retry(bench.engine, row);
+    });
+    await run(other);
+    expect(causes()).toEqual([]);
+    expect([link(was), link(is)]).toEqual([undefined, `${is} of INV-1`]);
+    // Its next version is no other document; but one that turns back is asked about again.
+    await tell(other, 4, "2.0");
+    expect(causes()).toEqual([]);
+    await tell(one, 5, "2");
+    expect(causes()).toEqual([
+      `${to} INV-1 is booked in "erp" as ${is} of INV-1; the platform now says ${from} INV-1`,
+    ]);
+    expect(one.sink.sent).toHaveLength(1);
+  },
+);
+
+test("a turn that a person resolves is not booked, and its next version is asked about again", async () => {
+  const { bench, one, other, tell, causes, chosen } = benchOf("invoice", "bill");
+  await tell(one, 1);
+  await tell(other, 2);
+  const decision = { by: "Ann", note: "the platform is wrong" };
+  bench.store.transaction(() => resolve(bench.engine, chosen(), decision));
+  await tell(other, 3, "2");
+  expect(causes()).toHaveLength(1);
+  expect(other.sink.sent).toEqual([]);
+});
+
+test("what turns while its first document is on its way waits for that outcome", async () => {
+  const { bench, one, other, tell, run, causes } = benchOf("invoice", "bill");
+  one.sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  one.sink.find = async () => ({ found: "exact", ids: ["E-1"], detail: "there" });
+  await tell(one, 1);
+  await tell(other, 2);
+  expect(Object.fromEntries(bench.store.deliveries.counts(other.flow))).toEqual({ pending: 1 });
+  bench.clock.advance(60_000);
+  await run(one);
+  await run(other);
+  expect(causes()).toEqual([
+    'sale INV-1 is booked in "erp" as E-1; the platform now says purchase INV-1',
+  ]);
+  expect(other.sink.sent).toEqual([]);
+});
+
+test("ids of an ERP that counts each kind from 1 are no turn", async () => {
+  const bench = engineOn(tempFolder());
+  const changes = [bill("7", "1")];
+  for (const kind of ["invoice", "bill"]) {
+    const sink = receiver({ operation: `${kind}.create` });
+    const mapping = defineMapping({ ...billMapping, kind });
+    const source = pagesOf([{ changes, position: 1 }]);
+    await runFlow(bench.engine, bench.flow({ name: kind, mapping, sink, source }), signal);
+    expect(sink.sent).toHaveLength(1);
+  }
+});

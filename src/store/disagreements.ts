@@ -1,0 +1,139 @@
+/** Where a receiver holds other values than those that a record was brought to (src/engine/differs.ts). */
+import type Database from "better-sqlite3";
+import type { Fault } from "../core/fault.ts";
+import { causes } from "./causes.ts";
+import { shownId, storedId } from "./ids.ts";
+
+/** Who compares: each opens and closes its own. */
+export type Finder = "inspection" | "reconciliation";
+
+export interface Disagreement {
+  readonly record: number;
+  readonly delivery: number;
+  /** What the delivery was before, and is again when both sides agree. */
+  readonly was: "delivered" | "skipped";
+  /** Of the values on both sides: a person's decision is about exactly these. */
+  readonly digest: string;
+  /** Of the delivery. `quarantined`: a person has it; `resolved`: a person has accepted it. */
+  readonly state: string;
+}
+
+/** The newest delivery of a record. */
+export interface Last {
+  readonly record: number;
+  readonly delivery: number;
+  readonly state: "pending" | "frozen" | "delivered" | "skipped" | "resolved" | "quarantined";
+}
+
+export function disagreements(database: Database.Database) {
+  const why = causes(database);
+  const recordOf = database
+    .prepare<[number, Buffer | string], number>(
+      "select record from record where flow = ? and id = ?",
+    )
+    .pluck();
+  const open = database.prepare<[number], Last>(
+    "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
+  );
+  // `+?`: see requests.ts.
+  const settled = database.prepare<[string, number], Last>(
+    `select record, delivery, state from delivery where number = +? and record = +?
+       and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
+  );
+  const columns = "disagreement.record, delivery, was, digest, state";
+  const one = database.prepare<[number, Finder], Disagreement>(
+    `select ${columns} from disagreement join delivery using (delivery)
+     where disagreement.record = ? and finder = ?`,
+  );
+  const anyOf = database.prepare<[number], Disagreement & Fault & { field: string | null }>(
+    `select ${columns}, code, cause as message, next, field
+     from disagreement join delivery using (delivery) left join quarantine using (delivery)
+     where disagreement.record = ? order by state = 'quarantined' desc limit 1`,
+  );
+  const ofFlow = database
+    .prepare<[number, Finder, number], Buffer | string>(
+      `select record.id from record join disagreement using (record)
+       where record.flow = ? and finder = ? order by disagreement.delivery limit ?`,
+    )
+    .pluck();
+  const save = database.prepare(
+    `insert into disagreement (record, finder, delivery, was, digest)
+     values (:record, :finder, :delivery, :was, :digest)
+     on conflict do update set delivery = excluded.delivery, was = excluded.was, digest = excluded.digest`,
+  );
+  const take = database.prepare(
+    `update delivery set state = 'quarantined'
+     where delivery = ? and state in ('delivered', 'skipped', 'resolved', 'quarantined')`,
+  );
+  const carry = database.prepare(
+    "update disagreement set delivery = ?, was = 'skipped' where record = ? and delivery <> ?",
+  );
+  const giveBack = database.prepare(
+    "update delivery set state = ? where delivery = ? and state in ('quarantined', 'resolved')",
+  );
+  const drop = database.prepare("delete from disagreement where record = ? and finder = ?");
+
+  return {
+    /** Null: the record is not known, or nothing of it under this number was settled. */
+    last(flow: number, recordId: string, number: string): Last | null {
+      const record = recordOf.get(flow, storedId(recordId));
+      if (record === undefined) return null;
+      return open.get(record) ?? settled.get(number, record) ?? null;
+    },
+    find: (record: number, finder: Finder): Disagreement | null => one.get(record, finder) ?? null,
+
+    /** The records' ids of a flow, those that were told first first. */
+    ofFlow: (flow: number, finder: Finder, limit: number): string[] =>
+      ofFlow.all(flow, finder, limit).map(shownId),
+
+    /**
+     * What a new delivery of the record that says nothing new is to be: quarantined with the same cause, because a
+     * person has the disagreement; `retried` by a person, so that it goes once more; null: there is none.
+     */
+    standing(record: number, delivery: number): Fault | "retried" | null {
+      const row = anyOf.get(record);
+      if (row === undefined || row.state === "resolved") return null;
+      if (row.delivery === delivery) return "retried";
+      const { code, message, next, field } = row;
+      // It was taken back from the quarantine since: it is inspected again.
+      if (code === null) return null;
+      return { code, message, next, ...(field === null ? {} : { field }) };
+    },
+    /** The disagreement is about this delivery from now on: the newest of the record. Inside a transaction. */
+    carry(record: number, delivery: number): void {
+      carry.run(delivery, record, delivery);
+    },
+
+    /** A person decides; the link stays. Inside a transaction. */
+    open(finder: Finder, row: Omit<Disagreement, "state">, fault: Fault, atMs: number): void {
+      save.run({ ...row, finder });
+      if (take.run(row.delivery).changes !== 1)
+        throw new Error(`delivery ${row.delivery} is not in a state that allows this`);
+      why.add(row.delivery, fault, atMs);
+    },
+
+    /** Both agree again, or the document is gone: the delivery is what it was before. Inside a transaction. */
+    close(finder: Finder, { record, delivery, was }: Disagreement): void {
+      drop.run(record, finder);
+      if (giveBack.run(was, delivery).changes === 1) why.drop(delivery);
+    },
+    ...rounds(database),
+  };
+}
+
+/** How far each flow's links were inspected in the current round. */
+function rounds(database: Database.Database) {
+  const find = database
+    .prepare<[number], string>("select up_to from inspected where flow = ?")
+    .pluck();
+  const save = database.prepare(
+    "insert into inspected (flow, up_to) values (?, ?) on conflict do update set up_to = excluded.up_to",
+  );
+  return {
+    /** A platform id; empty: a round begins. */
+    inspectedUpTo: (flow: number): string => find.get(flow) ?? "",
+    inspectTo(flow: number, platformId: string): void {
+      save.run(flow, platformId);
+    },
+  };
+}

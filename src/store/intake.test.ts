@@ -1,0 +1,100 @@
+import {
+  array,
+  assert,
+  constantFrom,
+  dictionary,
+  integer,
+  letrec,
+  oneof,
+  property,
+  string,
+} from "fast-check";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { openStore } from "./store.ts";
+
+const at = 1_000;
+
+type Value =
+  number | string | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+
+/** Numbers are whole, and stand for cents. */
+const { value: values } = letrec<{ value: Value }>((tie) => ({
+  value: oneof(
+    { maxDepth: 3 },
+    integer(),
+    string(),
+    constantFrom(null, true),
+    array(tie("value"), { maxLength: 4 }),
+    dictionary(string(), tie("value"), { maxKeys: 4 }),
+  ),
+}));
+
+/** Each way to write: where members begin, white space, and the digits of a number. */
+interface Notation {
+  readonly reversed: boolean;
+  readonly space: string;
+  readonly digits: (cents: number) => string;
+}
+const inCents = (cents: number): string => {
+  const digits = `${Math.abs(cents)}`.padStart(3, "0");
+  return `${cents < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+};
+const plain: Notation = { reversed: false, space: "", digits: inCents };
+const notations: readonly Notation[] = [
+  { reversed: true, space: " ", digits: (cents) => `${inCents(cents)}00` },
+  { reversed: false, space: "\n\t", digits: (cents) => `${cents}E-2` },
+  { reversed: true, space: "", digits: (cents) => `${cents}00e-04` },
+];
+
+function written(value: Value, notation: Notation): string {
+  const { reversed, space, digits } = notation;
+  if (typeof value === "number") return digits(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value))
+    return `[${space}${value.map((one: Value) => written(one, notation)).join(`,${space}`)}]`;
+  const members = Object.entries(value);
+  const texts = (reversed ? members.toReversed() : members).map(
+    ([name, member]) => `${JSON.stringify(name)}${space}:${written(member, notation)}`,
+  );
+  return `{${texts.join(`${space},`)}${space}}`;
+}
+
+test("a value that is written otherwise under its version is the same revision; another value is not", () => {
+  const store = openStore(tempFolder());
+  const { flow } = store.flows.open("bills");
+  let id = 0;
+  const take = (version: string | null, text: string): unknown =>
+    store.intake.page(flow, { changes: [{ id: `${id}`, version, text }], position: 1 }, at);
+  store.transaction(() =>
+    assert(
+      property(values, constantFrom("2026-11-21T08:00:00Z", null), (value, version) => {
+        id++;
+        const told = { amount: 10_000, value };
+        expect(take(version, written(told, plain))).toMatchObject({ received: 1 });
+        for (const notation of notations)
+          expect(take(version, written(told, notation))).toMatchObject({ unchanged: 1 });
+        const other = { amount: 10_001, value };
+        for (const changed of [other, { ...told, amount: "100.00" }, { ...told, more: null }])
+          expect(take(version, written(changed, plain))).toMatchObject({ received: 1 });
+      }),
+    ),
+  );
+  store.close();
+});
+
+test("100, 100.00 and 1e2 are one revision, and a text that is no JSON is itself", () => {
+  const store = openStore(tempFolder());
+  const { flow } = store.flows.open("bills");
+  const taken = (texts: readonly string[], version: string | null): number[] =>
+    texts.map((text) => {
+      const change = { id: `${version}`, version, text };
+      const page = { changes: [change], position: 1 };
+      return store.transaction(() => store.intake.page(flow, page, at)).received;
+    });
+  const texts = ["100", "100.00", "1e2", "-0.0", "0", "[100", "[100.0"].map(
+    (one) => `{"a":${one}}`,
+  );
+  for (const version of [null, "1"]) expect(taken(texts, version)).toEqual([1, 0, 0, 1, 0, 1, 1]);
+  store.close();
+});
