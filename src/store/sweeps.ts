@@ -115,6 +115,11 @@ export function sweeps(database: Database.Database) {
   const agreements = database.prepare<[], AgreementRow>(
     `select flow.name as flow, at_ms as atMs, documents, amount from agreement join flow using (flow) order by flow.flow`,
   );
+  const lastSent = database
+    .prepare<[number], number | null>(
+      "select max(at_ms) from audit where request = ? and event = 'send'",
+    )
+    .pluck();
   const recordsSince = database
     .prepare<[number, string], number>(
       "select count(*) from record where flow = ? and (version is null or version >= ?)",
@@ -162,6 +167,8 @@ export function sweeps(database: Database.Database) {
       agreed.run({ flow, documents, amount, at: atMs });
     },
     agreements: (): AgreementRow[] => agreements.all(),
+    /** When a request's bytes last left; null: never. */
+    lastSentMs: (request: number): number | null => lastSent.get(request) ?? null,
     /** How many records of a flow changed since a version, for what a run will cost. */
     recordsSince: (flow: number, version: string): number => recordsSince.get(flow, version) ?? 0,
   };

@@ -4,7 +4,7 @@ import type { Day } from "../../core/holdings.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { Engine } from "../engine.ts";
 import { costOf } from "./cost.ts";
-import { keptReconciliation } from "./keep.ts";
+import { type Kept, keptReconciliation } from "./keep.ts";
 import { planOf } from "./plan.ts";
 import type { Audit, Question } from "./reconcile.ts";
 
@@ -39,11 +39,26 @@ export class Auditor {
 
   /** @throws SourceUnavailable when a side cannot be read whole, or another one runs */
   async reconcile(question: Question): Promise<Report> {
+    return (await this.#run(question, false)).report;
+  }
+
+  /** The daemon's own: what it finds has consequences. @throws SourceUnavailable */
+  settle(question: Question): Promise<Kept> {
+    return this.#run(question, true);
+  }
+
+  async #run(question: Question, settles: boolean): Promise<Kept> {
     if (this.#running !== null)
       throw new SourceUnavailable("Another reconciliation is running.", {
         next: "Wait until it has ended, then ask again.",
       });
-    const running = keptReconciliation(this.#engine, this.#audit, question, this.#stop.signal);
+    const running = keptReconciliation(
+      this.#engine,
+      this.#audit,
+      question,
+      settles,
+      this.#stop.signal,
+    );
     this.#running = running;
     try {
       return await running;

@@ -4,7 +4,7 @@
  */
 import type { Ignore } from "../../books/compare.ts";
 import { holdingKindOf } from "../../books/kinds.ts";
-import type { HoldingKind, Period } from "../../core/holdings.ts";
+import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {
   agreeing,
   type Case,
@@ -40,11 +40,20 @@ export interface Question {
   readonly flow: string | null;
   /** `daemon`, or who asked. */
   readonly askedBy: string;
+  /** What the run is called, so that it is compared with the last one of that name; left out: its days and flow. */
+  readonly name?: string;
 }
 
-/** What a run's `scope` is called in the store: runs of the same scope are compared with each other. */
-export const scopeOf = ({ period, flow }: Pick<Question, "period" | "flow">): string =>
+/** What a run is called in the store. */
+export const scopeOf = ({ period, flow, name }: Omit<Question, "askedBy">): string =>
+  name ??
   [period === null ? "everything" : `${period.from}..${period.to}`, flow ?? ""].join(" ").trim();
+
+export interface Reconciled {
+  readonly report: Report;
+  /** All that the platform told, also of other days. */
+  readonly told: readonly Holding[];
+}
 
 /** @throws SourceUnavailable when a side cannot be read whole: then nothing is judged */
 export async function reconcileSides(
@@ -52,7 +61,7 @@ export async function reconcileSides(
   audit: Audit,
   question: Question,
   signal: AbortSignal,
-): Promise<Report> {
+): Promise<Reconciled> {
   const { clock, dayOf, currency, note } = engine;
   const now = (): Date => new Date(clock.now().wallMs);
   const all = planOf(engine, audit.endpoints, question.flow);
@@ -66,7 +75,7 @@ export async function reconcileSides(
   const { cases, judging } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
   const records = recordsOf(cases);
-  return reconcile({
+  const report = reconcile({
     ...judging,
     period: question.period,
     today: dayOf(now().toISOString()),
@@ -86,6 +95,7 @@ export async function reconcileSides(
     ),
     ledger: await ledgerOf(plans, signal),
   });
+  return { report, told: reading.rows.of("platform") };
 }
 
 interface Run {
@@ -111,11 +121,26 @@ function partyPlan(engine: Engine, endpoints: Endpoints, plans: readonly KindPla
   return planOf(engine, endpoints, null).filter((plan) => plan.kind === "party" && isAskable(plan));
 }
 
+/** What the store knows as differing is asked for again, whatever its day. */
+async function lookAtKnown({ engine, wanted, reading, signal }: Run): Promise<void> {
+  const { sweeps } = engine.store;
+  const known = [...sweeps.inState("seen"), ...sweeps.inState("open")];
+  for (const plan of wanted)
+    for (const side of ["platform", "books"] as const) {
+      const ids = known
+        .filter(({ kind, key }) => kind === plan.kind && key.startsWith(`${side}:`))
+        .map(({ key }) => key.slice(side.length + 1))
+        .filter((id) => !reading.rows.has(side, plan.kind, id));
+      await readAgain(reading.rows, side, plan, ids, signal);
+    }
+}
+
 /**
  * First partners that are outside the period are asked for, by mark and link. Then whatever would be told as a
  * difference is read once more on both sides: a record may have been committed late, or changed unseen.
  */
 async function confirmed(run: Run): Promise<Judged> {
+  await lookAtKnown(run);
   const first = casesIn(run);
   const partners = await lookAgain(
     run,
@@ -162,8 +187,14 @@ function casesIn({ engine, plans, reading, alias, question: { period } }: Run): 
   const { rows } = reading;
   const records = { platform: rows.of("platform"), books: rows.of("books") };
   const cases = match({ records, links: linksOf(engine, records), alias });
+  const { sweeps } = engine.store;
+  const known = new Set(
+    [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
+  );
   return cases.filter(
-    (one) => plans.some(({ kind }) => kind === one.kind) && (isOnBoth(one) || isAsked(one, period)),
+    (one) =>
+      plans.some(({ kind }) => kind === one.kind) &&
+      (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`)),
   );
 }
 
