@@ -1,7 +1,9 @@
 /** `fuelbridge budget` as people use it: on a site with a platform, beside a daemon and without one. */
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Plan } from "../src/cli/budget-plan.ts";
+import { type Plan, planInWords, planOf } from "../src/cli/budget-plan.ts";
+import type { Config, FlowConfig } from "../src/config/config.ts";
+import { usualBudget } from "../src/core/budget.ts";
 import type { MonthStatus, Status } from "../src/report/office.ts";
 import { tempFolder } from "./support/folder.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
@@ -36,7 +38,7 @@ test(
     expect(killed.used).toBeGreaterThanOrEqual(seen);
     // A block that was leased, and what was admitted and had not reached the platform.
     expect(killed.used).toBeLessThan(seen + 20 + 8);
-    expect(killed).toMatchObject({ perMonth: 50_000, stretch: 1, minute: null });
+    expect(killed).toMatchObject({ perMonth: 50_000, forecast: { stretch: 1 }, minute: null });
 
     const text = (await site.command("budget", "status")).out;
     expect(text).toMatch(/^\d+ of 50000 requests are used in \d{4}-\d{2} \(UTC\)\.\n/);
@@ -45,7 +47,7 @@ test(
       month: killed.month,
       used: killed.used,
       perMonth: 50_000,
-      stretch: 1,
+      forecast: expect.objectContaining({ stretch: 1, runsOut: null }),
     });
   },
 );
@@ -56,14 +58,18 @@ describe("the plan prices a configuration before it runs", () => {
       yaml.replace("every: 10m", 'cron: "0 6,18 * * *"').replace("every: 10m", "every: 5m"),
     );
     const plan = await site.ask<Plan>("budget", "plan", "--writes", "100");
-    expect(plan).toMatchObject({ perMonth: 50_000, forPolls: 35_000, stretch: 1 });
+    expect(plan).toMatchObject({ perMonth: 50_000, forPolls: 30_918, stretch: 1 });
+    // A year of payments, one for each document, is read whole for it.
+    expect(plan.audit).toMatchObject({ everyNights: 4, perMonth: 4_082, wantsShare: null });
     const prices = plan.flows.map(({ requests }) => requests).sort((one, other) => other - one);
     expect(prices).toEqual([8_928, 4_464, 4_464, 62, 0, 0, 0, 0]);
-    expect([plan.polls, plan.writes, plan.total]).toEqual([17_918, 6_200, 24_118]);
+    expect([plan.polls, plan.writes, plan.total]).toEqual([17_918, 6_200, 28_200]);
     const { code, out } = await site.command("budget", "plan");
     expect(code).toBe(0);
-    expect(out).toMatch(/\ntotal +17918\n/);
-    expect(out).toContain("Of 50000 requests a month polls may use 35000, and need 17918");
+    expect(out).toMatch(
+      /\nreconciliation +every night, all of it every month +410\ntotal +18328\n/,
+    );
+    expect(out).toContain("Of 50000 requests a month polls may use 34590, and need 17918");
     expect(await sent(site)).toBe(0);
   });
 
@@ -72,11 +78,21 @@ describe("the plan prices a configuration before it runs", () => {
     const { code, err } = await site.command("budget", "plan");
     expect(code).toBe(2);
     expect(err).toContain(
-      "polls take 89280 requests a month and writes 0, and the platform allows 50000.",
+      "polls take 89280 requests a month, writes 0 and reconciliation 410, and the platform allows 50000.",
     );
     expect(err).toContain("every: 6m would fit, for each of the 4 flows");
     const { out } = await site.command("budget", "plan", "--json");
     expect(JSON.parse(out)).toMatchObject({ ok: false, error: { code: "configuration" } });
+
+    // Run all the same, it says so at its start.
+    const daemon = await site.daemon();
+    daemon.kill("SIGTERM");
+    const log = (await daemon.ended).out.split("\n").find((line) => line.includes("89280"));
+    expect(JSON.parse(log ?? "null")).toMatchObject({
+      level: 40,
+      next: expect.stringContaining("every: 6m would fit, for each of the 4 flows"),
+      thisMonth: expect.stringMatching(/^Polls are .* as configured, /),
+    });
 
     const fitting = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 6m"));
     expect(await fitting.ask<Plan>("budget", "plan")).toMatchObject({ stretch: 1 });
@@ -86,7 +102,9 @@ describe("the plan prices a configuration before it runs", () => {
     const site = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 4m"));
     const { code, out } = await site.command("budget", "plan");
     expect(code).toBe(0);
-    expect(out).toContain("They will be 1.3 times as far apart as configured.");
+    expect(out).toContain(
+      "Polls are 1.3 times as far apart as configured, so that the month suffices.",
+    );
   });
 
   test("writes are a number, and too many of them leave polls nothing", async () => {
@@ -95,5 +113,47 @@ describe("the plan prices a configuration before it runs", () => {
     const { code, err } = await site.command("budget", "plan", "--writes", "900");
     expect(code).toBe(2);
     expect(err).toContain("Write less often");
+  });
+
+  const hourly = (name: string, source: string): FlowConfig => ({
+    name,
+    mapping: "a/b",
+    from: { endpoint: "platform", name: source },
+    to: { endpoint: "erp", name: "x" },
+    schedule: { everyMs: 3_600_000 },
+    paused: false,
+  });
+  const config = (...flows: readonly FlowConfig[]) =>
+    ({ file: "f", timeZone: "UTC", platform: { budget: usualBudget }, flows }) as unknown as Config;
+  const nothing = { writesPerDay: 0, documents: 0 };
+
+  test("a list that is read whole is priced by its pages, and an interval that eats the month is refused", () => {
+    const flows = config(hourly("orders", "orders"), hourly("payments", "paymentsReceived"));
+    const plan = (pages: number) =>
+      planOf(flows, { ...nothing, lists: [{ flow: "payments", pages }] }, Date.now());
+    expect(plan(1)).toMatchObject({ polls: 1_488, fault: null });
+    expect(plan(80)).toMatchObject({
+      polls: 744 + 59_520,
+      fault: {
+        message: expect.stringContaining("polls take 60264 requests a month"),
+        next: 'every: 12h would fit for "payments", which reads 80 pages each time.',
+      },
+    });
+    const slowed = plan(40);
+    expect(slowed).toMatchObject({ polls: 744 + 29_760, stretch: 1, fault: null });
+    expect(planInWords(slowed)).toContain(
+      '"payments" reads 40 pages each time: it is read 6.0 times as seldom as configured.',
+    );
+  });
+
+  test("1,000 a month are refused with the interval that would fit, though polls are slowed", () => {
+    const small = config(hourly("orders", "orders"), hourly("invoices", "invoicesIssued"));
+    const budget = { ...usualBudget, perMonth: 1_000 };
+    const { fault } = planOf(
+      { ...small, platform: { ...small.platform, budget } },
+      { ...nothing, lists: [] },
+      Date.now(),
+    );
+    expect(fault?.next).toContain("would fit, for each of the 2 flows");
   });
 });

@@ -67,16 +67,17 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
     source: sources["orders"] as NonNullable<(typeof sources)[string]>,
     sink: receiver({ operation: "file.order" }),
   });
-  const flows: readonly Flow[] = [out, into];
+  const flows: Flow[] = [out, into];
   const minute = () => governor.minute();
   const month = monthReport({
     spent: (month) => store.journal.spent(month),
     clock,
     flows,
     budget,
+    pages: (flow) => store.flows.find(flow)?.pages ?? null,
     minute,
   });
-  const engine: Engine = { ...bench.engine, clock, stretch: () => month.stretch() };
+  const engine: Engine = { ...bench.engine, clock, stretch: (flow) => month.stretch(flow) };
   const started = new Date(0);
   const office = storeOffice({
     engine,
@@ -98,6 +99,20 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
       new Daemon(engine, which.length === 0 ? flows : which).once(never),
     out,
     into,
+    /** One more flow from the platform. */
+    flow(name: string, source: string) {
+      const added = bench.flow({
+        name,
+        side: "platform",
+        from: `platform.${source}`,
+        to: `erp.${name}`,
+        mapping: through("payment"),
+        source: sources[source] as NonNullable<(typeof sources)[string]>,
+        sink: receiver({ operation: `file.${name}` }),
+      });
+      flows.push(added);
+      return added;
+    },
     states: () => Object.fromEntries(store.deliveries.counts(out.flow)),
   };
 }
@@ -159,7 +174,11 @@ describe("the month that we count", () => {
     for (let looks = 0; looks < 75; looks++) await here.once(here.into);
     expect(await asked()).toBe(70);
     const status = await here.office.status();
-    expect(status).toMatchObject({ healthy: true, stops: [], requests: { used: 70, stretch: 8 } });
+    expect(status).toMatchObject({
+      healthy: true,
+      stops: [],
+      requests: { used: 70, forecast: { stretch: 8 } },
+    });
     expect(stateOf(status, "orders")).toBe("paused: budget");
     expect(status.flows.find(({ name }) => name === "orders")?.lastError?.message).toContain(
       "paused: budget: /orders was not read: 70 of the 100 requests",
@@ -234,9 +253,48 @@ test("polls are stretched when the month's rest does not suffice, and reading th
     const row = here.store.flows.find(name);
     return ((row?.next_due_ms ?? 0) - (row?.last_run_ms ?? 0)) / 1_000;
   };
-  const stretch = here.month.stretch();
+  const stretch = here.month.stretch(here.into.name);
   expect(stretch).toBeGreaterThan(1);
   expect(dueIn(here.into)).toBeCloseTo(60 * stretch, 0);
   expect(dueIn(here.out)).toBe(60);
-  expect((await here.office.status()).requests.stretch).toBe(stretch);
+  expect((await here.office.status()).requests.forecast.stretch).toBe(stretch);
+});
+
+test("a list that is read whole is priced by the pages of its last reading, and slows itself alone", async () => {
+  const [invoice] = await control.records("invoices", [{ invoiceNumber: "P-1" }]);
+  await control.records(
+    "payments",
+    times(250, () => ({ invoiceId: invoice?.["id"] })),
+  );
+  const here = await site({ perMonth: 20_000 });
+  const payments = here.flow("payments", "paymentsReceived");
+  await here.once(payments, here.into);
+  expect(here.store.flows.find("payments")?.pages).toBe(3);
+  // 44,640 looks of three pages, of 2,000 requests.
+  const { lists, forecast } = await here.office.budget();
+  expect(lists).toEqual([{ flow: "payments", pages: 3, slowing: 66.96 }]);
+  expect(forecast.stretch).toBeLessThan(5);
+  expect(here.month.stretch("payments")).toBeCloseTo(66.96 * forecast.stretch, 5);
+  expect(here.month.stretch("orders")).toBe(forecast.stretch);
+});
+
+test("a walk that never ends stops its flow, says so, and is not read again at the next look", async () => {
+  await control.records("orders", [{ updatedAt: instant(1) }]);
+  await control.readings({ cursorsNeverEnd: true });
+  const here = await site({}, 1);
+  await here.once(here.into);
+  expect(await asked()).toBe(12);
+  const status = await here.office.status();
+  expect(status).toMatchObject({
+    healthy: false,
+    stops: [{ breaker: "endless", scope: "platform.orders" }],
+  });
+  await here.clock.pause(3_600_000);
+  await here.once();
+  // The invoice went, after a look for it; nothing was asked for orders.
+  expect([await delivered(), await asked()]).toEqual([all(1), 14]);
+  await control.readings({ cursorsNeverEnd: false });
+  await here.clock.pause(6 * 3_600_000);
+  await here.once(here.into);
+  expect(await here.office.status()).toMatchObject({ healthy: true, stops: [] });
 });

@@ -1,11 +1,19 @@
-/** Prices a configuration before it runs: what its schedules, and so many writes a day, cost the month at least. */
-import { leftFor, LONGEST_MONTH_MS, stretchOf } from "../core/budget.ts";
-import { ConfigurationError } from "../core/errors.ts";
+/** Prices a configuration before it runs: what its schedules, so many writes a day and reconciliation cost the month. */
+import {
+  auditNeed,
+  type AuditPace,
+  auditPace,
+  type Budget,
+  forecast,
+  leftFor,
+  LONGEST_MONTH_MS,
+} from "../core/budget.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
-import { needOf } from "../report/month.ts";
-import { factor } from "./budget.ts";
+import { costOf, type Look, looksOf, needOf, slowing, wholeShare } from "../report/month.ts";
+import type { MonthStatus } from "../report/office.ts";
+import { listText, stretchText } from "./budget.ts";
 import { when } from "./check.ts";
 import { counted, table } from "./table.ts";
 
@@ -13,7 +21,7 @@ export interface Plan {
   readonly perMonth: number;
   /** Of those, what polls may use. */
   readonly forPolls: number;
-  /** Requests in a month of 31 days, at least: a look that finds nothing new is one. */
+  /** Requests in a month of 31 days, at least: a look that finds nothing new is one, a list read whole its pages. */
   readonly flows: readonly {
     readonly name: string;
     readonly when: string;
@@ -21,49 +29,95 @@ export interface Plan {
   }[];
   readonly polls: number;
   readonly writes: number;
+  readonly audit: AuditPace;
   readonly total: number;
   /** How many times as far apart as configured polls will be, from the month's first day on. */
   readonly stretch: number;
+  readonly lists: MonthStatus["lists"];
+  /** Why the month does not suffice, and what would fit; null: it does. */
+  readonly fault: { readonly message: string; readonly next: string } | null;
+}
+
+export interface Assumed {
+  /** Documents a day that go to the platform. */
+  readonly writesPerDay: number;
+  /** Invoices and bills a month on both sides; null: those that are written. */
+  readonly documents: number | null;
+  /** What lists that are read whole came to when they were last read. */
+  readonly lists: readonly Pick<MonthStatus["lists"][number], "flow" | "pages">[];
 }
 
 const DAYS = 31;
 /** A document is looked for before it is sent, and goes by itself. */
 const REQUESTS_PER_WRITE = 2;
+/** Parties and prices take a request for 500. */
+const PARTIES = 500;
+const NIGHTLY_DAYS = 35;
 
-/**
- * `writesPerDay`: documents that go to the platform.
- * @throws ConfigurationError when a month's requests do not suffice, with the interval that would fit
- */
-export function planOf(config: Config, writesPerDay: number, nowMs: number): Plan {
-  const { perMonth } = config.platform.budget;
-  const read = config.flows.map((flow) => asRead(flow, config.timeZone));
-  const flows = read.map((flow) => {
-    const { interval, calendar } = needOf([flow], nowMs);
-    return { name: flow.name, when: when(flow), requests: interval + calendar };
-  });
-  const need = needOf(read, nowMs);
-  const polls = need.interval + need.calendar;
-  const writes = writesPerDay * DAYS * REQUESTS_PER_WRITE;
+export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
+  const { budget } = config.platform;
+  const { perMonth } = budget;
+  const looks = looksOf(
+    config.flows.map((flow) => asRead(flow, config.timeZone)),
+    nowMs,
+  ).map((look) => ({
+    ...look,
+    pages: assumed.lists.find(({ flow }) => flow === look.name)?.pages ?? null,
+  }));
+  const costs = new Map(looks.map((look) => [look.name, costOf(look)]));
+  const flows = config.flows.map((flow) => ({
+    name: flow.name,
+    when: when(flow),
+    requests: costs.get(flow.name) ?? 0,
+  }));
+  const polls = [...costs.values()].reduce((sum, one) => sum + one, 0);
+  const writes = assumed.writesPerDay * DAYS * REQUESTS_PER_WRITE;
+  const audit = auditOf(config, assumed);
+  const total = polls + writes + audit.perMonth;
   const forPolls = Math.max(
-    Math.min(leftFor(config.platform.budget, {}, "poll"), perMonth - writes),
+    Math.min(leftFor(budget, {}, "poll"), perMonth - writes) - audit.perMonth,
     0,
   );
-  const total = polls + writes;
-  if (total > perMonth) {
-    const clocked = read.filter(
-      ({ paused, side, schedule }) => !paused && side === "platform" && "everyMs" in schedule,
-    );
-    throw new ConfigurationError(
-      `${config.file}: polls take ${polls} requests a month and writes ${writes}, and the platform allows ${perMonth}.`,
-      remedy(clocked.length, forPolls - need.calendar),
-    );
-  }
-  const stretch = stretchOf(need, forPolls, A_LONG_MONTH);
-  return { perMonth, forPolls, flows, polls, writes, total, stretch };
+  const need = needOf(looks, budget);
+  const planned = { writes, audit: audit.perMonth };
+  const ahead = forecast({ budget, need, spent: {}, atMs: A_LONG_MONTH, planned });
+  const fits = total <= perMonth && ahead.runsOut === null;
+  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes} and reconciliation ${audit.perMonth}, and the platform allows ${perMonth}.`;
+  return {
+    perMonth,
+    forPolls,
+    flows,
+    polls,
+    writes,
+    audit,
+    total,
+    stretch: ahead.stretch,
+    lists: looks.flatMap((look) =>
+      look.pages === null
+        ? []
+        : [{ flow: look.name, pages: look.pages, slowing: slowing(look, budget) }],
+    ),
+    fault: fits ? null : { message, next: remedy(looks, forPolls, budget) },
+  };
 }
 
 /** The first instant of a month with 31 days. */
 const A_LONG_MONTH = Date.UTC(2026, 0, 1);
+
+function auditOf(
+  { platform, flows }: Config,
+  { documents, writesPerDay, lists }: Assumed,
+): AuditPace {
+  const documentsPerMonth = documents ?? writesPerDay * DAYS;
+  const ofPayments = flows.filter(({ from }) => from.name.startsWith("payments"));
+  const known = lists.filter(({ flow }) => ofPayments.some(({ name }) => name === flow));
+  const payments =
+    known.length === 0
+      ? documentsPerMonth * 12
+      : known.reduce((sum, { pages }) => sum + pages * 100, 0);
+  const held = { documentsPerMonth, payments, parties: PARTIES, prices: PARTIES };
+  return auditPace(platform.budget, auditNeed({ ...held, days: NIGHTLY_DAYS }));
+}
 
 const asRead = (flow: FlowConfig, timeZone: string) => ({
   ...flow,
@@ -71,35 +125,73 @@ const asRead = (flow: FlowConfig, timeZone: string) => ({
   schedule: "cron" in flow.schedule ? { ...flow.schedule, timeZone } : flow.schedule,
 });
 
-/** What the same flows can afford, if each polls as often as the others. */
-function remedy(flows: number, requests: number): string {
-  if (flows === 0 || requests < flows)
-    return "Write less often, or read fewer things at fewer times of the day.";
-  const seconds = Math.ceil((flows * LONGEST_MONTH_MS) / requests / 1_000);
-  const rounded = seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds;
-  return `every: ${durationText(rounded * 1_000)} would fit, for ${flows === 1 ? "the one flow" : `each of the ${flows} flows`} that poll${flows === 1 ? "s" : ""} the platform at an interval.`;
+/** What the flows can afford: each list that is read whole its share, and the others equal intervals. */
+function remedy(looks: readonly Look[], forPolls: number, budget: Budget): string {
+  const clocked = looks.filter(({ isCalendar }) => !isCalendar);
+  const heavy = clocked.filter((look) => slowing(look, budget) > 1);
+  const others = clocked.filter((look) => !heavy.includes(look));
+  const rest = forPolls - needOf(looks, budget).calendar - needOf(heavy, budget).interval;
+  const lists = heavy.map(
+    ({ name, pages }) =>
+      `every: ${intervalFor(pages ?? 1, wholeShare(budget))} would fit for "${name}", which reads ${pages} pages each time.`,
+  );
+  const asked = others.reduce((sum, look) => sum + costOf(look), 0);
+  const once = others.reduce((sum, { pages }) => sum + (pages ?? 1), 0);
+  if (rest < once || (others.length === 0 && heavy.length === 0))
+    return [...lists, "Write less often, or read fewer things at fewer times of the day."].join(
+      " ",
+    );
+  if (asked <= rest) return lists.join(" ");
+  const also = heavy.length === 0 ? "" : "other ";
+  const whose =
+    others.length === 1
+      ? `the one ${also}flow that polls`
+      : `each of the ${others.length} ${also}flows that poll`;
+  return [
+    ...lists,
+    `every: ${intervalFor(once, rest)} would fit, for ${whose} the platform at an interval.`,
+  ].join(" ");
+}
+
+/** The interval at which so many requests each time take so many a month. */
+function intervalFor(requests: number, perMonth: number): string {
+  const seconds = Math.ceil((requests * LONGEST_MONTH_MS) / perMonth / 1_000);
+  const unit = seconds > 7_200 ? 3_600 : seconds > 60 ? 60 : 1;
+  return durationText(Math.ceil(seconds / unit) * unit * 1_000);
 }
 
 export function planInWords(plan: Plan): string {
-  const { perMonth, forPolls, flows, polls, writes, total, stretch } = plan;
+  const { perMonth, forPolls, flows, polls, writes, audit, total, stretch, lists } = plan;
   return [
     table(
       ["FLOW", "WHEN", "REQUESTS"],
       [
         ...flows.map(({ name, when, requests }) => [name, when, String(requests)]),
         ["writes", "", String(writes)],
+        ["reconciliation", paceText(audit), String(audit.perMonth)],
         ["total", "", String(total)],
       ],
     ),
     "",
     `Of ${counted(perMonth, "request")} a month polls may use ${forPolls}, and need ${polls} at least.`,
     ...(stretch > 1
-      ? [`They will be ${factor(stretch)} times as far apart as configured.`]
+      ? [stretchText({ stretch, runsOut: null })]
       : ["What they bring costs more: a request for every hundred changes."]),
+    ...lists.filter(({ slowing }) => slowing > 1).map(listText),
+    ...(audit.wantsShare === null
+      ? []
+      : [
+          `Reconciliation does not fit into its share of the month; platform.budget.share.audit: ${audit.wantsShare} would do.`,
+        ]),
     ...(writes > 0
       ? []
       : [
           "Writes are not in it: --writes NUMBER adds those documents a day that go to the platform.",
         ]),
   ].join("\n");
+}
+
+function paceText({ everyNights, everyMonths }: AuditPace): string {
+  const nights = everyNights === 1 ? "every night" : `every ${everyNights} nights`;
+  return `${nights}, all of it every ${everyMonths === 1 ? "month" : `${everyMonths} months`}`;
 }

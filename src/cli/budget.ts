@@ -1,10 +1,17 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Forecast } from "../core/budget.ts";
+import { ConfigurationError } from "../core/errors.ts";
 import type { MonthStatus } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 import { counted, instant, table } from "./table.ts";
+
+/** The file of the store in its folder. */
+const STORE = "fuelbridge.sqlite";
 
 export function budget(program: Command): void {
   const parent = program
@@ -20,23 +27,41 @@ export function budget(program: Command): void {
     addCommand(parent, "plan", "what the configured schedules cost (offline)", async (given) => {
       const config = await loadConfiguration(given.file);
       const { planOf, planInWords } = await load.plan();
-      const data = planOf(config, Number(given.options["writes"] ?? 0), Date.now());
+      const { writes, documents } = given.options;
+      // Only what was read before tells how long lists are.
+      const lists = existsSync(join(config.state, STORE))
+        ? (await ask(given.file, (office) => office.budget())).lists
+        : [];
+      const assumed = {
+        writesPerDay: Number(writes ?? 0),
+        documents: documents === undefined ? null : Number(documents),
+        lists,
+      };
+      const data = planOf(config, assumed, Date.now());
+      if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
       return { data, text: planInWords(data) };
-    }).option("--writes <number>", "documents a day that go to the platform (default: 0)", count),
+    })
+      .option("--writes <number>", "documents a day that go to the platform (default: 0)", count)
+      .option(
+        "--documents <number>",
+        "invoices and bills a month that reconciliation reads (default: those that are written)",
+        count,
+      ),
   );
 }
 
 function count(text: string): string {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("Documents a day are a number.");
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("Documents are a number.");
   return text;
 }
 
 function inWords(month: MonthStatus): string {
-  const { minute, stretch } = month;
+  const { minute, forecast, lists } = month;
   return [
     `${month.used} of ${counted(month.perMonth, "request")} are used in ${month.month} (UTC).`,
-    forecastText(month),
-    stretch > 1 ? stretched(stretch) : "Polls are as far apart as configured.",
+    `If it goes on like this, the month comes to ${counted(forecast.expected, "request")}.`,
+    stretchText(forecast),
+    ...lists.filter(({ slowing }) => slowing > 1).map(listText),
     minute === null
       ? "The daemon does not run."
       : `${minute.used} of ${minute.limit} requests of the minute are used${minute.opensInMs > 0 ? `; the next one goes in ${Math.ceil(minute.opensInMs / 1_000)} s` : ""}.`,
@@ -55,14 +80,25 @@ function inWords(month: MonthStatus): string {
   ].join("\n");
 }
 
-function forecastText({ forecast }: MonthStatus): string {
-  if (forecast === null) return "The month is too young for a forecast.";
-  const { expected, runsOutAt } = forecast;
-  const total = `At this pace the month comes to ${counted(expected, "request")}`;
-  return runsOutAt === null ? `${total}.` : `${total}: used up at ${instant(runsOutAt)}.`;
+/** How far apart polls are, and whether the month suffices: the one sentence about both. */
+export function stretchText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): string {
+  const apart = stretch > 1 ? `${factor(stretch)} times as far apart as configured` : AS_CONFIGURED;
+  if (runsOut === null)
+    return stretch > 1
+      ? `Polls are ${apart}, so that the month suffices.`
+      : `Polls are ${apart}, and the month suffices.`;
+  const at = instant(runsOut.at);
+  const rest =
+    runsOut.stops === "polls"
+      ? `polls pause from ${at} until it turns, and the rest is kept for writes`
+      : `nothing is sent from ${at} until it turns`;
+  return `Polls are ${apart}, and the month does not suffice: ${rest}. See fuelbridge budget plan.`;
 }
 
-export const stretched = (stretch: number): string =>
-  `Polls are ${factor(stretch)} times as far apart as configured, so that the month suffices.`;
+const AS_CONFIGURED = "as far apart as configured";
 
-export const factor = (stretch: number): string => stretch.toFixed(1);
+/** A list that takes no date is read whole each time, and takes its share of the month. */
+export const listText = ({ flow, pages, slowing }: MonthStatus["lists"][number]): string =>
+  `"${flow}" reads ${counted(pages, "page")} each time: it is read ${factor(slowing)} times as seldom as configured.`;
+
+const factor = (stretch: number): string => stretch.toFixed(1);

@@ -203,6 +203,11 @@ async function answeredBy(
   return async (...args) => (await fuelbridge([...args, "--config", config])).out;
 }
 
+test("status says that the clock was set, which way and by how much", async () => {
+  const ask = await answeredBy({ status: async () => STATUS });
+  expect(await ask("status")).toContain("clock of this machine was set back by 26h (seen at ");
+});
+
 test("a hundred flows that fail alike say so once, and every one of them stands in the table", async () => {
   const [one] = STATUS.flows as [FlowStatus];
   const lastError = { message: "The platform could not be read.", next: "Check the network." };
@@ -373,7 +378,13 @@ const STATUS: Status = {
     },
   ],
   stops: [],
-  requests: { month: "2026-11", used: 1, perMonth: 50_000, stretch: 1 },
+  clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
+  requests: {
+    month: "2026-11",
+    used: 1,
+    perMonth: 50_000,
+    forecast: { expected: 1, stretch: 1, runsOut: null },
+  },
 };
 
 const refuse = (number: string): Promise<never> =>

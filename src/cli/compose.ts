@@ -27,6 +27,7 @@ import { version } from "./version.ts";
 const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "flow failed": "error",
   stopped: "warn",
+  "clock jumped": "warn",
   "source unavailable": "warn",
 };
 
@@ -98,6 +99,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
       clock,
       flows,
       budget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });
     const returnMemory = memoryReturner();
@@ -113,7 +115,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.rest();
         returnMemory();
       },
-      stretch: () => month.stretch(),
+      stretch: (flow) => month.stretch(flow),
       tables: openTables(config.crossReferences),
       note,
     };

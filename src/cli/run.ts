@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
@@ -13,10 +14,11 @@ export function run(program: Command): void {
       "the daemon: keeps both sides in step until stopped",
       async (given) => {
         const config = await loadConfiguration(given.file);
-        const [{ openLog }, { serveAdmin }, { composeDaemon }] = await Promise.all([
+        const [{ openLog }, { serveAdmin }, { composeDaemon }, { planOf }] = await Promise.all([
           import("../log.ts"),
           import("../console/admin.ts"),
           load.compose(),
+          load.plan(),
         ]);
         const to = given.json ? "stderr" : "stdout";
         const log = openLog({ level: config.log.level, secrets: config.secrets, to });
@@ -25,6 +27,12 @@ export function run(program: Command): void {
           try {
             const { port, state, secrets } = { ...config, port: config.console.port };
             const admin = await serveAdmin({ office: daemon.office, port, state, secrets });
+            // What `budget plan` refuses is run all the same, slowed.
+            const { lists, forecast } = await daemon.office.budget();
+            const assumed = { writesPerDay: 0, documents: null, lists };
+            const { fault } = planOf(config, assumed, Date.now());
+            if (fault !== null)
+              log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
             log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
             try {
               await daemon.run(signal);

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { FlowStatus, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { stretched } from "./budget.ts";
+import { durationText } from "../config/duration.ts";
+import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
@@ -21,6 +22,7 @@ function inWords(status: Status): string {
     daemon === null
       ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
       : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
+    ...clock(status),
     ...month(requests),
     "",
     flows(status),
@@ -41,11 +43,21 @@ function headline({ healthy, daemon }: Status): string {
   return daemon === null ? "nothing is wrong, but nothing runs" : "all is well";
 }
 
-function month({ month, used, perMonth, stretch }: Status["requests"]): string[] {
+function clock({ clockJump }: Status): string[] {
+  if (clockJump === null) return [];
+  const { at, byMs } = clockJump;
+  const by = durationText(Math.max(Math.round(Math.abs(byMs) / 1_000), 1) * 1_000);
+  return [
+    `The clock of this machine was set ${byMs < 0 ? "back" : "forward"} by ${by} (seen at ${instant(at)}): due times were set by it anew. If that was not you, check its time service.`,
+  ];
+}
+
+function month({ month, used, perMonth, forecast }: Status["requests"]): string[] {
   const all = `${used} of ${counted(perMonth, "request")} to the platform are used in ${month}.`;
   if (used >= perMonth)
     return [all, "Nothing is sent before the month turns, or platform.budget.perMonth is raised."];
-  return stretch <= 1 ? [all] : [all, stretched(stretch)];
+  const isUsual = forecast.stretch <= 1 && forecast.runsOut === null;
+  return isUsual ? [all] : [all, stretchText(forecast)];
 }
 
 function flows({ flows, daemon }: Status): string {

@@ -44,6 +44,14 @@ const budget = z.strictObject({
     })
     .prefault({})
     .describe("What polling may not use of the month: writes and readBacks, in percent."),
+  share: z
+    .strictObject({
+      audit: percent("What reconciliation may use of the month at most").default(
+        usualBudget.share.audit,
+      ),
+    })
+    .prefault({})
+    .describe("What a purpose may use of the month at most: audit, in percent."),
 });
 
 const platform = z.strictObject({

@@ -15,8 +15,8 @@ const MONTH: MonthStatus = {
   used: 12,
   perMonth: 50_000,
   purposes: [{ purpose: "poll", used: 12, reserve: 0, left: 34_988 }],
-  forecast: { expected: 18, runsOutAt: null },
-  stretch: 1,
+  forecast: { expected: 18, stretch: 1, runsOut: null },
+  lists: [],
   minute: { used: 2, limit: 600, opensInMs: 0 },
 };
 
@@ -28,7 +28,8 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
-  requests: { month: "2026-11", used: 12, perMonth: 50_000, stretch: 1 },
+  clockJump: null,
+  requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
 };
 
 function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknown[] } {

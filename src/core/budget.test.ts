@@ -1,10 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  auditNeed,
+  auditPace,
   type Budget,
+  type Forecast,
   forecast,
   leftFor,
   monthAt,
+  type Need,
   purposes,
   reserveOf,
   type Spent,
@@ -23,10 +27,18 @@ const budgets: fc.Arbitrary<Budget> = fc.record({
     writes: fc.integer({ min: 0, max: 45 }),
     readBacks: fc.integer({ min: 0, max: 45 }),
   }),
+  share: fc.record({ audit: fc.integer({ min: 0, max: 45 }) }),
 });
 const requests = fc.integer({ min: 0, max: 120_000 });
 const spendings: fc.Arbitrary<Spent> = fc.record(
-  { poll: requests, detail: requests, write: requests, "read-back": requests, lost: requests },
+  {
+    poll: requests,
+    detail: requests,
+    audit: requests,
+    write: requests,
+    "read-back": requests,
+    lost: requests,
+  },
   { requiredKeys: [] },
 );
 
@@ -42,7 +54,8 @@ describe("who may use the month", () => {
   ] satisfies [string, Spent, number, number][])("%s", (_, spent, polls, writes) => {
     expect(leftFor(usualBudget, spent, "poll")).toBe(polls);
     expect(leftFor(usualBudget, spent, "detail")).toBe(polls);
-    expect(leftFor(usualBudget, spent, "audit")).toBe(polls);
+    const share = 5_000 - ((spent as Spent).audit ?? 0);
+    expect(leftFor(usualBudget, spent, "audit")).toBe(Math.min(polls, share));
     expect(leftFor(usualBudget, spent, "write")).toBe(writes);
     expect(leftFor(usualBudget, spent, "read-back")).toBe(writes);
   });
@@ -56,6 +69,8 @@ describe("who may use the month", () => {
         for (const purpose of order)
           if (leftFor(budget, spent, purpose) > 0) spent[purpose] = (spent[purpose] ?? 0) + 1;
         expect(usedOf(spent)).toBeLessThanOrEqual(budget.perMonth);
+        const share = Math.floor((budget.perMonth * budget.share.audit) / 100);
+        expect(spent.audit ?? 0).toBeLessThanOrEqual(share);
         const reading = usedOf({ ...spent, write: 0, "read-back": 0 });
         const kept = reserveOf(budget, "write") + reserveOf(budget, "read-back");
         expect(reading).toBeLessThanOrEqual(Math.max(budget.perMonth - kept, 0));
@@ -82,14 +97,151 @@ test("a month is one of UTC, from its first instant to the first of the next", (
   expect(monthAt(at("2027-01-01T00:00:00Z")).name).toBe("2027-01");
 });
 
-test.each([
-  ["2026-11-01T23:59:00Z", 9_000, null],
-  ["2026-11-16T00:00:00Z", 10_000, { expected: 20_000, runsOutAt: null }],
-  ["2026-11-16T00:00:00Z", 40_000, { expected: 80_000, runsOutAt: "2026-11-19T18:00:00.000Z" }],
-  ["2026-11-16T00:00:00Z", 50_000, { expected: 100_000, runsOutAt: "2026-11-16T00:00:00.000Z" }],
-  ["2026-11-16T00:00:00Z", 0, { expected: 0, runsOutAt: null }],
-])("at %s, with %i used, the forecast is %j", (now, used, expected) => {
-  expect(forecast(50_000, used, at(now))).toEqual(expected);
+describe("the forecast", () => {
+  /** Four feeds every ten minutes, in 31 days. */
+  const usual: Need = { interval: 17_856, calendar: 0 };
+  const noon = "2026-11-16T12:00:00Z";
+
+  test.each<[string, string, Partial<Budget>, Need, Spent, Forecast]>([
+    [
+      "the first day: a first reading of everything is no habit",
+      "2026-11-01T12:00:00Z",
+      {},
+      { interval: 14_880, calendar: 0 },
+      { poll: 6_000, write: 4_000, "read-back": 4_000 },
+      { expected: 28_160, stretch: 1, runsOut: null },
+    ],
+    [
+      "half a month: writes go on at their pace",
+      "2026-11-16T00:00:00Z",
+      {},
+      usual,
+      { poll: 8_640, write: 5_000, "read-back": 5_000 },
+      { expected: 37_280, stretch: 1, runsOut: null },
+    ],
+    [
+      "writes that the month does not suffice for",
+      "2026-11-16T00:00:00Z",
+      {},
+      { interval: 0, calendar: 0 },
+      { write: 40_000 },
+      {
+        expected: 80_000,
+        stretch: 1,
+        runsOut: { at: "2026-11-19T18:00:00.000Z", stops: "everything" },
+      },
+    ],
+    [
+      "the last minute",
+      "2026-11-30T23:59:00Z",
+      {},
+      usual,
+      { poll: 34_999 },
+      { expected: 34_999, stretch: 1, runsOut: null },
+    ],
+    [
+      "all of it is used, to the request",
+      noon,
+      {},
+      usual,
+      { poll: 35_000, write: 15_000 },
+      {
+        expected: 65_076,
+        stretch: 8,
+        runsOut: { at: "2026-11-16T12:00:00.000Z", stops: "everything" },
+      },
+    ],
+    [
+      "all that polls may use is used, to the request",
+      noon,
+      {},
+      usual,
+      { poll: 35_000 },
+      { expected: 36_044, stretch: 8, runsOut: { at: "2026-11-16T12:00:00.000Z", stops: "polls" } },
+    ],
+    [
+      "1,000 a month: eight times as far apart does not suffice",
+      "2026-12-01T00:00:00Z",
+      { perMonth: 1_000 },
+      usual,
+      {},
+      { expected: 2_232, stretch: 8, runsOut: { at: "2026-12-10T17:20:00.000Z", stops: "polls" } },
+    ],
+    [
+      "times of the calendar alone are never slowed",
+      "2026-12-01T00:00:00Z",
+      { perMonth: 1_000 },
+      { interval: 0, calendar: 700 },
+      {},
+      { expected: 700, stretch: 1, runsOut: null },
+    ],
+    [
+      "times of the calendar alone that are too many",
+      "2026-12-01T00:00:00Z",
+      { perMonth: 1_000 },
+      { interval: 0, calendar: 1_400 },
+      {},
+      { expected: 1_400, stretch: 1, runsOut: { at: "2026-12-16T12:00:00.000Z", stops: "polls" } },
+    ],
+  ])("%s", (_, now, limits, need, spent, expected) => {
+    const budget = { ...usualBudget, ...limits };
+    expect(forecast({ budget, need, spent, atMs: at(now) })).toEqual(expected);
+  });
+
+  test("never says that the month suffices beside a day on which it is used up", () => {
+    const needs = fc.record({
+      interval: fc.integer({ min: 0, max: 400_000 }),
+      calendar: fc.integer({ min: 0, max: 60_000 }),
+    });
+    const now = fc.integer({ min: at("2026-11-01"), max: at("2027-03-01") });
+    fc.assert(
+      fc.property(budgets, needs, spendings, now, (budget, need, spent, atMs) => {
+        const { expected, stretch, runsOut } = forecast({ budget, need, spent, atMs });
+        const { endMs } = monthAt(atMs);
+        if (runsOut === null) expect(expected).toBeLessThanOrEqual(budget.perMonth);
+        else {
+          expect(Date.parse(runsOut.at)).toBeGreaterThanOrEqual(atMs);
+          expect(Date.parse(runsOut.at)).toBeLessThan(endMs);
+        }
+        // Polls alone, slowed by less than the most there is, always last.
+        const alone = { poll: spent.poll ?? 0 };
+        const polls = forecast({ budget, need, spent: alone, atMs });
+        if (stretch < 8 && polls.stretch < 8 && polls.stretch > 1) expect(polls.runsOut).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("what reconciliation costs", () => {
+  test.each([
+    [{ documentsPerMonth: 0, payments: 0, parties: 0, prices: 0, days: 35 }, 13, 7],
+    [{ documentsPerMonth: 2_000, payments: 0, parties: 150, prices: 300, days: 35 }, 40, 246],
+    [{ documentsPerMonth: 2_000, payments: 24_000, parties: 150, prices: 300, days: 35 }, 279, 485],
+    [{ documentsPerMonth: 20_000, payments: 0, parties: 900, prices: 900, days: 35 }, 342, 2_408],
+  ])("%j", (held, nightly, sweep) => {
+    const need = auditNeed(held);
+    expect(need).toEqual({ nightly, sweep, perMonth: nightly * 31 + sweep });
+  });
+
+  test.each([
+    ["fits", 10, { everyNights: 1, everyMonths: 1, wantsShare: null }],
+    ["is done every other night", 2, { everyNights: 2, everyMonths: 1, wantsShare: null }],
+    [
+      "is done weekly, and all of it quarterly",
+      0.55,
+      { everyNights: 7, everyMonths: 3, wantsShare: null },
+    ],
+    [
+      "does not fit even then, and says what would",
+      0.2,
+      { everyNights: 7, everyMonths: 3, wantsShare: 1 },
+    ],
+  ])("of 2,000 documents a month it %s", (_, audit, expected) => {
+    const held = { documentsPerMonth: 2_000, payments: 0, parties: 150, prices: 300, days: 35 };
+    const pace = auditPace({ perMonth: 50_000, share: { audit } }, auditNeed(held));
+    expect(pace).toMatchObject(expected);
+    if (pace.wantsShare === null) expect(pace.perMonth).toBeLessThanOrEqual(500 * audit);
+  });
 });
 
 describe("the stretch", () => {

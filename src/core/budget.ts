@@ -25,6 +25,8 @@ export interface Budget {
   readonly perMinute: number;
   /** Percent of the month that only these purposes may use. */
   readonly reserve: { readonly writes: number; readonly readBacks: number };
+  /** Percent of the month that a purpose may use at most. */
+  readonly share: { readonly audit: number };
 }
 
 /** What the platform allows every key (specification part 8), and who may use it unless a configuration says so. */
@@ -32,7 +34,15 @@ export const usualBudget: Budget = {
   perMonth: 50_000,
   perMinute: 600,
   reserve: { writes: 20, readBacks: 10 },
+  share: { audit: 10 },
 };
+
+/** Percent of the month that one run of a flow may read, unless the list says that it needs more. */
+const RUN_SHARE = 5;
+
+/** The same in whole requests. */
+export const runShareOf = ({ perMonth }: Pick<Budget, "perMonth">): number =>
+  Math.ceil((perMonth * RUN_SHARE) / 100);
 
 /** Requests of a month; `lost`: a process was killed that may have sent them, and nobody knows what for. */
 export type Spent = Readonly<Partial<Record<Purpose | "lost", number>>>;
@@ -49,14 +59,31 @@ export function reserveOf({ perMonth, reserve }: Budget, purpose: Purpose): numb
   return purpose === "read-back" ? Math.ceil((perMonth * reserve.readBacks) / 100) : 0;
 }
 
-/** How many requests for this purpose the month still allows. Writes and read-backs may use everything. */
+/** What reconciliation may use of a month at most, whole requests. */
+const auditCeiling = ({ perMonth, share }: Pick<Budget, "perMonth" | "share">): number =>
+  Math.floor((perMonth * share.audit) / 100);
+
+/**
+ * How many requests for this purpose the month still allows. Writes and read-backs may use everything, reconciliation
+ * its share of what the others may use.
+ */
 export function leftFor(budget: Budget, spent: Spent, purpose: Purpose): number {
   const left = budget.perMonth - usedOf(spent);
   const owed =
     purpose === "write" || purpose === "read-back"
       ? 0
       : owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
-  return Math.max(left - owed, 0);
+  const share =
+    purpose === "audit" ? auditCeiling(budget) - (spent.audit ?? 0) : Number.POSITIVE_INFINITY;
+  return Math.max(Math.min(left - owed, share), 0);
+}
+
+/** Why nothing is left for this purpose though the month is not used up; empty when it is. */
+export function keptFrom(budget: Budget, spent: Spent, purpose: Purpose): string {
+  if (usedOf(spent) >= budget.perMonth) return "";
+  if (purpose === "audit" && (spent.audit ?? 0) >= auditCeiling(budget))
+    return `; of these reconciliation has had the ${auditCeiling(budget)} that it may use (platform.budget.share.audit)`;
+  return "; the rest is kept for writes and for looking for them";
 }
 
 /** What is left of a purpose's reserve. */
@@ -82,30 +109,71 @@ export function monthAt(atMs: number): Month {
   };
 }
 
-export interface Forecast {
-  /** Requests of the whole month, if it goes on as it went so far. */
-  readonly expected: number;
-  /** When the month's requests would be used up, ISO 8601 UTC; null: not in this month. */
-  readonly runsOutAt: string | null;
-}
-
-/** Null on a month's first day: a first reading of everything is no habit. */
-export function forecast(perMonth: number, used: number, atMs: number): Forecast | null {
-  const { startMs, endMs } = monthAt(atMs);
-  const elapsedMs = atMs - startMs;
-  if (elapsedMs < DAY_MS) return null;
-  const expected = Math.round((used * (endMs - startMs)) / elapsedMs);
-  const outMs = used >= perMonth ? atMs : startMs + (elapsedMs * perMonth) / used;
-  const runsOutAt = expected > perMonth || used >= perMonth ? new Date(outMs).toISOString() : null;
-  return { expected, runsOutAt };
-}
-
-/** What the configured schedules ask of the platform in a month of 31 days, a request for each look. */
+/** What the configured schedules ask of the platform in a month of 31 days. */
 export interface Need {
   /** Of flows with an interval: these can be slowed. */
   readonly interval: number;
   /** Of flows at times of the calendar, which people chose. */
   readonly calendar: number;
+}
+
+/** How the month ends if it goes on as it does. Everything that is said about it comes from here. */
+export interface Forecast {
+  /** Requests of the whole month: those that are used, the polls to come, and the others at their pace so far. */
+  readonly expected: number;
+  /** How many times as far apart as configured polls are. */
+  readonly stretch: number;
+  /** Null: the month suffices. `stops`: who must wait from then (ISO 8601 UTC) until the month turns. */
+  readonly runsOut: { readonly at: string; readonly stops: "polls" | "everything" } | null;
+}
+
+export interface Outlook {
+  readonly budget: Budget;
+  readonly need: Need;
+  readonly spent: Spent;
+  readonly atMs: number;
+  /** What writes (with their read-backs) and reconciliation will ask for in the rest of the month; else their pace so far. */
+  readonly planned?: { readonly writes: number; readonly audit: number };
+}
+
+/**
+ * Polls to come are what the schedules ask for. The pace of the rest is not told on a month's first day: a first reading
+ * of everything is no habit.
+ */
+export function forecast({ budget, need, spent, atMs, planned }: Outlook): Forecast {
+  const { endMs } = monthAt(atMs);
+  const used = usedOf(spent);
+  const room = Math.max(budget.perMonth - used, 0);
+  const owed = owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
+  const { writes, others } =
+    planned === undefined ? paceOf(spent, atMs) : { writes: planned.writes, others: planned.audit };
+  const forPolls =
+    planned === undefined
+      ? leftFor(budget, spent, "poll")
+      : Math.max(room - Math.max(owed, writes) - others, 0);
+  const stretch = stretchOf(need, forPolls, atMs);
+  const polls = ((need.interval / stretch + need.calendar) * (endMs - atMs)) / LONGEST_MONTH_MS;
+  const free = polls + others;
+  const expected = Math.round(used + writes + free);
+  // Parts of what is left of the month: until what writes are owed is all that is left, and until nothing is.
+  const untilOwed = free === 0 ? Infinity : Math.max(room - owed, 0) / free;
+  const untilUsed = room === 0 ? 0 : free + writes === 0 ? Infinity : room / (free + writes);
+  const part = Math.min(untilOwed, untilUsed);
+  if (part >= 1 - ROUNDING) return { expected, stretch, runsOut: null };
+  const at = new Date(atMs + (endMs - atMs) * part).toISOString();
+  const stops = untilUsed <= untilOwed ? "everything" : "polls";
+  return { expected, stretch, runsOut: { at, stops } };
+}
+
+const ROUNDING = 1e-9;
+
+/** Requests in the rest of the month at the pace of the month so far. */
+function paceOf(spent: Spent, atMs: number): { writes: number; others: number } {
+  const { startMs, endMs } = monthAt(atMs);
+  const factor = atMs - startMs < DAY_MS ? 0 : (endMs - atMs) / (atMs - startMs);
+  const of = (...those: readonly Purpose[]): number =>
+    those.reduce((sum, purpose) => sum + (spent[purpose] ?? 0), 0) * factor;
+  return { writes: of("write", "read-back"), others: of("detail", "check", "audit") };
 }
 
 /**
@@ -116,7 +184,7 @@ export interface Need {
 export function stretchOf(need: Need, left: number, atMs: number): number {
   const rest = (monthAt(atMs).endMs - atMs) / LONGEST_MONTH_MS;
   const wanted = need.interval * rest;
-  const given = left - need.calendar * rest;
+  const given = Math.max(left - need.calendar * rest, 0);
   if (wanted <= given) return 1;
   return given <= wanted / STRETCH_MAX ? STRETCH_MAX : wanted / given;
 }
@@ -124,3 +192,66 @@ export function stretchOf(need: Need, left: number, atMs: number): number {
 const STRETCH_MAX = 8;
 const DAY_MS = 86_400_000;
 export const LONGEST_MONTH_MS = 31 * DAY_MS;
+
+/** What both sides hold, for what a reconciliation costs. */
+export interface Held {
+  /** Invoices and bills that are made in a month. */
+  readonly documentsPerMonth: number;
+  /** Payments in all: their list takes no date. */
+  readonly payments: number;
+  readonly parties: number;
+  readonly prices: number;
+  /** How far back a nightly run looks. */
+  readonly days: number;
+}
+
+export interface AuditNeed {
+  /** Requests of a nightly run, of a full sweep, and of a month of 31 days with one sweep. */
+  readonly nightly: number;
+  readonly sweep: number;
+  readonly perMonth: number;
+}
+
+/** Lists of 100 and of 500 records a page (specification part 4, P1). */
+const pages = (records: number, size = 100): number => Math.max(Math.ceil(records / size), 1);
+/** Both roles' open items are asked for by three states each; half a month's documents are taken to be open. */
+const OPEN_LISTS = 6;
+/** Each of both walks again from its own start. */
+const CLOSING = 2;
+
+/** What reconciliation asks of the platform: every list that it reads, page by page. A year is taken to be held. */
+export function auditNeed(held: Held): AuditNeed {
+  const { documentsPerMonth, days } = held;
+  const always =
+    pages(held.payments) + pages(held.parties, 500) + pages(held.prices, 500) + CLOSING;
+  const period = pages((documentsPerMonth * days) / 30) + 1;
+  const open = Math.max(pages(documentsPerMonth / 2), OPEN_LISTS);
+  const nightly = period + open + always;
+  const sweep = pages(documentsPerMonth * 12) + 1 + always;
+  return { nightly, sweep, perMonth: nightly * 31 + sweep };
+}
+
+export interface AuditPace {
+  /** Nights between two nightly runs, 1 to 7, and months between two sweeps, 1 or 3. */
+  readonly everyNights: number;
+  readonly everyMonths: number;
+  /** What that comes to in a month, whole requests. */
+  readonly perMonth: number;
+  /** Null: it fits. Else the share of the month that would do for it, percent. */
+  readonly wantsShare: number | null;
+}
+
+/** As often as reconciliation's share allows: nightly and monthly, else up to weekly, else a sweep each quarter too. */
+export function auditPace(budget: Pick<Budget, "perMonth" | "share">, need: AuditNeed): AuditPace {
+  const ceiling = auditCeiling(budget);
+  const costs = (everyNights: number, everyMonths: number): number =>
+    Math.ceil((need.nightly * 31) / everyNights + need.sweep / everyMonths);
+  const paces = [1, 3].flatMap((months) => [1, 2, 3, 4, 5, 6, 7].map((nights) => [nights, months]));
+  for (const [everyNights = 1, everyMonths = 1] of paces) {
+    const perMonth = costs(everyNights, everyMonths);
+    if (perMonth <= ceiling) return { everyNights, everyMonths, perMonth, wantsShare: null };
+  }
+  const perMonth = costs(7, 3);
+  const wantsShare = Math.ceil((perMonth * 100) / budget.perMonth);
+  return { everyNights: 7, everyMonths: 3, perMonth, wantsShare };
+}

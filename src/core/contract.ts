@@ -52,6 +52,8 @@ export interface Reading {
 
 /** Reads what changed since a position. It may repeat a change; it must not skip one. */
 export interface Source {
+  /** Every read begins at the beginning and reads all of it: what the last one cost, the next one costs. */
+  readonly whole?: boolean;
   /**
    * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
    * cannot be taken back (archive a file). A null position means from the beginning.

@@ -19,6 +19,17 @@ export function sameMoment(one: Moment | null, other: Moment | null): boolean {
   return one !== null && one.boot === other?.boot && one.monoMs === other.monoMs;
 }
 
+/**
+ * By how much the wall clock was set between two moments of one boot, ms, forward if positive; 0 when it went with the
+ * monotonic clock. Less than a second is a clock that is being slewed. A machine that slept shows as a step forward.
+ */
+export function jumpBetween(before: Moment, now: Moment): number {
+  const byMs = now.wallMs - before.wallMs - (now.monoMs - before.monoMs);
+  return before.boot === now.boot && Math.abs(byMs) >= JUMP_MS ? Math.round(byMs) : 0;
+}
+
+export const JUMP_MS = 1_000;
+
 /** The clocks of this process; tests hand in their own. */
 export interface Clock {
   now(): Moment;

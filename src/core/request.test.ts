@@ -258,3 +258,11 @@ test("a send that did nothing counts for nothing while an earlier one is unresol
     request = step(request, { type: "send", at: later(at, 6_001) }).next;
   }
 });
+
+test("a key that was first used by a clock that was ahead is as good as too old", () => {
+  const ahead = { ...start, wallMs: start.wallMs + 26 * 60 * MINUTE };
+  const request = { ...freshRequest, sends: 1, firstSentWallMs: ahead.wallMs, preflighted: true };
+  expect(nextAction(request, policy, start).do).toBe("renew");
+  const slewed = { ...request, firstSentWallMs: start.wallMs + MINUTE };
+  expect(nextAction(slewed, policy, start).do).toBe("send");
+});

@@ -62,6 +62,8 @@ const HOLD_AFTER_FAILURE_MS = 60_000;
 const HOLD_AFTER_TIMEOUT_MS = 24 * 3_600_000;
 /** Longer holds than this can only come from a 504. */
 const HOLD_OF_A_TIMEOUT_MS = 120_000;
+/** What a key's life of 23 hours leaves of the platform's 24. */
+const CLOCK_MARGIN_MS = 3_600_000;
 /** When we are to wait and nobody says how long. */
 const WAIT_UNTOLD_MS = 5_000;
 const PROBE_PAUSES_MS = [1_000, 3_000, 9_000, 20_000] as const;
@@ -366,11 +368,10 @@ function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
 }
 
 function keyTooOld(request: RequestState, policy: Policy, now: Moment): boolean {
-  return (
-    policy.keyLifeMs !== null &&
-    request.firstSentWallMs !== null &&
-    now.wallMs - request.firstSentWallMs >= policy.keyLifeMs
-  );
+  if (policy.keyLifeMs === null || request.firstSentWallMs === null) return false;
+  const ageMs = now.wallMs - request.firstSentWallMs;
+  // A key that was first used in the future was used by a clock that was ahead: nobody knows how old it is.
+  return ageMs >= policy.keyLifeMs || ageMs < -CLOCK_MARGIN_MS;
 }
 
 /** Doubling from a second to five minutes, with the jitter that keeps many from coming back at once. */

@@ -6,6 +6,8 @@ export interface WalkPosition {
   /** Everything changed up to here was stored by a complete walk; server time, sortable text. Null: nothing yet. */
   readonly watermark: string | null;
   readonly walk: Walk | null;
+  /** How many walks in a row were given up because they did not end; left out: none. */
+  readonly endless?: number;
 }
 
 export interface Walk {
@@ -17,6 +19,8 @@ export interface Walk {
   /** The server's clock at the first page: a change during the walk may have been missed by it. */
   readonly startedAt: string;
   readonly pages: number;
+  /** How many records the list said it has, the most that any page said; null or left out: it did not say. */
+  readonly total?: number | null;
   /** How often this walk began again. */
   readonly restarts: number;
 }
@@ -37,10 +41,7 @@ export function afterPage(
 ): WalkPosition {
   const latest = laterOf(walk.latest, page.latest);
   if (page.cursor !== null)
-    return {
-      watermark: position.watermark,
-      walk: { ...walk, cursor: page.cursor, latest, pages: walk.pages + 1 },
-    };
+    return { ...position, walk: { ...walk, cursor: page.cursor, latest, pages: walk.pages + 1 } };
   return { watermark: promoted(position.watermark, walk, latest), walk: null };
 }
 

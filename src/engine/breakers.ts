@@ -2,6 +2,7 @@
  * Breakers pause work and harm nothing: no request changes, no attempt counts (reliability O15). All but three try
  * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
+import { monthAt } from "../core/budget.ts";
 import type { Breaker } from "../core/outcome.ts";
 import type { Engine } from "./engine.ts";
 
@@ -12,6 +13,7 @@ interface Habit {
 }
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const habits: Readonly<Record<string, Habit>> = {
   credentials: {
     retryMs: 5 * MINUTE,
@@ -46,11 +48,15 @@ const habits: Readonly<Record<string, Habit>> = {
     retryMs: null,
     next: "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
   },
+  endless: {
+    retryMs: DAY,
+    next: "Report it to the platform's support. It is tried again by itself, ever more seldom; at once: `fuelbridge release endless`.",
+  },
   emptied: {
     retryMs: 15 * MINUTE,
     next: "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
   },
-} satisfies Record<Breaker | "doubled" | "restored" | "emptied", Habit>;
+} satisfies Record<Breaker | "doubled" | "restored" | "emptied" | "endless", Habit>;
 
 export interface Trip {
   readonly breaker: string;
@@ -64,7 +70,10 @@ export interface Trip {
 export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: Trip): void {
   const now = engine.clock.now().wallMs;
   const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: "See the log." };
-  const retryMs = habit.retryMs === null ? null : now + (waitMs ?? habit.retryMs);
+  const retryMs =
+    habit.retryMs === null
+      ? null
+      : Math.min(now + (waitMs ?? habit.retryMs), latestRetry(breaker, now));
   const advice = next ?? habit.next;
   engine.store.journal.trip({
     breaker,
@@ -76,6 +85,31 @@ export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: T
   });
   engine.store.journal.audit(now, { event: `stopped: ${breaker}`, detail: `${scope}: ${detail}` });
   engine.note("stopped", { breaker, scope, detail, next: advice });
+}
+
+/** No stop that is tried again by itself waits longer, whoever told it to: ms UTC. */
+function latestRetry(breaker: string, nowMs: number): number {
+  return breaker === "quota" ? monthAt(nowMs).endMs + DAY : nowMs + (longest[breaker] ?? DAY);
+}
+
+const longest: Readonly<Record<string, number>> = { endless: 7 * DAY };
+
+/**
+ * At start, and after the wall clock was set: a stop that began in the future, or that is to be tried later than any
+ * is, was made by a clock that was ahead. It began now, and is tried now.
+ */
+export function redateStops({ store, clock }: Engine): void {
+  const { wallMs } = clock.now();
+  const wrong = store.journal
+    .breakers()
+    .filter(
+      ({ breaker, sinceMs, retryMs }) =>
+        sinceMs > wallMs || (retryMs ?? 0) > latestRetry(breaker, wallMs),
+    );
+  if (wrong.length === 0) return;
+  store.transaction(() => {
+    for (const one of wrong) store.journal.redate(one, wallMs);
+  });
 }
 
 /** What stops work in any of these scopes now; null when nothing does. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import type { TestClock } from "../../test/support/clock.ts";
+import { testClock, type TestClock } from "../../test/support/clock.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow } from "./engine.ts";
@@ -14,7 +15,7 @@ async function runFor(
   flow: Flow,
   minutes: number,
   done = () => false,
-): Promise<void> {
+): Promise<Daemon> {
   const stop = new AbortController();
   const until = clock.now().wallMs + minutes * MINUTE;
   const pause: Clock["pause"] = async (ms, by) => {
@@ -24,6 +25,21 @@ async function runFor(
   };
   const daemon = new Daemon({ ...engine, clock: { ...clock, pause } }, [flow]);
   await daemon.run(stop.signal);
+  return daemon;
+}
+
+/** Says when it is read, by the monotonic clock in minutes. */
+function heard(clock: TestClock, trouble: () => Error | null = () => null) {
+  const reads: number[] = [];
+  const source = {
+    async *read() {
+      reads.push(clock.now().monoMs / MINUTE);
+      const error = trouble();
+      if (error !== null) throw error;
+      yield { changes: [], position: reads.length };
+    },
+  };
+  return { reads, source };
 }
 
 test("an overdue flow runs once however long nothing ran, then on its schedule", async () => {
@@ -94,4 +110,59 @@ test("it rests once after work, and not while there is nothing to rest from", as
   const flow = bench.flow({ sink: receiver(), source });
   await runFor({ ...bench.engine, clock: bench.clock, rest: () => rests++ }, flow, 5);
   expect(rests).toBe(1);
+});
+
+test("a clock that was 26 hours ahead at one start stops nothing at the next: flows run, stops are tried, and it is told", async () => {
+  const folder = tempFolder();
+  const start = Date.parse("2026-11-21T12:00:00Z");
+  const ahead = engineOn(folder, testClock(start + 26 * 60 * MINUTE));
+  const refused = new SourceUnavailable("401", { next: "", stop: "credentials" });
+  const first = heard(ahead.clock, () => refused);
+  const hourly = { everyMs: 60 * MINUTE };
+  const flowOn = (bench: typeof ahead, source: typeof first.source) =>
+    bench.flow({ sink: receiver(), source, schedule: hourly });
+  await runFor({ ...ahead.engine, clock: ahead.clock }, flowOn(ahead, first.source), 5);
+  expect(first.reads).toHaveLength(1);
+  expect(ahead.store.journal.breakers()).toMatchObject([{ breaker: "credentials" }]);
+  ahead.store.close();
+
+  const right = engineOn(folder, testClock(start));
+  const second = heard(right.clock);
+  const flow = flowOn(right, second.source);
+  const daemon = await runFor({ ...right.engine, clock: right.clock }, flow, 90);
+  expect(second.reads).toHaveLength(2);
+  expect(right.store.journal.breakers()).toEqual([]);
+  expect(right.notes).toContain("clock jumped");
+  expect(daemon.clockJump).toMatchObject({ at: "2026-11-21T12:00:00.000Z" });
+  expect(daemon.clockJump?.byMs).toBeCloseTo(-(26 * 60 + 5) * MINUTE, -6);
+  right.store.close();
+});
+
+test("a clock that steps back an hour while running delays no flow, and the log says by how much", async () => {
+  const bench = engineOn(tempFolder());
+  const { clock } = bench;
+  const { reads, source } = heard(clock);
+  const flow = bench.flow({ sink: receiver(), source, schedule: { everyMs: 10 * MINUTE } });
+  const began = clock.now().monoMs;
+  const told: unknown[] = [];
+  const note = (event: string, details: unknown) => void told.push([event, details]);
+  let isSet = false;
+  const setOnce = (): boolean => {
+    if (!isSet && clock.now().monoMs - began > 15 * MINUTE) {
+      isSet = true;
+      clock.set(-60 * MINUTE);
+    }
+    return clock.now().monoMs - began > 60 * MINUTE;
+  };
+  const daemon = await runFor({ ...bench.engine, note, clock }, flow, 600, setOnce);
+  const gaps = reads.slice(1).map((at, index) => Math.round(at - (reads[index] ?? 0)));
+  expect([gaps.length, ...new Set(gaps)]).toEqual([6, 10]);
+  expect(told).toEqual([
+    ["clock jumped", { byMs: -60 * MINUTE, detail: expect.stringContaining("set back") }],
+  ]);
+  expect(daemon.clockJump?.byMs).toBe(-60 * MINUTE);
+  // What the store and `status` say is by the clock as it is now.
+  expect(bench.store.flows.find(flow.name)?.next_due_ms).toBeLessThan(
+    clock.now().wallMs + 11 * MINUTE,
+  );
 });

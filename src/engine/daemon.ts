@@ -4,15 +4,18 @@
  */
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
+import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
+import { dueAfterJump, dueFrom, nextDue, untilDue } from "./schedule.ts";
 import { verify, verifyDue } from "./verify.ts";
-import { nextDue } from "./schedule.ts";
 
 interface Lane {
   readonly flow: Flow;
   running: Promise<void> | null;
+  /** When its source is read next; null: as the store says. */
+  due: Moment | null;
   /** Deliveries may have become possible: look again without pulling. */
   nudged: boolean;
   wakeAt: Moment | null;
@@ -30,6 +33,7 @@ const ONCE_TAKES_MS = 15 * 60_000;
 export class Daemon {
   readonly #engine: Engine;
   readonly #lanes: readonly Lane[];
+  readonly #clocks: ClockWatch;
   #stir = new AbortController();
   #fatal: Error | null = null;
   /** Something was done since the last rest. */
@@ -41,15 +45,22 @@ export class Daemon {
     this.#lanes = flows.map((flow) => ({
       flow,
       running: null,
+      due: null,
       nudged: true,
       wakeAt: null,
       verified: null,
     }));
+    this.#clocks = new ClockWatch(engine);
     watchForRestore(engine);
     for (const flow of flows) {
       const open = recover(engine, flow);
       if (open > 0) engine.note("recovering", { flow: flow.name, requests: open });
     }
+  }
+
+  /** The last time that the wall clock was found to have been set, since the start or at it. */
+  get clockJump(): Jump | null {
+    return this.#clocks.last;
   }
 
   get flows(): readonly Flow[] {
@@ -98,8 +109,9 @@ export class Daemon {
   wake(name: string): void {
     const lane = this.#lanes.find(({ flow }) => flow.name === name);
     if (lane === undefined) return;
-    const { store } = this.#engine;
+    const { store, clock } = this.#engine;
     store.transaction(() => store.flows.setDue(lane.flow.flow, 0));
+    lane.due = clock.now();
     this.#stir.abort();
   }
 
@@ -115,18 +127,40 @@ export class Daemon {
 
   /** Starts what is due and returns how long nothing else will be, in ms. */
   #startDue(signal: AbortSignal): number {
-    const { store, clock } = this.#engine;
-    const now = clock.now();
+    const now = this.#engine.clock.now();
+    if (this.#clocks.jumped(now)) this.#redate(now);
     let pauseMs = LONGEST_PAUSE_MS;
     for (const lane of this.#lanes) {
       const { flow, running, nudged, wakeAt } = lane;
       if (running !== null || flow.paused) continue;
-      const untilDue = (store.flows.find(flow.name)?.next_due_ms ?? 0) - now.wallMs;
+      const dueInMs = untilDue(flow.schedule, this.#dueOf(lane, now), now);
       const woken = nudged || (wakeAt !== null && reached(wakeAt, now));
-      if (untilDue <= 0 || woken) this.#start(lane, untilDue <= 0, signal);
-      else pauseMs = Math.min(pauseMs, untilDue, wakeAt ? wakeAt.monoMs - now.monoMs : pauseMs);
+      if (dueInMs <= 0 || woken) this.#start(lane, dueInMs <= 0, signal);
+      else pauseMs = Math.min(pauseMs, dueInMs, wakeAt ? wakeAt.monoMs - now.monoMs : pauseMs);
     }
     return pauseMs;
+  }
+
+  #dueOf(lane: Lane, now: Moment): Moment {
+    const { name, schedule } = lane.flow;
+    const storedMs = this.#engine.store.flows.find(name)?.next_due_ms ?? 0;
+    return (lane.due ??= dueFrom(schedule, storedMs, now, this.#stretch(lane.flow)));
+  }
+
+  /** The wall clock was set: due times are told by it as it is now, and what was stopped may be tried now. */
+  #redate(now: Moment): void {
+    const { store } = this.#engine;
+    store.transaction(() => {
+      for (const lane of this.#lanes) {
+        lane.due = dueAfterJump(lane.flow.schedule, this.#dueOf(lane, now), now);
+        store.flows.setDue(lane.flow.flow, Math.round(lane.due.wallMs));
+      }
+    });
+    this.nudge();
+  }
+
+  #stretch(flow: Flow): number {
+    return flow.side === "platform" ? (this.#engine.stretch?.(flow.name) ?? 1) : 1;
   }
 
   #start(lane: Lane, withPull: boolean, signal: AbortSignal): void {
@@ -154,9 +188,9 @@ export class Daemon {
           await this.#verify(other, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
-        : { ...(await push(engine, flow, signal)), received: 0, trouble: null, waitMs: null };
+        : { ...(await push(engine, flow, signal)), ...UNREAD };
       lane.wakeAt = ran.wakeAt;
-      if (withPull) this.#scheduleNext(flow, ran.trouble, ran.waitMs);
+      if (withPull) this.#scheduleNext(lane, ran);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
@@ -169,7 +203,7 @@ export class Daemon {
       const { message } = error as Error;
       const next = waits ? error.next : "This is a fault in fuelbridge or a mapping: see the log.";
       engine.note("flow failed", { flow: flow.name, error });
-      this.#scheduleNext(flow, { message, next });
+      this.#scheduleNext(lane, { ...UNREAD, trouble: { message, next } });
       return 0;
     }
   }
@@ -182,15 +216,28 @@ export class Daemon {
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });
   }
 
-  #scheduleNext(flow: Flow, trouble: Ran["trouble"], waitMs: number | null = null): void {
-    const { store, clock, stretch } = this.#engine;
-    const now = clock.now().wallMs;
-    const due = nextDue(flow.schedule, now, flow.side === "platform" ? stretch?.() : 1);
+  #scheduleNext(lane: Lane, { trouble, waitMs, pages }: typeof UNREAD): void {
+    const { store, clock } = this.#engine;
+    const { flow } = lane;
+    const now = clock.now();
+    const at = now.wallMs;
+    const due = nextDue(flow.schedule, at, this.#stretch(flow));
     // A source that could not be read may say when it can.
-    const soon = waitMs === null ? due : Math.min(due, now + Math.max(waitMs, 1_000));
-    store.transaction(() => store.flows.ran(flow.flow, now, soon, trouble));
+    const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
+    lane.due = later(now, soon - at);
+    store.transaction(() => {
+      store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages }, trouble);
+    });
   }
 }
+
+/** What a run that read no source says of it. */
+const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
+  received: 0,
+  pages: null,
+  trouble: null,
+  waitMs: null,
+};
 
 /** Every walk went through, and nothing is pending or under way. What waits for a person does not count. */
 export function inStep(engine: Engine, flows: readonly Flow[]): boolean {

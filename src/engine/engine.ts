@@ -23,8 +23,8 @@ export interface Engine {
   readonly progress?: (flow: string) => void;
   /** Told when work was done and nothing more is to do just now. */
   readonly rest?: () => void;
-  /** How much slower than configured the platform is polled just now (core/budget.ts); 1 when left out. */
-  readonly stretch?: () => number;
+  /** How much slower than configured this flow polls the platform just now (report/month.ts); 1 when left out. */
+  readonly stretch?: (flow: string) => number;
 }
 
 /** Cross-reference tables, as people maintain them. */

@@ -4,13 +4,17 @@ import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
 export interface Pulled {
-  readonly pages: number;
+  /** Null: the source was not read to its end. */
+  readonly pages: number | null;
   readonly received: number;
   /** Why reading stopped early, for the operator; null when the walk is complete. */
   readonly trouble: { readonly message: string; readonly next: string } | null;
   /** When the source said to come back, ms; null when it did not. */
   readonly waitMs: number | null;
 }
+
+/** Stops that say nothing of the endpoint's other sources. */
+const OF_ONE_SOURCE: ReadonlySet<string> = new Set(["scope", "endless"]);
 
 /** Aborting `signal` stops between two pages; the position is where the last stored page ended. */
 export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Pulled> {
@@ -19,7 +23,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let pages = 0;
   let received = 0;
   const stop = blocked(engine, [scope, flow.from]);
-  if (stop !== null) return { pages, received, trouble: stop, waitMs: null };
+  if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
   const reading = {
     signal,
@@ -40,7 +44,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       engine.progress?.(flow.name);
     }
     clearBreakers(engine, [scope, flow.from]);
-    return { pages, received, trouble: null, waitMs: null };
+    return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     const trouble = { message: error.message, next: error.next };
@@ -48,11 +52,11 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     if (error.stop !== null)
       trip(engine, {
         breaker: error.stop,
-        scope: error.stop === "scope" ? flow.from : scope,
+        scope: OF_ONE_SOURCE.has(error.stop) ? flow.from : scope,
         detail: error.message,
         waitMs: error.waitMs,
         next: error.next,
       });
-    return { pages, received, trouble, waitMs: error.waitMs };
+    return { pages: null, received, trouble, waitMs: error.waitMs };
   }
 }

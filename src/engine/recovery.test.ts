@@ -4,8 +4,17 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
+import { highWater } from "../store/high-water.ts";
+import { migrations } from "../store/migrations.ts";
 import { openStore } from "../store/store.ts";
-import { bill, engineOn, pagesOf, type Receiver, receiver } from "../../test/support/engine.ts";
+import {
+  bill,
+  engineOn,
+  pagesOf,
+  quickPolicy,
+  type Receiver,
+  receiver,
+} from "../../test/support/engine.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
@@ -196,5 +205,55 @@ test("a store that sent and was opened again is not taken for a restored one", a
   await life(folder, receiver(), ["INV-1"]);
   const store = openStore(folder);
   expect(store.restored()).toBeNull();
+  store.close();
+});
+
+test("a process that ends in the first second of the first run, after reads only, leaves no restored store", async () => {
+  const folder = tempFolder();
+  // Every document is looked for, and nothing is sent: the process ends first.
+  const preflight = { ...quickPolicy, preflight: true };
+  const stop = new AbortController();
+  const find = async () => {
+    stop.abort();
+    return { found: "none", detail: "not there" } as const;
+  };
+  const bench = engineOn(folder, testClock(Date.now()));
+  const looking = receiver({ policy: preflight, find });
+  const source = pagesOf([{ changes: [bill("INV-1", "10.00")], position: 1 }]);
+  await new Daemon(bench.engine, [bench.flow({ sink: looking, source })]).once(stop.signal);
+  expect(looking.sent).toEqual([]);
+  bench.store.close();
+  const entries = new Database(file(folder));
+  expect(entries.prepare("select count(*) from audit").pluck().get()).toBeGreaterThan(0);
+  entries.close();
+
+  const sink = receiver({ policy: preflight });
+  expect(await life(folder, sink, [])).toEqual({ stops: [], open: 0, delivered: 1 });
+});
+
+test("a process that ends between its first commit and the first mark leaves no restored store", () => {
+  const folder = tempFolder();
+  const database = new Database(":memory:");
+  for (const sql of migrations) database.exec(sql);
+  const sent = highWater(database, `${folder}.high-water`);
+  database
+    .prepare("insert into audit (at_ms, event, detail) values (0, 'send', 'POST /invoices')")
+    .run();
+  sent.leaving(0);
+  // Nothing was told of the commit: the process has ended.
+  expect(highWater(database, `${folder}.high-water`).restored()).toBeNull();
+  rmSync(`${folder}.high-water`);
+  expect(highWater(database, `${folder}.high-water`).restored()).toContain("is missing");
+});
+
+test("a copy from before the first send beside a mark of later sends is a restored store", async () => {
+  const folder = tempFolder();
+  const backup = join(tempFolder(), "backup.sqlite");
+  await life(folder, receiver(), []);
+  copyFileSync(file(folder), backup);
+  await life(folder, receiver(), ["INV-1"]);
+  copyFileSync(backup, file(folder));
+  const store = openStore(folder);
+  expect(store.restored()).toContain("restored from a backup");
   store.close();
 });

@@ -66,22 +66,23 @@ export function released(engine: Engine, breaker: string): void {
   if (breaker !== RESTORED) return;
   const { store, clock } = engine;
   const at = clock.now().wallMs;
-  const until = store.sentUntil();
+  // What was sent was sent before now, whatever the clock showed then.
+  const sent = store.sentUntil();
+  const until = sent === null ? at : Math.min(Date.parse(sent), at);
   for (const flow of engine.flows) lookStill(engine, flow);
-  for (const flow of engine.flows)
-    if (flow.sink.forgets === true) doubt(engine, flow, until ?? new Date(at).toISOString(), at);
+  for (const flow of engine.flows) if (flow.sink.forgets === true) doubt(engine, flow, until, at);
   store.acknowledge(at);
 }
 
-/** `until`: ISO 8601 UTC. */
-function doubt({ store }: Engine, flow: Flow, until: string, at: number): void {
+/** `until`: when sending had got as far as it did, ms UTC. */
+function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
   const fault = {
     code: "maybe-delivered",
     message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
     next: "Look for it there: resolve it when it is there, retry it when it is not.",
   };
   const isNew = (version: string | null): boolean =>
-    version !== null && Date.parse(version) > Date.parse(until);
+    version !== null && Date.parse(version) > until;
   // What waits for another document would go by itself.
   for (const { delivery, version } of store.causes.waiting(flow.flow))
     if (!isNew(version)) store.causes.add(delivery, fault, at);

@@ -8,6 +8,8 @@ import { pull } from "./pull.ts";
 export interface Ran {
   readonly trouble: { readonly message: string; readonly next: string } | null;
   readonly received: number;
+  /** What its source came to; null: it was not read to its end. */
+  readonly pages: number | null;
   /** Deliveries that left the pending state, and steps of requests. */
   readonly progress: number;
   readonly wakeAt: Moment | null;
@@ -18,7 +20,7 @@ export interface Ran {
 export async function runFlow(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Ran> {
   const pulled = await pull(engine, flow, signal);
   const pushed = await push(engine, flow, signal);
-  return { ...pushed, received: pulled.received, trouble: pulled.trouble, waitMs: pulled.waitMs };
+  return { ...pulled, ...pushed };
 }
 
 /**

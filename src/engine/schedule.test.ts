@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { nextDue, runsPerMonth } from "./schedule.ts";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { jumpBetween, later, type Moment } from "../core/moment.ts";
+import { dueAfterJump, dueFrom, nextDue, runsPerMonth, untilDue } from "./schedule.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 const next = (cron: string, after: string): string =>
@@ -64,4 +66,143 @@ test.each([
 
 test("an interval comes round as often as it fits into 31 days", () => {
   expect(runsPerMonth({ everyMs: 600_000 }, at("2026-11-21T12:00:00Z"))).toBe(4_464);
+});
+
+describe("when the wall clock is set", () => {
+  const hourly = { everyMs: 3_600_000 };
+  const moment = (wall: string, monoMs = 0): Moment => ({ boot: "b", monoMs, wallMs: at(wall) });
+
+  test("a stored time that lies further off than the schedule ever waits means now", () => {
+    const now = moment("2026-11-21T12:00:00Z");
+    expect(dueFrom(hourly, at("2026-11-21T12:40:00Z"), now)).toEqual(later(now, 2_400_000));
+    expect(dueFrom(hourly, at("2026-11-22T14:00:00Z"), now)).toEqual(now);
+    expect(dueFrom(hourly, at("2026-11-21T18:00:00Z"), now, 8)).toEqual(later(now, 6 * 3_600_000));
+    const daily = { cron: "0 6 * * *", timeZone: "America/Chicago" };
+    expect(dueFrom(daily, at("2026-11-22T12:00:00Z"), now)).toEqual(later(now, 86_400_000));
+    expect(dueFrom(daily, at("2026-11-23T12:00:00Z"), now)).toEqual(now);
+  });
+
+  test("an interval that is under way goes on by the monotonic clock", () => {
+    const due = moment("2026-11-21T13:00:00Z", 3_600_000);
+    const back = moment("2026-11-21T11:30:00Z", 1_800_000);
+    expect(untilDue(hourly, due, back)).toBe(1_800_000);
+    expect(dueAfterJump(hourly, due, back)).toEqual(later(back, 1_800_000));
+    const ahead = moment("2026-11-22T14:00:00Z", 60_000);
+    expect(dueAfterJump(hourly, due, ahead)).toEqual(ahead);
+  });
+
+  const MINUTE = 60_000;
+  const DAY = 86_400_000;
+  const everyMs = fc.integer({ min: 1, max: 36 * 60 }).map((minutes) => ({
+    schedule: { everyMs: minutes * MINUTE },
+    longestMs: minutes * MINUTE,
+    shortestMs: minutes * MINUTE,
+  }));
+  const [HOUR, zones] = [3_600_000, ["America/Chicago", "Europe/Berlin", "Australia/Lord_Howe"]];
+  // An hour that is skipped makes a day 25 hours long, an hour two, and a time within it comes a day later.
+  const calendar = fc
+    .record({
+      times: fc.constantFrom(
+        { cron: "0 * * * *", longestMs: 2 * HOUR },
+        { cron: "0 6 * * *", longestMs: 25 * HOUR },
+        { cron: "15 2 * * *", longestMs: 49 * HOUR },
+      ),
+      timeZone: fc.constantFrom(...zones),
+    })
+    .map(({ times: { cron, longestMs }, timeZone }) => ({
+      schedule: { cron, timeZone },
+      longestMs,
+      shortestMs: MINUTE,
+    }));
+  const byMs = fc.oneof(
+    fc.integer({ min: -10_000, max: 10_000 }),
+    fc.integer({ min: -2 * 3_600_000, max: 2 * 3_600_000 }),
+    fc.integer({ min: -40 * DAY, max: 40 * DAY }),
+  );
+  const events = fc.array(
+    fc.record({
+      afterMs: fc.integer({ min: 0, max: DAY }),
+      byMs,
+      kind: fc.constantFrom("set" as const, "set" as const, "restart" as const),
+    }),
+    { maxLength: 6 },
+  );
+  /** Around both changes of the clock in each zone, a leap day, the ends of months and of a year. */
+  const start = fc
+    .constantFrom(
+      "2026-11-01",
+      "2027-03-14",
+      "2027-03-28",
+      "2026-10-25",
+      "2028-02-29",
+      "2026-12-31",
+    )
+    .chain((day) => fc.integer({ min: -DAY, max: DAY }).map((ms) => at(`${day}T06:00:00Z`) + ms));
+
+  test("no flow waits longer than its interval and a minute of real time, and none runs in a tight loop", () => {
+    const cases = fc.record({
+      plan: fc.oneof(everyMs, calendar),
+      stretch: fc.constantFrom(1, 1.5, 8),
+      start,
+      events,
+    });
+    fc.assert(
+      fc.property(
+        cases,
+        ({ plan: { schedule, longestMs, shortestMs }, stretch, start, events }) => {
+          const mostMs = longestMs * ("cron" in schedule ? 1 : stretch) + MINUTE;
+          let now: Moment = { boot: "0", monoMs: 0, wallMs: start };
+          let seen = now;
+          let stored = 0;
+          let due: Moment | null = null;
+          let waitsSince = 0;
+          let runs = 0;
+          let jumps = 0;
+          let sets = 0;
+          const happening = events.map((event, at) => ({
+            ...event,
+            atMs: events.slice(0, at + 1).reduce((sum, { afterMs }) => sum + afterMs, 0),
+          }));
+          const end = (happening.at(-1)?.atMs ?? 0) + 3 * DAY;
+          let real = 0;
+          while (real < end) {
+            const event = happening[0];
+            if (event !== undefined && real >= event.atMs) {
+              happening.shift();
+              sets++;
+              now = { ...now, wallMs: now.wallMs + event.byMs };
+              if (event.kind === "restart") {
+                now = { ...now, boot: `${sets}`, monoMs: 10 };
+                seen = now;
+                due = null;
+                waitsSince = real;
+              }
+            }
+            if (jumpBetween(seen, now) !== 0) {
+              jumps++;
+              due = dueAfterJump(schedule, due ?? dueFrom(schedule, stored, now, stretch), now);
+              stored = due.wallMs;
+            }
+            seen = now;
+            due ??= dueFrom(schedule, stored, now, stretch);
+            const wait = untilDue(schedule, due, now);
+            if (wait <= 0) {
+              expect(real - waitsSince).toBeLessThanOrEqual(mostMs);
+              waitsSince = real;
+              runs++;
+              stored = nextDue(schedule, now.wallMs, stretch);
+              due = later(now, stored - now.wallMs);
+              continue;
+            }
+            const pause = Math.ceil(Math.min(wait, 30_000));
+            real += pause;
+            now = later(now, pause);
+          }
+          expect(real - waitsSince).toBeLessThanOrEqual(mostMs);
+          expect(runs).toBeLessThanOrEqual(end / shortestMs + 2 * (jumps + sets) + 2);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
 });

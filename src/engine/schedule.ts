@@ -1,9 +1,11 @@
 /**
  * When a flow is due. The due time is kept in the store, so a flow that became due while nothing ran runs once, at
- * once; the cron library only tells which minutes match.
+ * once; the cron library only tells which minutes match. The wall clock may be set at any time: within one process an
+ * interval goes by the monotonic clock too, and a stored time that no schedule could have set is not believed.
  */
 import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
+import { later, type Moment } from "../core/moment.ts";
 import type { Schedule } from "./engine.ts";
 
 const MINUTE = 60_000;
@@ -30,6 +32,27 @@ export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): numbe
     for (let at = Math.max(hour, first); at < hour + HOUR; at += MINUTE) if (matches(at)) return at;
   }
   return first + FURTHEST_MS;
+}
+
+/**
+ * The due time that is stored (ms UTC), by both clocks of this process. One that lies further off than the schedule
+ * ever waits was stored by a clock that was ahead, or by another schedule: then it is due now.
+ */
+export function dueFrom(schedule: Schedule, storedMs: number, now: Moment, stretch = 1): Moment {
+  const longestMs = nextDue(schedule, now.wallMs, stretch) + MINUTE;
+  return later(now, storedMs <= longestMs ? storedMs - now.wallMs : 0);
+}
+
+/** How long until then, ms; 0 or less: it is due. An interval is over when either clock says so. */
+export function untilDue(schedule: Schedule, due: Moment, now: Moment): number {
+  const byWallMs = due.wallMs - now.wallMs;
+  return "cron" in schedule ? byWallMs : Math.min(byWallMs, due.monoMs - now.monoMs);
+}
+
+/** The due time after the wall clock was set: what is left of an interval stays, a time of the calendar is found anew. */
+export function dueAfterJump(schedule: Schedule, due: Moment, now: Moment): Moment {
+  if ("cron" in schedule) return dueFrom(schedule, due.wallMs, now);
+  return later(now, Math.max(untilDue(schedule, due, now), 0));
 }
 
 /** How often a schedule comes round in 31 days that begin with this instant's month, UTC. */

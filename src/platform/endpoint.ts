@@ -1,4 +1,5 @@
 /** The platform as an endpoint like any other: its feeds and what it takes. */
+import { type Budget, runShareOf, usualBudget } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
@@ -23,16 +24,19 @@ export interface EndpointOptions extends PlatformOptions {
   readonly settleMs: number | null;
   /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
   readonly dayOf: (instant: string) => string;
+  /** Says how much of the month one run may read; the usual one when left out. */
+  readonly budget?: Budget;
 }
 
 export function openPlatform(options: EndpointOptions): Endpoint {
   const client = openClient(options);
-  const { overlapMs, clock } = options;
+  const { overlapMs, clock, budget = usualBudget } = options;
+  const pagesPerRun = runShareOf(budget);
   const surroundings = { client, clock, settleMs: options.settleMs };
   const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
-    walkSource(client, { path, query, lines, overlapMs, clock });
+    walkSource(client, { path, query, lines, overlapMs, pagesPerRun, clock });
   const listing = (path: string, pageSize: number, query: Readonly<Record<string, string>> = {}) =>
-    listingSource(client, { path, query, pageSize, clock });
+    listingSource(client, { path, query, pageSize, pagesPerRun, clock });
 
   return {
     sources: {

@@ -92,6 +92,19 @@ describe("the month", () => {
     expect(await governor.admit("read-back")).toEqual({ admitted: true });
   });
 
+  test("reconciliation has its share and no more, and takes nothing of what writes are owed", async () => {
+    const clock = testClock();
+    const governor = governed(clock, { ...budget, share: { audit: 10 } }, { audit: 9, poll: 20 });
+    expect(await governor.admit("audit")).toEqual({ admitted: true });
+    expect(await governor.admit("audit")).toMatchObject({
+      admitted: false,
+      detail: expect.stringContaining("; of these reconciliation has had the 10 that it may use"),
+    });
+    expect(await governor.admit("poll")).toEqual({ admitted: true });
+    const owed = governed(clock, { ...budget, share: { audit: 45 } }, { audit: 5, poll: 65 });
+    expect(await owed.admit("audit")).toMatchObject({ admitted: false });
+  });
+
   test("a write that the month does not allow waits for the next one", async () => {
     const clock = testClock(Date.parse("2026-11-29T23:50:00Z"));
     const governor = governed(clock, budget, { poll: 70, write: 30 });

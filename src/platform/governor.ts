@@ -6,6 +6,7 @@ import {
   type Admission,
   type Budget,
   type Governor,
+  keptFrom,
   leftFor,
   monthAt,
   type Purpose,
@@ -91,9 +92,7 @@ function refusalOf(
   if (leftFor(budget, spent, purpose) > 0) return null;
   const used = usedOf(spent);
   const all = `${used} of the ${budget.perMonth} requests of ${name} are used (platform.budget.perMonth)`;
-  const detail =
-    used < budget.perMonth ? `${all}; the rest is kept for writes and for looking for them` : all;
-  return refusal(endMs, detail);
+  return refusal(endMs, all + keptFrom(budget, spent, purpose));
 }
 
 /**

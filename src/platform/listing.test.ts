@@ -227,6 +227,23 @@ describe("a list that leads nowhere ends, and keeps what it read", () => {
     expect(idsIn(pages)).toEqual(ids);
   });
 
+  test("when every page is new and it never ends: it stops at its share, and at once only when released", async () => {
+    const bodies = times(9, (n) => page([`${n}`]));
+    const source = listingSource(clientFor({ clock: testClock() }), {
+      path: "/payments",
+      pageSize: 100,
+      pagesPerRun: 4,
+      clock: testClock(),
+    });
+    answers(...bodies);
+    const { pages, trouble } = await walked(source);
+    expect(pages).toHaveLength(4);
+    expect(trouble).toMatchObject({ stop: "endless", waitMs: 24 * 3_600_000 });
+    expect(trouble?.message).toBe(
+      "The list /payments does not end after 4 pages, and the list does not say how many records it has.",
+    );
+  });
+
   test("when it does not say whether there is more", async () => {
     const { pages, trouble } = await walked(answers(page(["a"], null)));
     expect(trouble?.message).toBe("/payments did not answer with a list.");

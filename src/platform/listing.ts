@@ -9,7 +9,9 @@ import type { Page, Reading, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 import type { Exchanger } from "./client.ts";
-import { changeOf, PAGES_MAX, patiently, sliced } from "./walk.ts";
+import { runShareOf, usualBudget } from "../core/budget.ts";
+import { endless, runMax } from "./bounds.ts";
+import { changeOf, mostOf, patiently, sliced } from "./walk.ts";
 
 export interface ListingOptions {
   /** `/payments` */
@@ -17,11 +19,13 @@ export interface ListingOptions {
   readonly query?: Readonly<Record<string, string>>;
   /** The list's own maximum (rule P1): each page is a request of the month's. */
   readonly pageSize: number;
+  /** How many pages one run may read, unless the list says that it needs more; the usual share when left out. */
+  readonly pagesPerRun?: number;
   readonly clock: Clock;
 }
 
 export function listingSource(client: Exchanger, options: ListingOptions): Source {
-  return { read: (_position, reading) => listing(client, options, reading) };
+  return { whole: true, read: (_position, reading) => listing(client, options, reading) };
 }
 
 async function* listing(
@@ -29,8 +33,9 @@ async function* listing(
   options: ListingOptions,
   { signal }: Reading,
 ): AsyncGenerator<Page> {
-  const { path, query, pageSize, clock } = options;
+  const { path, query, pageSize, clock, pagesPerRun = runShareOf(usualBudget) } = options;
   const seen = new Set<string>();
+  let most: number | null = null;
   for (let page = 1; !signal.aborted; page++) {
     const search = new URLSearchParams({
       ...query,
@@ -42,7 +47,9 @@ async function* listing(
       path: `${path}?${search.toString()}`,
       purpose: "poll",
     } as const;
-    const { records, hasMore } = sliced(await patiently(client, request, clock, signal), options);
+    const exchange = await patiently(client, request, clock, signal);
+    const { records, hasMore, total } = sliced(exchange, options);
+    most = mostOf(most, total);
     const changes = records.map((record) => changeOf(record, true));
     const before = seen.size;
     for (const { id } of changes) seen.add(id);
@@ -51,9 +58,13 @@ async function* listing(
     if (!hasMore) return;
     if (changes.length === 0) throw stuck(path, "says there is more after an empty page");
     if (seen.size === before) throw stuck(path, "gives nothing but records that it gave before");
-    if (page >= PAGES_MAX) throw stuck(path, `does not end after ${PAGES_MAX} pages`);
+    const extent = { pageSize, total: most, pagesPerRun };
+    if (page >= runMax(extent)) throw endless(`The list ${path}`, page, extent, A_DAY_MS);
   }
 }
+
+/** It has no position to keep a longer wait in. */
+const A_DAY_MS = 24 * 3_600_000;
 
 const stuck = (path: string, how: string): SourceUnavailable =>
   new SourceUnavailable(`The list ${path} ${how}.`, {

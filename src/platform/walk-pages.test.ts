@@ -61,12 +61,15 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     expect(position).toEqual(marked);
   });
 
-  test("when it does not end after 10,000 pages", async () => {
+  test("when it does not end after 10,000 pages, and the list does not say how many there are", async () => {
     const walk = walkAt("c1", { pages: 10_000 });
     const more = page([record("a")], { hasMore: true, nextCursor: "c2" });
     const { trouble, position } = await walked(answers(more), { ...marked, walk });
-    expect(trouble?.message).toContain("does not end after 10000 pages");
-    expect(position).toEqual(marked);
+    expect(trouble?.message).toBe(
+      "The walk of /orders does not end after 10001 pages, and the list does not say how many records it has.",
+    );
+    expect(trouble?.stop).toBe("endless");
+    expect(position).toEqual({ ...marked, endless: 1 });
   });
 });
 

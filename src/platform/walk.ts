@@ -7,7 +7,9 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { type Json, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
+import { runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
+import { boundOf, endless, endlessWaitMs } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
 
@@ -19,11 +21,12 @@ export interface WalkOptions {
   readonly overlapMs: number;
   /** A member without which a listed record is only half of it, and is read in detail. */
   readonly lines: string;
+  /** How many pages one run may read, unless the list says that it needs more; the usual share when left out. */
+  readonly pagesPerRun?: number;
   readonly clock: Clock;
 }
 
 const PAGE_SIZE = 100;
-export const PAGES_MAX = 10_000;
 const RESTARTS_MAX = 3;
 const TRIES = 5;
 /** The window of the minute limit (specification part 8). */
@@ -46,6 +49,7 @@ async function* walk(
 ): AsyncGenerator<Page> {
   let position = from;
   let current: Walk = from.walk ?? freshWalk(sinceOf(from, options.overlapMs), 0);
+  let before = current.pages;
   let fetching = fetchPage(client, options, current, reading);
   while (!reading.signal.aborted) {
     const exchange = await fetching;
@@ -56,14 +60,17 @@ async function* walk(
       }
       // The platform no longer knows the cursor: from the beginning of this walk, not from the watermark.
       current = freshWalk(current.since, current.restarts + 1);
+      before = 0;
       fetching = fetchPage(client, options, current, reading);
       continue;
     }
     const listed = readPage(exchange, options);
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
+    current = { ...current, total: mostOf(current.total, listed.total) };
     const broken = brokenIn(listed, current);
+    const bound = broken === null ? boundIn(listed, current, { options, before, reading }) : null;
     position = afterPage(position, current, { cursor: listed.nextCursor, latest: listed.latest });
-    const follows = broken === null ? position.walk : null;
+    const follows = broken === null && bound === null ? position.walk : null;
     // The next page is under way while this one is stored.
     if (follows !== null) {
       current = follows;
@@ -76,6 +83,14 @@ async function* walk(
     if (broken !== null) {
       yield pageOf(changes, { ...from, walk: null });
       throw stuck(options, broken);
+    }
+    if (bound !== null) {
+      const times = (from.endless ?? 0) + 1;
+      const next = bound === "endless" ? { ...from, walk: null } : position;
+      yield pageOf(changes, { ...next, endless: times });
+      const extent = extentOf(options, current);
+      const what = `The walk of ${options.path}`;
+      throw endless(what, current.pages + 1, extent, endlessWaitMs(times));
     }
     yield pageOf(changes, position);
     if (follows === null) return;
@@ -110,6 +125,8 @@ interface Listed {
   readonly serverTime: string;
   readonly hasMore: boolean;
   readonly nextCursor: string | null;
+  /** Null: it does not say. */
+  readonly total: number | null;
   readonly lacksLines: boolean;
 }
 
@@ -174,7 +191,7 @@ export function sliced(exchange: Exchange, { path, clock }: { path: string; cloc
 
 /** @throws SourceUnavailable when it is not a list page */
 function readPage(exchange: Exchange, options: WalkOptions): Listed {
-  const { headers, records, hasMore, nextCursor } = sliced(exchange, options);
+  const { headers, records, hasMore, nextCursor, total } = sliced(exchange, options);
   let latest: string | null = null;
   let lacksLines = false;
   const changes = records.map((record) => {
@@ -194,15 +211,20 @@ function readPage(exchange: Exchange, options: WalkOptions): Listed {
       : (sortableInstant(serverTime.toISOString()) ?? ""),
     hasMore,
     nextCursor: hasMore ? nextCursor : null,
+    total,
   };
 }
 
-function metaOf(rest: string | undefined): { hasMore: boolean; nextCursor: string | null } | null {
+function metaOf(rest: string | undefined) {
   try {
     const { meta } = JSON.parse(rest ?? "") as { meta: Record<string, unknown> };
-    const { hasMore, nextCursor = null } = meta;
+    const { hasMore, nextCursor = null, total = null } = meta;
     if (typeof hasMore !== "boolean") return null;
-    return { hasMore, nextCursor: typeof nextCursor === "string" ? nextCursor : null };
+    return {
+      hasMore,
+      nextCursor: typeof nextCursor === "string" ? nextCursor : null,
+      total: Number.isSafeInteger(total) && Number(total) >= 0 ? Number(total) : null,
+    };
   } catch {
     return null;
   }
@@ -213,9 +235,28 @@ function brokenIn({ hasMore, nextCursor, changes }: Listed, walk: Walk): string 
   if (!hasMore) return null;
   if (nextCursor === null) return "says there is more but gives no cursor";
   if (nextCursor === walk.cursor) return "gives the same cursor twice";
-  if (changes.length === 0) return "says there is more after an empty page";
-  return walk.pages >= PAGES_MAX ? `does not end after ${PAGES_MAX} pages` : null;
+  return changes.length === 0 ? "says there is more after an empty page" : null;
 }
+
+function boundIn(
+  { hasMore, changes }: Listed,
+  walk: Walk,
+  by: { options: WalkOptions; before: number; reading: Reading },
+): ReturnType<typeof boundOf> {
+  if (!hasMore) return null;
+  const isNew = changes.some(
+    ({ id, version }) => version !== null && !by.reading.stored(id, version),
+  );
+  return boundOf(extentOf(by.options, walk), { pages: walk.pages + 1, before: by.before, isNew });
+}
+
+const extentOf = (
+  { pagesPerRun = runShareOf(usualBudget) }: Pick<WalkOptions, "pagesPerRun">,
+  { total = null }: Pick<Walk, "total">,
+) => ({ pageSize: PAGE_SIZE, total, pagesPerRun });
+
+export const mostOf = (one: number | null = null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /**
  * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.

@@ -81,6 +81,23 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     expect(admitted(await admitAll(governor, "write", 100))).toBe(30);
   });
 
+  it("reconciliation stops at its share of the month, of all sites together, and others go on", async () => {
+    const redis = await startRedis();
+    const budget = { ...plenty, perMonth: 100, share: { audit: 10 } };
+    const north = await open(redis, { site: "north", budget });
+    const south = await open(redis, { site: "south", budget });
+    const both = await Promise.all(
+      [north, south].map(({ governor }) => admitAll(governor, "audit", 10)),
+    );
+    expect(admitted(both.flat())).toBe(10);
+    expect(both.flat().find(({ admitted }) => !admitted)).toMatchObject({
+      detail: expect.stringContaining(
+        "has had the 10 that it may use (platform.budget.share.audit)",
+      ),
+    });
+    expect(admitted(await admitAll(south.governor, "write", 20))).toBe(20);
+  });
+
   it("flushed: nothing is sent for a minute, and the month is what it was, of all sites and workers", async () => {
     const redis = await startRedis();
     const windowMs = 400;

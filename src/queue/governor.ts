@@ -8,6 +8,7 @@ import {
   type Admission,
   type Budget,
   type Governor,
+  keptFrom,
   leftFor,
   monthAt,
   type Purpose,
@@ -67,9 +68,11 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
     if (leftFor(budget, spent, purpose) > 0) return null;
     const used = usedOf(spent);
     const all = `${used} of the ${budget.perMonth} requests of ${name} are used, by all sites together`;
-    const kept =
-      used < budget.perMonth ? "; the rest is kept for writes and for looking for them" : "";
-    return { admitted: false, waitMs: endMs - nowMs, detail: all + kept };
+    return {
+      admitted: false,
+      waitMs: endMs - nowMs,
+      detail: all + keptFrom(budget, spent, purpose),
+    };
   }
 
   /** Null: admitted. */

@@ -2,13 +2,13 @@
 import {
   type Budget,
   forecast,
+  type Forecast,
   leftFor,
   monthAt,
   type Need,
   purposes,
   reserveOf,
   type Spent,
-  stretchOf,
   usedOf,
 } from "../core/budget.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -21,39 +21,57 @@ export interface MonthParts {
   readonly clock: Engine["clock"];
   readonly flows: readonly Flow[];
   readonly budget: Budget;
+  /** How many pages the last complete reading of a flow came to; null: there was none. */
+  readonly pages: (flow: string) => number | null;
   /** The last minute; null when nothing is sent from this process. */
   readonly minute: () => MonthStatus["minute"];
 }
 
 export interface MonthReport {
   status(): MonthStatus;
-  /** The factor of core/budget.ts for intervals of polls, now. */
-  stretch(): number;
+  /** How many times as far apart as configured this flow's polls are, now. */
+  stretch(flow: string): number;
 }
 
-export function monthReport({
-  spent: spentIn,
-  clock,
-  flows,
-  budget,
-  minute,
-}: MonthParts): MonthReport {
-  let need: Need | null = null;
-  const stretch = (): number => {
-    const now = clock.now().wallMs;
-    need ??= needOf(flows, now);
-    return stretchOf(need, leftFor(budget, spentIn(monthAt(now).name), "poll"), now);
+/** A flow that reads from the platform. */
+export interface Look {
+  readonly name: string;
+  /** How often its schedule comes round in a month of 31 days. */
+  readonly runs: number;
+  /** At times of the calendar, which people chose: it is never slowed. */
+  readonly isCalendar: boolean;
+  /** Requests of each run, where it reads all of a list each time; null: a run costs one request and what is new. */
+  readonly pages: number | null;
+}
+
+export function monthReport(parts: MonthParts): MonthReport {
+  const { spent: spentIn, clock, flows, budget } = parts;
+  let runs: readonly Look[] | null = null;
+  const looks = (atMs: number): Look[] => {
+    runs ??= looksOf(flows, atMs);
+    const whole = new Set(flows.filter(({ source }) => source.whole).map(({ name }) => name));
+    return runs.map((look) => ({
+      ...look,
+      pages: whole.has(look.name) ? Math.max(parts.pages(look.name) ?? 1, 1) : null,
+    }));
+  };
+  const outlook = (): Forecast => {
+    const atMs = clock.now().wallMs;
+    const spent = spentIn(monthAt(atMs).name);
+    return forecast({ budget, need: needOf(looks(atMs), budget), spent, atMs });
   };
   return {
-    stretch,
+    stretch(flow) {
+      const look = looks(clock.now().wallMs).find(({ name }) => name === flow);
+      return outlook().stretch * (look === undefined ? 1 : slowing(look, budget));
+    },
     status() {
       const now = clock.now().wallMs;
       const month = monthAt(now).name;
       const spent = spentIn(month);
-      const used = usedOf(spent);
       return {
         month,
-        used,
+        used: usedOf(spent),
         perMonth: budget.perMonth,
         purposes: [...purposes, "lost" as const].map((purpose) => ({
           purpose,
@@ -61,26 +79,51 @@ export function monthReport({
           reserve: purpose === "lost" ? 0 : reserveOf(budget, purpose),
           left: purpose === "lost" ? 0 : leftFor(budget, spent, purpose),
         })),
-        forecast: forecast(budget.perMonth, used, now),
-        stretch: stretch(),
-        minute: minute(),
+        forecast: outlook(),
+        lists: looks(now).flatMap((look) => {
+          const { name: flow, pages } = look;
+          return pages === null ? [] : [{ flow, pages, slowing: slowing(look, budget) }];
+        }),
+        minute: parts.minute(),
       };
     },
   };
 }
 
-/** What the schedules of flows that read from the platform cost in a month of 31 days: a request for each look. */
-export function needOf(
-  flows: readonly Pick<Flow, "side" | "schedule" | "paused">[],
+/** Flows that read from the platform; `pages` is not known here. */
+export function looksOf(
+  flows: readonly Pick<Flow, "name" | "side" | "schedule" | "paused">[],
   atMs: number,
-): Need {
-  let interval = 0;
-  let calendar = 0;
-  for (const { side, schedule, paused } of flows) {
-    if (paused || side !== "platform") continue;
-    const runs = runsPerMonth(schedule, atMs);
-    if ("cron" in schedule) calendar += runs;
-    else interval += runs;
-  }
-  return { interval, calendar };
+): Look[] {
+  return flows
+    .filter(({ side, paused }) => side === "platform" && !paused)
+    .map(({ name, schedule }) => ({
+      name,
+      runs: runsPerMonth(schedule, atMs),
+      isCalendar: "cron" in schedule,
+      pages: null,
+    }));
+}
+
+/** Percent of the month that a list which is read whole each time may take. */
+const WHOLE_SHARE = 10;
+
+export const wholeShare = ({ perMonth }: Pick<Budget, "perMonth">): number =>
+  Math.max((perMonth * WHOLE_SHARE) / 100, 1);
+
+/** How much seldomer than configured a list is read that would take more than its share, at least 1. */
+export function slowing({ runs, pages, isCalendar }: Look, budget: Pick<Budget, "perMonth">) {
+  return pages === null || isCalendar ? 1 : Math.max((runs * pages) / wholeShare(budget), 1);
+}
+
+export const costOf = ({ runs, pages }: Look): number => runs * (pages ?? 1);
+
+/** What the schedules cost in a month of 31 days, lists at most their share. */
+export function needOf(looks: readonly Look[], budget: Pick<Budget, "perMonth">): Need {
+  const sum = (those: readonly Look[]): number =>
+    those.reduce((total, look) => total + costOf(look) / slowing(look, budget), 0);
+  return {
+    interval: sum(looks.filter(({ isCalendar }) => !isCalendar)),
+    calendar: sum(looks.filter(({ isCalendar }) => isCalendar)),
+  };
 }

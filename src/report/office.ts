@@ -78,8 +78,10 @@ export interface Status {
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
+  /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
+  readonly clockJump: { readonly at: string; readonly byMs: number } | null;
   /** Requests to the platform in this calendar month (UTC). */
-  readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "stretch">;
+  readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "forecast">;
 }
 
 /** Requests of the calendar month (UTC), as this store has counted them: all that were sent, billed or not. */
@@ -96,9 +98,13 @@ export interface MonthStatus {
     readonly reserve: number;
     readonly left: number;
   }[];
-  readonly forecast: Forecast | null;
-  /** Intervals of polls are this many times as long as configured; 1: as configured. */
-  readonly stretch: number;
+  readonly forecast: Forecast;
+  /** Flows that read all of a list each time: what that costs, and how much seldomer than configured they are read. */
+  readonly lists: readonly {
+    readonly flow: string;
+    readonly pages: number;
+    readonly slowing: number;
+  }[];
   /** Null when no daemon runs. */
   readonly minute: {
     readonly used: number;

@@ -45,6 +45,7 @@ export function storeOffice(parts: OfficeParts): Office {
       clock,
       flows,
       budget: usualBudget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => null,
     });
 
@@ -166,7 +167,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;
   const { company, environment } = engine;
-  const { month, used, perMonth, stretch } = parts.month.status();
+  const { month, used, perMonth, forecast } = parts.month.status();
   const states = flows.map((flow) => flowStatus(engine, flow, daemon));
   const stops = stopsOf(parts);
   return {
@@ -183,7 +184,8 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       ),
     flows: states,
     stops,
-    requests: { month, used, perMonth, stretch },
+    clockJump: daemon?.clockJump ?? null,
+    requests: { month, used, perMonth, forecast },
   };
 }
 

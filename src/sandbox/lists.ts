@@ -140,13 +140,16 @@ export class Lists {
         ...(last !== null && forward ? {} : { since }),
       },
     );
-    const hasMore = rows.length > pageSize;
     const shown = rows.slice(0, pageSize);
-    const end = shown.at(-1);
-    const next: WalkState | null =
-      hasMore && end !== undefined
-        ? { ...state, page: page + 1, last: [forward ? end.updated : end.created, end.id] }
-        : null;
+    const end = rows.length > pageSize ? shown.at(-1) : undefined;
+    const hasMore = end !== undefined || this.#readings().cursorsNeverEnd;
+    const next: WalkState | null = hasMore
+      ? {
+          ...state,
+          page: page + 1,
+          last: end === undefined ? null : [forward ? end.updated : end.created, end.id],
+        }
+      : null;
     const nextCursor = next === null ? null : this.#cursors.seal(next, start.now);
     const totalPages = Math.ceil(total / pageSize);
     const meta = { total, page, pageSize, totalPages, hasMore, nextCursor };

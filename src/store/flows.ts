@@ -10,13 +10,16 @@ export interface FlowRow {
   readonly last_run_ms: number | null;
   readonly last_error: string | null;
   readonly last_error_next: string | null;
+  /** How many pages its last complete reading came to; null: there was none. */
+  readonly pages: number | null;
 }
 
 export function flows(database: Database.Database) {
   const add = database.prepare("insert into flow (name) values (?) on conflict do nothing");
   const byName = database.prepare<[string], FlowRow>("select * from flow where name = ?");
   const ran = database.prepare(
-    `update flow set last_run_ms = :at, next_due_ms = :due, last_error = :error, last_error_next = :next
+    `update flow set last_run_ms = :at, next_due_ms = :due, last_error = :error, last_error_next = :next,
+       pages = coalesce(:pages, pages)
      where flow = :flow`,
   );
   const due = database.prepare("update flow set next_due_ms = ? where flow = ?");
@@ -34,10 +37,10 @@ export function flows(database: Database.Database) {
       const text = byName.get(name)?.position ?? null;
       return text === null ? null : (JSON.parse(text) as Json);
     },
+    /** `pages`: what a complete reading came to; null: it was none. */
     ran(
       flow: number,
-      atMs: number,
-      dueMs: number,
+      { atMs, dueMs, pages }: { atMs: number; dueMs: number; pages: number | null },
       error: { message: string; next: string } | null,
     ): void {
       ran.run({
@@ -46,6 +49,7 @@ export function flows(database: Database.Database) {
         due: dueMs,
         error: error?.message ?? null,
         next: error?.next ?? null,
+        pages,
       });
     },
     setDue(flow: number, dueMs: number): void {

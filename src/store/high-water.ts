@@ -2,6 +2,7 @@
  * How far sending had got, in a file of its own beside the store: `state.high-water` beside the folder `state`. It is
  * made durable before the first byte of a request leaves, while many leave every tenth of a second, and is no part of a
  * backup. A store that is older than this mark was restored, and does not know what was sent since (reliability 2.10).
+ * A store that has sent nothing has no mark, and needs none: what has sent is told by the audit, which keeps every send.
  */
 import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
@@ -26,19 +27,27 @@ const LENGTH = 256;
 export function highWater(database: Database.Database, path: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
+  const everSent = database
+    .prepare<[], number>("select exists (select 1 from audit where event = 'send')")
+    .pluck();
   const known = identity.get();
   const store = known ?? randomUUID();
   if (known === undefined) database.prepare("insert into identity (store) values (?)").run(store);
+  const lastAt = database
+    .prepare<[], number>("select at_ms from audit order by audit desc limit 1")
+    .pluck();
   const marked = readMark(path);
-  let why = compared(marked, store, head.get() as number, known === undefined);
+  const lost = (): boolean => known !== undefined && everSent.get() === 1;
+  let why = compared(marked, store, head.get() as number, lost);
+  let isFirst = marked === null;
   let leavingMs: number | null = null;
   let file: number | null = null;
   let writtenMs = -Infinity;
 
-  function write(atMs: number): void {
+  function write(atMs: number, audit = head.get() as number): void {
     // Until the next one is written.
     const at = new Date(atMs + EVERY_MS).toISOString();
-    const mark = { store, audit: head.get() as number, at };
+    const mark = { store, audit, at };
     try {
       file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
       writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
@@ -50,6 +59,7 @@ export function highWater(database: Database.Database, path: string) {
         error,
       );
     }
+    isFirst = false;
     writtenMs = performance.now();
     leavingMs = null;
   }
@@ -58,6 +68,9 @@ export function highWater(database: Database.Database, path: string) {
     if (leavingMs !== null) write(leavingMs);
   }
 
+  // A store from before there were marks has sent without one: it gets its first when it is first opened.
+  if (known === undefined && isFirst && everSent.get() === 1) write(lastAt.get() as number);
+
   return {
     /** Why this store does not know all that was sent; null when it does. */
     restored: (): string | null => why,
@@ -65,6 +78,11 @@ export function highWater(database: Database.Database, path: string) {
     until: (): string | null => (marked === null || marked === "unreadable" ? null : marked.at),
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
+      // A process that ends between its first commit and its first mark must not look like one whose mark was deleted.
+      if (isFirst) {
+        write(atMs, 0);
+        writtenMs = -Infinity;
+      }
       leavingMs = atMs;
     },
     /** After each transaction, before a byte leaves. */
@@ -89,12 +107,10 @@ function compared(
   mark: Mark | null | "unreadable",
   store: string,
   head: number,
-  isNew: boolean,
+  lost: () => boolean,
 ): string | null {
   if (mark === "unreadable") return "the record of how far sending had got cannot be read";
-  // A store that has sent nothing has nothing beside it; one from before this record has none yet.
-  if (mark === null)
-    return head === 0 || isNew ? null : "the record of how far sending had got is missing";
+  if (mark === null) return lost() ? "the record of how far sending had got is missing" : null;
   if (mark.store !== store) return `another store sent from here until ${mark.at}`;
   return mark.audit > head
     ? `it is older than what was sent until ${mark.at}: it was restored from a backup`

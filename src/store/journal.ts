@@ -33,7 +33,7 @@ export function journal(database: Database.Database) {
   const drop = database.prepare("delete from breaker where breaker = ?");
   const releasedAt = database
     .prepare<[string], number | null>(
-      "select max(at_ms) from audit where event = 'released: ' || ?",
+      "select at_ms from audit where event = 'released: ' || ? order by audit desc limit 1",
     )
     .pluck();
   // The condition is the one of the index audit_replay.
@@ -42,6 +42,17 @@ export function journal(database: Database.Database) {
       "select count(*) from audit where event = 'warning: replayed' and at_ms > ?",
     )
     .pluck();
+  const lastAt = database
+    .prepare<[], number | null>(
+      `select max(at_ms) from (
+         select at_ms from (select at_ms from audit order by audit desc limit 1)
+         union all select last_run_ms from flow)`,
+    )
+    .pluck();
+  const redate = database.prepare(
+    `update breaker set since_ms = min(since_ms, :at), retry_ms = iif(retry_ms is null, null, :at)
+     where breaker = :breaker and scope = :scope`,
+  );
   const breakers = database.prepare<[], BreakerRow>(
     `select breaker, scope, since_ms as sinceMs, retry_ms as retryMs, message, next
      from breaker order by since_ms`,
@@ -64,6 +75,13 @@ export function journal(database: Database.Database) {
       standing = null;
       return clear.run(scope).changes > 0;
     },
+    /** It began at `atMs` at the latest and, unless only a person clears it, is tried again then. */
+    redate({ breaker, scope }: Pick<BreakerRow, "breaker" | "scope">, atMs: number): void {
+      standing = null;
+      redate.run({ breaker, scope, at: atMs });
+    },
+    /** The wall clock when something was last written down here, ms UTC; null: nothing was. */
+    lastAt: (): number | null => lastAt.get() ?? null,
     /** A person cleared it. Call it inside a transaction. */
     release(breaker: string, by: string, atMs: number): boolean {
       standing = null;

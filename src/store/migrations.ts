@@ -190,6 +190,10 @@ export const migrations: readonly string[] = [
   ) strict;
   `,
   `
+  -- How many pages its last complete reading came to: what the next reading of a list that is read whole will cost.
+  alter table flow add column pages integer;
+  `,
+  `
   -- Reconciliations of both sides (src/engine/reconcile): each run, what it was about and how it ended.
   create table sweep (
     sweep integer primary key,

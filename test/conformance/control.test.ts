@@ -170,6 +170,7 @@ describe("readings", () => {
     walkOrder: "updatedAt",
     listsCarryLines: true,
     cursorLifeSeconds: 3600,
+    cursorsNeverEnd: false,
     externalIdBecomesErpId: true,
     failingWritesCommitLateSeconds: 0,
     readLagSeconds: 0,

@@ -3,6 +3,8 @@ import type { Clock } from "../../src/core/moment.ts";
 /** A clock that stands until a test moves it; a pause moves it. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
+  /** The wall clock alone is set, forward if positive. */
+  set(byMs: number): void;
   /** A new boot: what the monotonic clock said before means nothing any more. */
   restart(): void;
 }
@@ -22,6 +24,9 @@ export function testClock(startMs = Date.parse("2026-11-21T12:00:00Z")): TestClo
     advance(ms) {
       monoMs += ms;
       wallMs += ms;
+    },
+    set(byMs) {
+      wallMs += byMs;
     },
     restart() {
       boot++;

@@ -8,6 +8,7 @@ export const plenty: Budget = {
   perMonth: 50_000,
   perMinute: 600,
   reserve: { writes: 0, readBacks: 0 },
+  share: { audit: 45 },
 };
 
 export const sharedOptions = (
