@@ -94,6 +94,7 @@ async function requestsFor({ url, apiKey }: Platform, batch: number): Promise<nu
     version: "bench",
     overlapMs: 300_000,
     settleMs: null,
+    dayOf: (instant) => instant.slice(0, 10),
     clock: systemClock(),
     governor: {
       async admit() {

@@ -13,6 +13,7 @@ import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
 import { openapi } from "./cli/openapi.ts";
 import { quarantine } from "./cli/quarantine.ts";
+import { reconcile } from "./cli/reconcile.ts";
 import { release } from "./cli/release.ts";
 import { run } from "./cli/run.ts";
 import { sandbox } from "./cli/sandbox.ts";
@@ -40,6 +41,7 @@ for (const add of [
   trace,
   quarantine,
   budget,
+  reconcile,
   release,
   sandbox,
   schema,

@@ -1,4 +1,5 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
+import { monthAt } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
@@ -7,6 +8,7 @@ import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import { Auditor } from "../engine/reconcile/auditor.ts";
 import { openPlatform } from "../platform/endpoint.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
@@ -117,7 +119,13 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
       tables: openTables(config.crossReferences),
       note,
     };
+    const auditor = new Auditor(engine, {
+      endpoints,
+      ignore: config.ignore,
+      spent: () => carriers.spent(monthAt(clock.now().wallMs).name).audit ?? 0,
+    });
     const close = async (): Promise<void> => {
+      await auditor.close();
       await carriers.close();
       for (const endpoint of endpoints.values()) await endpoint.close();
       try {
@@ -126,7 +134,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
         store.close();
       }
     };
-    return { engine, flows, month, governor, trouble, hurry: carriers.hurry, close };
+    return { engine, flows, auditor, month, governor, trouble, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
     store.close();
@@ -154,17 +162,13 @@ function openEndpoints(
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
 ): Map<string, Endpoint> {
-  const platform = openPlatform({
-    ...config.platform,
-    clock,
-    version,
-    governor,
-  });
+  const dayOf = calendarOf(config.timeZone);
+  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
   const surroundings = {
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    dayOf: calendarOf(config.timeZone),
+    dayOf,
     ignore: config.ignore,
     note: (message: string, details = {}) => note(message, details),
   };

@@ -115,16 +115,17 @@ async function openEndpoints(config: Config, governor: Governor): Promise<Map<st
     import("./version.ts"),
   ]);
   const clock = systemClock();
+  const dayOf = calendarOf(config.timeZone);
   const surroundings = {
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    dayOf: calendarOf(config.timeZone),
+    dayOf,
     ignore: config.ignore,
     note: () => {},
   };
   return new Map([
-    ["platform", openPlatform({ ...config.platform, clock, version, governor })],
+    ["platform", openPlatform({ ...config.platform, clock, version, governor, dayOf })],
     ...config.endpoints.map(
       ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
     ),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { addCommand, configured } from "./command.ts";
+import { calendarOf } from "../core/calendar.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
 
@@ -38,7 +39,13 @@ export function worker(program: Command): void {
         });
         const { exitCode } = await untilSignal(async (signal) => {
           const opened = openSharedWorker(options, (governor) =>
-            openPlatform({ ...config.platform, clock, version, governor }),
+            openPlatform({
+              ...config.platform,
+              clock,
+              version,
+              governor,
+              dayOf: calendarOf(config.timeZone),
+            }),
           );
           try {
             await opened.looked;

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { StorageError } from "../core/errors.ts";
+import { SourceUnavailable, StorageError } from "../core/errors.ts";
 import { type MonthStatus, type Office, OfficeError, type Status } from "../report/office.ts";
 import { type Admin, serveAdmin } from "./admin.ts";
 import { remoteOffice } from "./remote.ts";
@@ -44,6 +44,10 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     status: note(STATUS),
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
+    reconcileCost: note({ from: "2026-10-01", to: "2026-10-31", requests: 40, left: 5_000 }),
+    reconcile: async () => {
+      throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });
+    },
     trace: note({ number: "INV-1", steps: [] }),
     quarantine: note([]),
     quarantineShow: async (group) => {

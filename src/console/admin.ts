@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Scrub, scrubber } from "../config/scrub.ts";
-import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
+import { EnvironmentError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
 import { type Address, addressFile, Asked, isQuestion, questions, type Refusal } from "./wire.ts";
 
@@ -148,7 +148,8 @@ function isToken(header: string | undefined, token: string): boolean {
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 function explain(error: unknown): Reply {
-  if (error instanceof OfficeError)
+  // A side that cannot be read now is no failure of the daemon.
+  if (error instanceof OfficeError || error instanceof SourceUnavailable)
     return refuse(422, error.message, error.next, "refused", "office");
   if (error instanceof FuelbridgeError) return refuse(500, error.message, error.next, error.code);
   const message = error instanceof Error ? error.message : String(error);

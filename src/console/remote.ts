@@ -1,5 +1,6 @@
 /** The office of the running daemon, asked over its admin interface. */
 import { readFileSync } from "node:fs";
+import { Agent, fetch } from "undici";
 import { EnvironmentError } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
 import { Address, addressFile, type Question, Refusal } from "./wire.ts";
@@ -7,6 +8,9 @@ import { Address, addressFile, type Question, Refusal } from "./wire.ts";
 const PRESENCE_TIMEOUT_MS = 5000;
 /** A place within the minute may take a minute to come free. */
 const ANSWER_TIMEOUT_MS = 90_000;
+/** A reconciliation asks for thousands of pages, 600 a minute. */
+const LONG_TIMEOUT_MS = 3_600_000;
+const LONG: ReadonlySet<Question> = new Set(["reconcile"]);
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -18,6 +22,8 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     status: () => ask("status"),
     budget: () => ask("budget"),
     admit: () => ask("admit"),
+    reconcileCost: (asked) => ask("reconcileCost", asked),
+    reconcile: (asked) => ask("reconcile", asked),
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),
@@ -77,5 +83,9 @@ const post = ({ port, token }: Address, question: Question, args: readonly unkno
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ args }),
     redirect: "error",
-    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    signal: AbortSignal.timeout(LONG.has(question) ? LONG_TIMEOUT_MS : ANSWER_TIMEOUT_MS),
+    dispatcher: patient,
   });
+
+/** The signal alone limits how long an answer may take. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });

@@ -15,11 +15,20 @@ export const addressFile = (stateFolder: string): string => join(stateFolder, "a
 
 const text = z.string().min(1).max(1000);
 
+const reconciling = z.strictObject({
+  from: text.nullable(),
+  to: text.nullable(),
+  flow: text.nullable(),
+  by: text,
+});
+
 /** Every question of an {@link Office} with its arguments; no other name can be called. */
 export const questions = {
   status: z.tuple([]),
   budget: z.tuple([]),
   admit: z.tuple([]),
+  reconcileCost: z.tuple([reconciling]),
+  reconcile: z.tuple([reconciling]),
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),

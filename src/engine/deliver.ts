@@ -215,14 +215,28 @@ export function recognised(engine: Engine, request: StoredRequest, record: unkno
   const carried = engine.store.requests.carried(request.request);
   const ids = flow.sink.recognise(outgoing(request, carried), record);
   if (ids === null) return false;
-  const finding = { found: "exact", ids, detail: "it came by in a poll" } as const;
+  arrivedAfterAll(engine, flow, request, ids, "it came by in a poll");
+  return true;
+}
+
+/**
+ * A request of unknown outcome, also one that waits for a person, is settled: what it wrote is there under these ids.
+ * Inside a transaction.
+ */
+export function arrivedAfterAll(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  ids: readonly (string | null)[],
+  detail: string,
+): void {
+  const finding = { found: "exact", ids, detail } as const;
   const event: Event = { type: "finding", at: engine.clock.now(), finding };
-  const after = moved(engine, flow, request, event, `exact: ${finding.detail}`);
-  apply(engine, flow, after, carried, finding);
+  const after = moved(engine, flow, request, event, `exact: ${detail}`);
+  apply(engine, flow, after, engine.store.requests.carried(request.request), finding);
   // A newer version that waited for the same decision is judged again.
   for (const delivery of engine.store.underWay.newer(request.request))
     engine.store.deliveries.reopen(delivery);
-  return true;
 }
 
 /** A new key for the same bytes. Call it only when the machine says so: the old key is proven unused. */

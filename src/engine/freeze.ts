@@ -175,7 +175,7 @@ function expectNoDouble(
 }
 
 /** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is no record's fault */
-function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): Fault {
   if (error instanceof Refused) return error.fault;
   if (error instanceof FuelbridgeError) throw error;
   const { name, message, code } = error as Error & { code?: unknown };
@@ -317,7 +317,7 @@ function* groups(ready: readonly Ready[], sink: Sink): Generator<Ready[]> {
 }
 
 /** @throws Refused with the schema's first complaints */
-function parsed(
+export function parsed(
   schema: {
     safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
   },

@@ -5,6 +5,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
 import { pages, widePages } from "./contract/operation.ts";
+import { platformHoldings } from "./holdings/index.ts";
 import { listingSource } from "./listing.ts";
 import { bodyOf } from "./outcomes.ts";
 import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
@@ -22,6 +23,8 @@ export interface EndpointOptions extends PlatformOptions {
   readonly overlapMs: number;
   /** Overrides the settling times of all operations; null keeps each its own. */
   readonly settleMs: number | null;
+  /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
+  readonly dayOf: (instant: string) => string;
   /** Says how much of the month one run may read; the usual one when left out. */
   readonly budget?: Budget;
 }
@@ -62,6 +65,7 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       supplierTerminals: supplierTerminals(surroundings),
       orderNotes: orderNotes(surroundings),
     },
+    holdings: platformHoldings({ client, clock, dayOf: options.dayOf }),
     async check() {
       const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
       const exchange = await client.exchange(request);

@@ -2,6 +2,8 @@
  * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
+import type { Day } from "../core/holdings.ts";
+import type { Report } from "../reconcile/report.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office {
@@ -13,6 +15,13 @@ export interface Office {
    * counts it before it is sent, as the daemon's own.
    */
   admit(): Promise<Admission>;
+  /** What a reconciliation will ask of the platform, before it does. */
+  reconcileCost(asked: Reconciling): Promise<ReconcileCost>;
+  /**
+   * Both sides as they are now, every record in one bucket. It takes as long as its requests do.
+   * @throws SourceUnavailable when a side cannot be read whole
+   */
+  reconcile(asked: Reconciling): Promise<Report>;
   /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
   trace(number: string): Promise<Trace>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
@@ -26,6 +35,24 @@ export interface Office {
   runNow(flow: string): Promise<{ flows: readonly string[] }>;
   /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
   release(breaker: string, by: string): Promise<{ released: string }>;
+}
+
+export interface Reconciling {
+  /** Calendar days of the company, both included; null: from the first of this month, until today. */
+  readonly from: Day | null;
+  readonly to: Day | null;
+  /** A flow's name: its kind of records alone. Null: all. */
+  readonly flow: string | null;
+  readonly by: string;
+}
+
+export interface ReconcileCost {
+  readonly from: Day;
+  readonly to: Day;
+  /** To the platform, about: single reads of what differs come on top. */
+  readonly requests: number;
+  /** What the month still allows for this purpose. */
+  readonly left: number;
 }
 
 /** A group's id, a delivery's id (digits), or "all". */

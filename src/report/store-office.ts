@@ -2,6 +2,7 @@
 import { type Governor, PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
+import type { Auditor } from "../engine/reconcile/auditor.ts";
 import { released, unread } from "../engine/recovery.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Office,
   OfficeError,
   type QuarantineGroup,
+  type Reconciling,
   type Status,
   type Stop,
 } from "./office.ts";
@@ -27,6 +29,8 @@ export interface OfficeParts {
   readonly month?: MonthReport;
   /** What keeps requests from being carried to the platform, though none has met it yet. */
   readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
+  /** Left out: nothing can be reconciled here. */
+  readonly auditor?: Auditor;
   /** Admits what commands send by themselves; left out: nothing. */
   readonly governor?: Governor;
 }
@@ -53,6 +57,17 @@ export function storeOffice(parts: OfficeParts): Office {
     async admit() {
       if (parts.governor !== undefined) return parts.governor.admit("check");
       throw new OfficeError("Nothing can be counted here.", "Use the fuelbridge command.");
+    },
+
+    async reconcileCost(asked) {
+      const { auditor, question } = asking(parts, asked);
+      const audit = month.status().purposes.find(({ purpose }) => purpose === "audit");
+      return { ...question.period, requests: auditor.cost(question), left: audit?.left ?? 0 };
+    },
+
+    async reconcile(asked) {
+      const { auditor, question } = asking(parts, asked);
+      return auditor.reconcile(question);
     },
 
     trace: async (number) => {
@@ -96,11 +111,7 @@ export function storeOffice(parts: OfficeParts): Office {
           "Start it with `fuelbridge run`, or use `fuelbridge once`.",
         );
       const chosen = flows.filter((flow) => name === "all" || flow.name === name);
-      if (chosen.length === 0)
-        throw new OfficeError(
-          `There is no flow "${name}".`,
-          `Flows: ${flows.map((flow) => flow.name).join(", ")}.`,
-        );
+      if (chosen.length === 0) throw noFlow(name, flows);
       for (const flow of chosen) daemon.wake(flow.name);
       return { flows: chosen.map((flow) => flow.name) };
     },
@@ -127,6 +138,31 @@ export function storeOffice(parts: OfficeParts): Office {
     },
   };
 }
+
+/** @throws OfficeError for days that are none, and for a flow that is not there */
+function asking({ auditor, flows }: OfficeParts, { from, to, flow, by }: Reconciling) {
+  if (auditor === undefined)
+    throw new OfficeError("Nothing can be reconciled here.", "Use the fuelbridge command.");
+  const today = auditor.today();
+  const period = { from: from ?? `${today.slice(0, 8)}01`, to: to ?? today };
+  const isDay = (day: string): boolean =>
+    DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
+  if (!isDay(period.from) || !isDay(period.to) || period.from > period.to)
+    throw new OfficeError(
+      `${period.from} to ${period.to} is no period.`,
+      "Give two days, the first one first: --from 2026-10-01 --to 2026-10-31.",
+    );
+  if (flow !== null && !flows.some(({ name }) => name === flow)) throw noFlow(flow, flows);
+  return { auditor, question: { period, flow, askedBy: by } };
+}
+
+const noFlow = (name: string, flows: readonly Flow[]): OfficeError =>
+  new OfficeError(
+    `There is no flow "${name}".`,
+    `Flows: ${flows.map((flow) => flow.name).join(", ")}.`,
+  );
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;

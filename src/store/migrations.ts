@@ -207,6 +207,49 @@ export const migrations: readonly string[] = [
   -- How many pages its last complete reading came to: what the next reading of a list that is read whole will cost.
   alter table flow add column pages integer;
   `,
+  `
+  -- Reconciliations of both sides (src/engine/reconcile): each run, what it was about and how it ended.
+  create table sweep (
+    sweep integer primary key,
+    scope text not null,
+    state text not null check (state in ('reading', 'done', 'failed')),
+    asked_by text not null,
+    started_ms integer not null,
+    ended_ms integer,
+    requests integer not null default 0,
+    counts text,
+    agrees integer,
+    detail text
+  ) strict;
+  create index sweep_scope on sweep (scope);
+
+  -- Cases that keep both sides from agreeing. \`digest\`: of both sides' values; a decision binds to it.
+  create table difference (
+    difference integer primary key,
+    kind text not null,
+    case_key text not null,
+    bucket text not null,
+    digest text not null,
+    number text not null,
+    code text not null,
+    cause text not null,
+    next text not null,
+    state text not null check (state in ('seen', 'open', 'cleared')),
+    first_ms integer not null,
+    last_ms integer not null,
+    last_sweep integer not null references sweep,
+    unique (kind, case_key)
+  ) strict;
+  create index difference_open on difference (state) where state <> 'cleared';
+
+  -- When both sides of a flow last agreed, over how many documents and how much.
+  create table agreement (
+    flow integer primary key references flow,
+    at_ms integer not null,
+    documents integer not null,
+    amount text
+  ) strict;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

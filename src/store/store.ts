@@ -15,6 +15,7 @@ import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
+import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
 import { waits } from "./waits.ts";
 
@@ -110,5 +111,6 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     links: links(database),
     journal: journal(database),
     questions: questions(database),
+    sweeps: sweeps(database),
   };
 }

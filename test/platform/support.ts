@@ -21,6 +21,7 @@ import {
   type Spent,
   usualBudget,
 } from "../../src/core/budget.ts";
+import { calendarOf } from "../../src/core/calendar.ts";
 import type { Clock } from "../../src/core/moment.ts";
 import { openClient, type Exchanger, type PlatformOptions } from "../../src/platform/client.ts";
 import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
@@ -52,7 +53,7 @@ export function clientFor(options: Partial<PlatformOptions> = {}): Exchanger {
 }
 
 /** A sandbox for one file, and clients of it. */
-export function usePlatform(scenario: "empty" | "conformance" = "empty") {
+export function usePlatform(scenario: "empty" | "conformance" | "demo" = "empty") {
   const sandbox = useSandbox(scenario);
   const { control } = sandbox;
   const reach = (options: Partial<PlatformOptions> = {}, key = "supplier") =>
@@ -62,6 +63,7 @@ export function usePlatform(scenario: "empty" | "conformance" = "empty") {
       ...reach(options, key),
       overlapMs: 300_000,
       settleMs: null,
+      dayOf: calendarOf("America/Chicago"),
       ...options,
     });
     onTestFinished(() => opened.close());

@@ -1,0 +1,38 @@
+/** What a reconciliation will ask of the platform, told before the first request: pages of its lists, by what is stored. */
+import type { HoldingKind } from "../../core/holdings.ts";
+import type { Engine } from "../engine.ts";
+import { isAskable, type KindPlan } from "./plan.ts";
+
+/** Records on a page (specification part 4, P1). */
+const PAGE: Readonly<Record<HoldingKind, number>> = {
+  invoice: 100,
+  bill: 100,
+  payment: 100,
+  "bill-payment": 100,
+  party: 500,
+  price: 500,
+};
+/** Seven counts, a walk for each of three open statuses, and one that closes. */
+const DOCUMENT_EXTRAS = 11;
+const DAY_MS = 86_400_000;
+
+/**
+ * Requests, as far as they can be foretold: records by the store's count, payments whole, parties and prices twice.
+ * Single reads of what differs come on top, 200 of a kind at most. `from`: the period's first day; null: everything.
+ */
+export function costOf({ store }: Engine, plans: readonly KindPlan[], from: string | null): number {
+  const since = from === null ? "" : dayBefore(from);
+  return plans.filter(isAskable).reduce((sum, { kind, flows }) => {
+    const hasVersions = kind === "invoice" || kind === "bill";
+    const records = flows.reduce(
+      (count, { flow }) => count + store.sweeps.recordsSince(flow, hasVersions ? since : ""),
+      0,
+    );
+    const pages = Math.max(Math.ceil(records / PAGE[kind]), 1);
+    if (hasVersions) return sum + pages + DOCUMENT_EXTRAS;
+    return sum + (kind === "party" || kind === "price" ? 2 * pages : pages);
+  }, 0);
+}
+
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString();

@@ -1,0 +1,184 @@
+/**
+ * Both sides as they are now: platform, books, platform again. Versions never return, so what the platform shows before
+ * and after the books were read was so while they were read. What moved meanwhile is read again, twice at most.
+ */
+import { compare } from "../../books/compare.ts";
+import type { Holding, HoldingKind, Period, Scope } from "../../core/holdings.ts";
+import type { Side } from "../../reconcile/case.ts";
+import type { ListCount } from "../../reconcile/failures.ts";
+import type { Asked, KindPlan } from "./plan.ts";
+
+/** Records of both sides by side, kind and id, each once, as last read. */
+export class Rows {
+  readonly #rows = new Map<string, { readonly side: Side; readonly holding: Holding }>();
+
+  /** False when it is known already, just so. */
+  put(side: Side, holding: Holding): boolean {
+    const key = keyOf(side, holding.kind, holding.id);
+    const known = this.#rows.get(key)?.holding;
+    // A list may show an older version after a newer one.
+    if (known?.version && holding.version && holding.version < known.version) return false;
+    this.#rows.set(key, { side, holding });
+    return known === undefined || !isSame(known, holding);
+  }
+
+  drop(side: Side, kind: HoldingKind, id: string): void {
+    this.#rows.delete(keyOf(side, kind, id));
+  }
+
+  has(side: Side, kind: HoldingKind, id: string): boolean {
+    return this.#rows.has(keyOf(side, kind, id));
+  }
+
+  of(side: Side): Holding[] {
+    return [...this.#rows.values()].flatMap((row) => (row.side === side ? [row.holding] : []));
+  }
+}
+
+export const keyOf = (side: Side, kind: HoldingKind, id: string): string => `${side} ${kind} ${id}`;
+
+const isSame = (one: Holding, other: Holding): boolean =>
+  one.version === other.version && compare(one.kind, one.facts, other.facts).length === 0;
+
+export interface Reading {
+  readonly rows: Rows;
+  /** {@link keyOf} records that changed while they were read, and went on changing. */
+  readonly moved: ReadonlySet<string>;
+  readonly lists: readonly ListCount[];
+}
+
+export interface Wanted {
+  readonly plans: readonly KindPlan[];
+  /** Null: everything that the sides hold. */
+  readonly period: Period | null;
+  readonly now: () => Date;
+  /** Told as a list goes on. */
+  readonly progress?: (side: Side, kind: HoldingKind, records: number) => void;
+}
+
+const EPOCH = "1970-01-01T00:00:00.000Z";
+/** A closing walk reaches back this far: a bound may be exclusive, and what is written may show a little later. */
+const OVERLAP_MS = 300_000;
+const ROUNDS = 3;
+/** These lists take no bound: what moved in them shows when differences are confirmed one by one. */
+const UNBOUNDED: ReadonlySet<HoldingKind> = new Set(["payment", "bill-payment"]);
+
+/** @throws SourceUnavailable */
+export async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Reading> {
+  const { plans, period } = wanted;
+  const rows = new Rows();
+  const lists: ListCount[] = [];
+  const read = async (side: Side, kinds: readonly KindPlan[], scope: Scope, count: boolean) => {
+    const began = wanted.now().toISOString();
+    const changed = new Set<string>();
+    let from: string | null = null;
+    for (const plan of kinds) {
+      for (const one of askedOn(side, plan)) {
+        const list = { side, kind: plan.kind, scope, rows, changed };
+        let read = await readList(list, one, wanted, signal);
+        // Records may slide past while a list is read; what is missing twice is said.
+        if (count && isShort(read)) read = await readList(list, one, wanted, signal);
+        if (count) lists.push(read);
+        if (from === null || (read.serverTime !== null && read.serverTime < from))
+          from = read.serverTime;
+      }
+    }
+    return { changed, since: earlier(from ?? began) };
+  };
+
+  let platform = await read("platform", plans, wholeOf(period), true);
+  let books = await read("books", plans, wholeOf(period), true);
+  const bounded = plans.filter(({ kind }) => !UNBOUNDED.has(kind));
+  for (let round = 1; ; round++) {
+    platform = await read("platform", bounded, changedSince(platform.since), false);
+    if (platform.changed.size === 0 || round === ROUNDS)
+      return { rows, moved: platform.changed, lists };
+    books = await read("books", plans, changedSince(books.since), false);
+  }
+}
+
+const wholeOf = (period: Period | null): Scope =>
+  period === null ? changedSince(EPOCH) : { dated: period, changedSince: null, open: true };
+
+const changedSince = (since: string): Scope => ({ dated: null, changedSince: since, open: false });
+
+const earlier = (instant: string): string =>
+  new Date(Date.parse(instant) - OVERLAP_MS).toISOString();
+
+const askedOn = (side: Side, { platform, books }: KindPlan): readonly Asked[] =>
+  side === "books" ? books : platform === null ? [] : [platform];
+
+interface Into {
+  readonly side: Side;
+  readonly kind: HoldingKind;
+  readonly scope: Scope;
+  readonly rows: Rows;
+  readonly changed: Set<string>;
+}
+
+interface Read extends ListCount {
+  /** At its first page. */
+  readonly serverTime: string | null;
+}
+
+const isShort = ({ total, distinct }: Read): boolean => total !== null && total !== distinct;
+
+async function readList(
+  { side, kind, scope, rows, changed }: Into,
+  { endpoint, holdings }: Asked,
+  { progress }: Wanted,
+  signal: AbortSignal,
+): Promise<Read> {
+  const ids = new Set<string>();
+  let total: number | null = null;
+  let serverTime: string | null = null;
+  for await (const page of holdings.list(kind, scope, null, signal)) {
+    total = page.total ?? total;
+    serverTime ??= page.serverTime;
+    for (const holding of page.holdings) {
+      ids.add(holding.id);
+      if (rows.put(side, holding)) changed.add(keyOf(side, kind, holding.id));
+    }
+    progress?.(side, kind, ids.size);
+  }
+  return { side, kind, what: `of "${endpoint}"`, total, distinct: ids.size, serverTime };
+}
+
+/**
+ * Single records as they are now: what is not there any more is taken out. More than {@link SINGLE_MAX} at once are read
+ * as a list again. @throws SourceUnavailable
+ */
+export async function readAgain(
+  rows: Rows,
+  side: Side,
+  plan: KindPlan,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { kind } = plan;
+  const asked = askedOn(side, plan);
+  if (asked.length === 0 || ids.length === 0) return false;
+  const found = new Set<string>();
+  let changed = false;
+  const take = (holding: Holding): void => {
+    found.add(holding.id);
+    if (rows.put(side, holding)) changed = true;
+  };
+  for (const { holdings } of asked) {
+    if (side === "books" || ids.length <= SINGLE_MAX)
+      for (const holding of await holdings.get(kind, ids, signal)) take(holding);
+    else {
+      for await (const page of holdings.list(kind, changedSince(EPOCH), null, signal))
+        for (const holding of page.holdings) if (ids.includes(holding.id)) take(holding);
+    }
+  }
+  for (const id of ids) {
+    if (found.has(id) || !rows.has(side, kind, id)) continue;
+    rows.drop(side, kind, id);
+    changed = true;
+  }
+  return changed;
+}
+
+/** Single reads of the platform in one run, of a kind. */
+const SINGLE_MAX = 200;

@@ -1,0 +1,274 @@
+/**
+ * One reconciliation: asks both sides as they are now, matches, maps, judges, and confirms what differs by reading it
+ * once more. It writes to neither side; the store keeps what was found.
+ */
+import type { Ignore } from "../../books/compare.ts";
+import { holdingKindOf } from "../../books/kinds.ts";
+import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
+import {
+  agreeing,
+  type Case,
+  isOnBoth,
+  type Link,
+  type Records,
+  type Side,
+  type Told,
+} from "../../reconcile/case.ts";
+import { type Judging, judgeAll } from "../../reconcile/judge.ts";
+import type { Alias } from "../../reconcile/groups.ts";
+import { match } from "../../reconcile/match.ts";
+import { reconcile, type Report } from "../../reconcile/report.ts";
+import type { Link as StoredLink } from "../../store/links.ts";
+import type { Engine } from "../engine.ts";
+import { type Endpoints, isAskable, type KindPlan, planOf } from "./plan.ts";
+import { type Reading, readAgain, readBoth } from "./read.ts";
+import { standingOf } from "./standing.ts";
+import { aliasesOf, storeSide, tell } from "./told.ts";
+
+/** What reconciliation works with besides the store. */
+export interface Audit {
+  readonly endpoints: Endpoints;
+  readonly ignore: Ignore;
+  /** Requests of purpose `audit` in this month so far. */
+  readonly spent: () => number;
+}
+
+export interface Question {
+  /** Calendar days of the company; null: all that both sides hold. */
+  readonly period: Period | null;
+  /** A flow's name; null: every flow. */
+  readonly flow: string | null;
+  /** `daemon`, or who asked. */
+  readonly askedBy: string;
+  /** What the run is called, so that it is compared with the last one of that name; left out: its days and flow. */
+  readonly name?: string;
+}
+
+/** What a run is called in the store. */
+export const scopeOf = ({ period, flow, name }: Omit<Question, "askedBy">): string =>
+  name ??
+  [period === null ? "everything" : `${period.from}..${period.to}`, flow ?? ""].join(" ").trim();
+
+export interface Reconciled {
+  readonly report: Report;
+  /** All that the platform told, also of other days. */
+  readonly told: readonly Holding[];
+}
+
+/** @throws SourceUnavailable when a side cannot be read whole: then nothing is judged */
+export async function reconcileSides(
+  engine: Engine,
+  audit: Audit,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Reconciled> {
+  const { clock, dayOf, currency, note } = engine;
+  const now = (): Date => new Date(clock.now().wallMs);
+  const all = planOf(engine, audit.endpoints, question.flow);
+  const plans = all.filter(isAskable);
+  const parties = partyPlan(engine, audit.endpoints, plans);
+  const wanted = { plans: [...parties, ...plans], period: question.period, now };
+  const reading = await readBoth(wanted, signal);
+  const books = reading.rows.of("books");
+  const alias = await aliasesOf(engine, audit.endpoints, wanted.plans, books, signal);
+  const run = { engine, audit, plans, wanted: wanted.plans, reading, alias, question, signal };
+  const { cases, judging } = await confirmed(run);
+  note("reconciled", { scope: scopeOf(question), cases: cases.length });
+  const records = recordsOf(cases);
+  const report = reconcile({
+    ...judging,
+    period: question.period,
+    today: dayOf(now().toISOString()),
+    currency,
+    records,
+    cases,
+    lists: reading.lists.filter(({ kind }) => plans.some((plan) => plan.kind === kind)),
+    previous: previousOf(engine, question),
+    strength: plans.flatMap(({ kind, platform, books }) =>
+      [platform, ...books].flatMap((asked) => {
+        const strength = asked?.holdings.strength[kind];
+        return asked && strength ? [{ endpoint: asked.endpoint, kind, strength }] : [];
+      }),
+    ),
+    unasked: all.flatMap(({ kind, unasked }) =>
+      unasked.map((endpoint) => ({ endpoint, kind, why: `it cannot be asked for ${kind}s` })),
+    ),
+    ledger: await ledgerOf(plans, signal),
+  });
+  return { report, told: reading.rows.of("platform") };
+}
+
+interface Run {
+  readonly engine: Engine;
+  readonly audit: Audit;
+  /** Kinds to judge; `wanted`: to read. */
+  readonly plans: readonly KindPlan[];
+  readonly wanted: readonly KindPlan[];
+  readonly reading: Reading;
+  readonly alias: Alias;
+  readonly question: Question;
+  readonly signal: AbortSignal;
+}
+
+interface Judged {
+  readonly cases: readonly Case[];
+  readonly judging: Judging;
+}
+
+/** Documents name parties: these are read with them, whether or not a flow carries them. */
+function partyPlan(engine: Engine, endpoints: Endpoints, plans: readonly KindPlan[]): KindPlan[] {
+  if (plans.length === 0 || plans.some(({ kind }) => kind === "party")) return [];
+  return planOf(engine, endpoints, null).filter((plan) => plan.kind === "party" && isAskable(plan));
+}
+
+/** What the store knows as differing is asked for again, whatever its day. */
+async function lookAtKnown({ engine, wanted, reading, signal }: Run): Promise<void> {
+  const { sweeps } = engine.store;
+  const known = [...sweeps.inState("seen"), ...sweeps.inState("open")];
+  for (const plan of wanted)
+    for (const side of ["platform", "books"] as const) {
+      const ids = known
+        .filter(({ kind, key }) => kind === plan.kind && key.startsWith(`${side}:`))
+        .map(({ key }) => key.slice(side.length + 1))
+        .filter((id) => !reading.rows.has(side, plan.kind, id));
+      await readAgain(reading.rows, side, plan, ids, signal);
+    }
+}
+
+/**
+ * First partners that are outside the period are asked for, by mark and link. Then whatever would be told as a
+ * difference is read once more on both sides: a record may have been committed late, or changed unseen.
+ */
+async function confirmed(run: Run): Promise<Judged> {
+  await lookAtKnown(run);
+  const first = casesIn(run);
+  const partners = await lookAgain(
+    run,
+    first.filter((one) => !isOnBoth(one)),
+    partnerIds,
+  );
+  const before = await judgedOf(run, partners ? casesIn(run) : first);
+  const differing = judgeAll(before.cases, before.judging).filter(
+    ({ bucket }) => !agreeing.has(bucket) && bucket !== "waiting",
+  );
+  const changed = await lookAgain(run, differing, ownIds);
+  return changed ? judgedOf(run, casesIn(run)) : before;
+}
+
+type IdsOf = (one: Case) => Readonly<Record<Side, readonly string[]>>;
+
+const ownIds: IdsOf = ({ platform, books }) => ({
+  platform: platform.map(({ id }) => id),
+  books: books.map(({ id }) => id),
+});
+
+const partnerIds: IdsOf = ({ platform, lost }) => {
+  const ids = lost === null ? [] : [lost];
+  return platform.length > 0 ? { platform: [], books: ids } : { platform: ids, books: [] };
+};
+
+/** True when anything is not as it was read. */
+async function lookAgain(
+  { wanted, reading, signal }: Run,
+  cases: readonly Case[],
+  idsOf: IdsOf,
+): Promise<boolean> {
+  let changed = false;
+  for (const plan of wanted)
+    for (const side of ["platform", "books"] as const) {
+      const ids = cases.filter(({ kind }) => kind === plan.kind).flatMap((one) => idsOf(one)[side]);
+      if (await readAgain(reading.rows, side, plan, ids, signal)) changed = true;
+    }
+  return changed;
+}
+
+/** Those that the question is about. A list tells more than was asked: what only it has, of other days, is left out. */
+function casesIn({ engine, plans, reading, alias, question: { period } }: Run): Case[] {
+  const { rows } = reading;
+  const records = { platform: rows.of("platform"), books: rows.of("books") };
+  const cases = match({ records, links: linksOf(engine, records), alias });
+  const { sweeps } = engine.store;
+  const known = new Set(
+    [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
+  );
+  return cases.filter(
+    (one) =>
+      plans.some(({ kind }) => kind === one.kind) &&
+      (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`)),
+  );
+}
+
+function isAsked({ platform, books }: Case, period: Period | null): boolean {
+  return [...platform, ...books].some(({ facts: { days, state } }) => {
+    const day = days?.date;
+    const isOpen = state === "open" || state === "disputed";
+    return period === null || !day || isOpen || (day >= period.from && day <= period.to);
+  });
+}
+
+async function judgedOf(
+  { engine, audit, plans, reading: { moved }, signal }: Run,
+  cases: readonly Case[],
+): Promise<Judged> {
+  const told = await tell(engine, audit.endpoints, plans, cases, signal);
+  const known = { engine, plans, moved };
+  return {
+    cases,
+    judging: {
+      told: (one): Told | null => told.get(one) ?? null,
+      standing: (one) => standingOf(known, one),
+      ignore: audit.ignore,
+      now: new Date(engine.clock.now().wallMs).toISOString(),
+    },
+  };
+}
+
+/** What the store remembers of these records and of the parties that they name. */
+function linksOf({ store, flows }: Engine, records: Records): Link[] {
+  const found = new Map<string, Link>();
+  const kinds = Map.groupBy(
+    new Set(flows.map(({ mapping }) => mapping.kind)),
+    (kind) => holdingKindOf(kind) ?? "",
+  );
+  const add = (kind: HoldingKind, side: Side, id: string): void => {
+    for (const mapped of kinds.get(kind) ?? []) {
+      const link: StoredLink | null = store.links.find(mapped, storeSide(side), id);
+      if (link !== null)
+        found.set(`${kind} ${link.platformId} ${link.erpId}`, {
+          kind,
+          platformId: link.platformId,
+          erpId: link.erpId,
+        });
+    }
+  };
+  for (const side of ["platform", "books"] as const)
+    for (const { kind, id, facts } of records[side]) {
+      add(kind, side, id);
+      if (kind !== "party" && facts.party) add("party", side, facts.party);
+    }
+  return [...found.values()];
+}
+
+const recordsOf = (cases: readonly Case[]): Records => ({
+  platform: cases.flatMap(({ platform }) => platform),
+  books: cases.flatMap(({ books }) => books),
+});
+
+interface Count {
+  readonly side: Side;
+  readonly kind: HoldingKind;
+  readonly count: number;
+}
+
+const previousOf = ({ store }: Engine, question: Question): Count[] =>
+  JSON.parse(store.sweeps.last(scopeOf(question))?.counts ?? "[]") as Count[];
+
+async function ledgerOf(plans: readonly KindPlan[], signal: AbortSignal) {
+  const rows = [];
+  for (const { kind, books } of plans) {
+    if (kind !== "invoice" && kind !== "bill") continue;
+    for (const { holdings } of books)
+      for (const row of (await holdings.control?.(kind, signal)) ?? []) rows.push({ kind, ...row });
+  }
+  return rows;
+}

@@ -1,0 +1,205 @@
+/**
+ * What the other side should hold of a record: mapped by its flow as a delivery would be, then put into the receiver's
+ * words by the receiver. The links that a mapping asks for are those of the match, as the sides are now.
+ */
+import { holdingKindOf } from "../../books/kinds.ts";
+import type { Change, Item, References, Skip } from "../../core/contract.ts";
+import { NotMapped, WaitsFor } from "../../core/errors.ts";
+import type { Fault } from "../../core/fault.ts";
+import type { Holding, HoldingKind } from "../../core/holdings.ts";
+import { parseExact } from "../../core/json.ts";
+import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
+import type { Alias } from "../../reconcile/groups.ts";
+import { otherId } from "../../store/links.ts";
+import { endpointOf, type Engine, type Flow } from "../engine.ts";
+import { faultOf, parsed } from "../freeze.ts";
+import { type Endpoints, type KindPlan, PLATFORM } from "./plan.ts";
+
+export const storeSide = (side: Side): Flow["side"] => (side === "books" ? "erp" : "platform");
+export const sideOf = ({ side }: Flow): Side => (side === "erp" ? "books" : "platform");
+
+/** The id that a flow's source knows a record by. */
+export const sourceIdOf = ({ id, change }: Holding): string => change?.id ?? id;
+
+/**
+ * Where a case began: where the store says that it did; else where a record is that carries the other's mark was
+ * written, not born; else the side that a flow reads it from.
+ */
+export function beganOf({ store }: Engine, { flows }: KindPlan, one: Case): Side {
+  const linked = flows.flatMap(({ mapping }) =>
+    (["platform", "books"] as const).flatMap((side) =>
+      one[side].flatMap(({ id }) => store.links.find(mapping.kind, storeSide(side), id) ?? []),
+    ),
+  );
+  const [link] = linked;
+  if (link !== undefined) return link.born === "erp" ? "books" : "platform";
+  const from = (side: Side): boolean => flows.some((flow) => sideOf(flow) === side);
+  if (!from("platform")) return "books";
+  if (!from("books")) return "platform";
+  if (one.platform.length === 0) return one.books.some(({ mark }) => mark) ? "platform" : "books";
+  if (one.books.length === 0) return one.platform.some(({ mark }) => mark) ? "books" : "platform";
+  return one.books.some(({ change, mark }) => change !== null && mark === null)
+    ? "books"
+    : "platform";
+}
+
+/**
+ * Prices are named otherwise on both sides (a list's code, a terminal's number): by the mapping, what the platform calls
+ * a price of the books. @throws SourceUnavailable
+ */
+export async function aliasesOf(
+  engine: Engine,
+  endpoints: Endpoints,
+  plans: readonly KindPlan[],
+  books: readonly Holding[],
+  signal: AbortSignal,
+): Promise<Alias> {
+  const flows = plans.filter(({ kind }) => kind === "price").flatMap((plan) => plan.flows);
+  const mapped = books.flatMap(({ kind, id, change }) => {
+    const one =
+      kind === "price" && change !== null && mapFirst(engine, flows, change, new Map(), null);
+    return one && "item" in one ? [{ id, item: one.item }] : [];
+  });
+  const names = new Map<string, string>();
+  const expected = await endpoints.get(PLATFORM)?.holdings?.expect(
+    "price",
+    mapped.map(({ item }) => item),
+    signal,
+  );
+  for (const [at, { id }] of mapped.entries()) {
+    const one = expected?.[at];
+    if (one !== undefined && "facts" in one && one.facts.number !== undefined)
+      names.set(id, one.facts.number);
+  }
+  return (side, { kind, id }) =>
+    side === "books" && kind === "price" ? (names.get(id) ?? null) : null;
+}
+
+type Mapped =
+  | { readonly item: Item; readonly flow: Flow }
+  | { readonly skip: string }
+  | { readonly fault: Fault };
+
+/** One per case; a case that no flow carries from the side where it began has none. @throws SourceUnavailable */
+export async function tell(
+  engine: Engine,
+  endpoints: Endpoints,
+  plans: readonly KindPlan[],
+  cases: readonly Case[],
+  signal: AbortSignal,
+): Promise<Map<Case, Told>> {
+  const partners = partnersOf(cases);
+  const told = new Map<Case, Told>();
+  const items: { one: Case; began: Side; kind: HoldingKind; item: Item; flow: Flow }[] = [];
+  for (const one of cases) {
+    const plan = plans.find(({ kind }) => kind === one.kind);
+    if (plan === undefined) continue;
+    const began = beganOf(engine, plan, one);
+    const record = leading(one[began]);
+    if (record?.change === undefined || record.change === null) continue;
+    const flows = plan.flows.filter((flow) => sideOf(flow) === began);
+    const partner = leading(one[otherSide(began)]);
+    const mapped = mapFirst(engine, flows, record.change, partners, partner?.id ?? null);
+    if (mapped === null) continue;
+    if ("item" in mapped) items.push({ one, began, kind: one.kind, ...mapped });
+    else told.set(one, { began, ...mapped });
+  }
+  for (const same of Map.groupBy(items, ({ flow, kind }) => `${flow.to} ${kind}`).values()) {
+    const [first] = same;
+    const holdings = first && endpoints.get(endpointOf(first.flow.to))?.holdings;
+    if (first === undefined || holdings === undefined) continue;
+    const expected = await holdings.expect(
+      first.kind,
+      same.map(({ item }) => item),
+      signal,
+    );
+    for (const [at, { one, began }] of same.entries()) {
+      const facts = expected[at];
+      if (facts !== undefined) told.set(one, { began, ...facts });
+    }
+  }
+  return told;
+}
+
+/** A party may be a customer's or a supplier's: the first mapping that takes the record, else what the first says. */
+function mapFirst(
+  engine: Engine,
+  flows: readonly Flow[],
+  change: Change,
+  partners: Partners,
+  counterpart: string | null,
+): Mapped | null {
+  let first: Mapped | null = null;
+  for (const flow of flows) {
+    const mapped = mapOne(engine, flow, change, partners, counterpart);
+    if ("item" in mapped) return mapped;
+    if (first === null || ("fault" in first && "skip" in mapped)) first = mapped;
+  }
+  return first;
+}
+
+function mapOne(
+  engine: Engine,
+  flow: Flow,
+  change: Change,
+  partners: Partners,
+  counterpart: string | null,
+): Mapped {
+  if (change.fault !== undefined) return { fault: change.fault };
+  const { mapping } = flow;
+  try {
+    const record = parsed(mapping.input, parseExact(change.text), "does-not-fit");
+    const out = mapping.map(record, referencesOf(engine, flow, partners)) as Skip | object;
+    if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
+    const document = parsed(mapping.output, out, "mapping-output");
+    const number = mapping.number(record);
+    const item = { number, id: change.id, revision: "", document, counterpart };
+    return { item, flow };
+  } catch (error) {
+    return { fault: faultOf(error) };
+  }
+}
+
+/** By side, kind and id, what the other side calls the same record; null: it is not there. */
+type Partners = ReadonlyMap<string, string | null>;
+
+function partnersOf(cases: readonly Case[]): Partners {
+  const partners = new Map<string, string | null>();
+  for (const one of cases)
+    for (const side of ["platform", "books"] as const) {
+      const other = leading(one[otherSide(side)]);
+      for (const record of one[side])
+        for (const id of [record.id, sourceIdOf(record)])
+          partners.set(`${side} ${one.kind} ${id}`, other?.id ?? null);
+    }
+  return partners;
+}
+
+/** A record that was not read at all is as the store remembers it. */
+function referencesOf(
+  { store, tables, currency, dayOf }: Engine,
+  flow: Flow,
+  partners: Partners,
+): References {
+  const find = (kind: string, id: string): string | null => {
+    const known = partners.get(`${sideOf(flow)} ${holdingKindOf(kind)} ${id}`);
+    if (known !== undefined) return known;
+    const link = store.links.find(kind, flow.side, id);
+    return link === null ? null : otherId(link, flow.side);
+  };
+  return {
+    currency,
+    dayOf,
+    find,
+    counterpart(kind, id) {
+      const other = find(kind, id);
+      if (other === null) throw new WaitsFor(kind, id);
+      return other;
+    },
+    row(table, key) {
+      const row = tables.row(table, key);
+      if (row === null) throw new NotMapped(table, key);
+      return row;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * What the platform holds now, in its own words, for the reconciliation. Each list begins at its start: what was read
+ * of one that broke off is read again.
+ */
+import type { Facts, HoldingKind, Holdings } from "../../core/holdings.ts";
+import { invoiceHoldings, type KindHoldings } from "./invoices.ts";
+import { partyHoldings } from "./parties.ts";
+import { paymentHoldings } from "./payments.ts";
+import { priceHoldings } from "./prices.ts";
+import type { Reader } from "./reading.ts";
+
+export function platformHoldings(reader: Reader): Holdings {
+  const shown = new Map<string, Pick<Facts, "number" | "party">>();
+  const { paid, ...payments } = paymentHoldings(reader, shown);
+  const kinds: Record<HoldingKind, KindHoldings> = {
+    ...payments,
+    invoice: invoiceHoldings(reader, "invoice", paid, shown),
+    bill: invoiceHoldings(reader, "bill", paid, shown),
+    party: partyHoldings(reader),
+    price: priceHoldings(reader),
+  };
+  return {
+    strength: {
+      invoice: "asked",
+      bill: "asked",
+      payment: "asked",
+      "bill-payment": "asked",
+      party: "asked",
+      price: "asked",
+    },
+    list: (kind, scope, _from, signal) => kinds[kind].list(scope, signal),
+    get: (kind, ids, signal) => kinds[kind].get(ids, signal),
+    expect: async (kind, items) => items.map((item) => kinds[kind].expect(item)),
+  };
+}

@@ -1,0 +1,273 @@
+/** Invoices we issued and invoices we pay, as the platform shows them now (specification 2.4; part 4, Invoices). */
+import type { Item } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import type {
+  Expected,
+  Facts,
+  FactLine,
+  FactTax,
+  Holding,
+  HoldingPage,
+  HoldingState,
+  Scope,
+} from "../../core/holdings.ts";
+import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
+import { toDecimal } from "../contract/primitives.ts";
+import { changeOf } from "../walk.ts";
+import type { PaidSoFar } from "./payments.ts";
+import {
+  countOf,
+  type ListPage,
+  type Query,
+  type Reader,
+  recordAt,
+  recordIn,
+  walked,
+} from "./reading.ts";
+
+type Kind = "invoice" | "bill";
+
+/** What one kind of holding can tell. */
+export interface KindHoldings {
+  list(scope: Scope, signal: AbortSignal): AsyncIterable<HoldingPage>;
+  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  expect(item: Item): Expected;
+}
+
+const PATH = "/invoices";
+const EPOCH = "1970-01-01T00:00:00.000Z";
+const DAY_MS = 86_400_000;
+/** The statuses of {@link invoiceStatuses} in which money is owed. */
+const OWED = ["OUTSTANDING", "OVERDUE", "DISPUTED"] as const;
+const SETTLED = ["DRAFT", "PAID", "VOID"] as const;
+
+/** `shown` is told number and party of every invoice that was read. */
+export function invoiceHoldings(
+  reader: Reader,
+  kind: Kind,
+  paid: PaidSoFar,
+  shown: Map<string, Pick<Facts, "number" | "party">>,
+): KindHoldings {
+  const told = async (
+    record: string,
+    paidOf: (invoiceId: string) => Promise<Decimal>,
+  ): Promise<Holding> => {
+    const holding = await holdingOf(reader, kind, record, paidOf);
+    const { number, party = null } = holding.facts;
+    if (number !== undefined) shown.set(holding.id, { number, party });
+    return holding;
+  };
+  const role = kind === "invoice" ? "issuer" : "payer";
+  const one = async (id: string, signal: AbortSignal): Promise<string | null> =>
+    recordAt(reader, `${PATH}/${encodeURIComponent(id)}`, signal);
+
+  return {
+    async *list(scope, signal) {
+      const seen = new Set<string>();
+      const walks = await walksFor(reader, role, scope, signal);
+      let missing = 0;
+      let isAll = false;
+      for (const walk of walks) {
+        const ids = new Set<string>();
+        let total: number | null = null;
+        for await (const page of walk) {
+          total = page.total ?? total;
+          const fresh = page.records.filter((record) => {
+            const { id } = changeOf(record);
+            ids.add(id);
+            return !seen.has(id) && seen.add(id);
+          });
+          const whole = await withLines(fresh, one, signal);
+          // Made after its last change: changes say nothing about days, and only the whole list does.
+          if (!isAll && whole.some(isOlderThanItself)) {
+            isAll = true;
+            walks.push(walked(reader, PATH, { role, updatedSince: EPOCH }, signal));
+          }
+          const paidOf = paid.of(role, signal);
+          const holdings: Holding[] = [];
+          for (const record of whole) holdings.push(await told(record, paidOf));
+          yield { holdings, position: null, total: null, serverTime: page.serverTime };
+        }
+        missing += Math.max((total ?? 0) - ids.size, 0);
+      }
+      yield { holdings: [], position: null, total: seen.size + missing, serverTime: null };
+    },
+
+    async get(ids, signal) {
+      const found: Holding[] = [];
+      for (const id of ids) {
+        const record = await one(id, signal);
+        if (record !== null) found.push(await told(record, paid.ofOne(role, signal)));
+      }
+      return found;
+    },
+
+    expect: ({ document }) => ({ facts: expected(reader, document) }),
+  };
+}
+
+/**
+ * Changed since the day before the period (a document is changed when it is made, or later), and what is open whatever
+ * its age. The counts of the statuses known to us must add up, or there is a status that is new to us, and all is
+ * walked; so it is when a list does not say how many it has.
+ */
+async function walksFor(
+  reader: Reader,
+  role: string,
+  { dated, changedSince, open }: Scope,
+  signal: AbortSignal,
+): Promise<AsyncIterable<ListPage>[]> {
+  const since = earliest(dated === null ? null : dayBefore(dated.from), changedSince);
+  const walk = (query: Query, updatedSince: string) =>
+    walked(reader, PATH, { role, ...query, updatedSince }, signal);
+  const walks = since === null ? [] : [walk({}, since)];
+  if (!open) return walks;
+  const count = (query: Query) => countOf(reader, PATH, { role, ...query }, signal);
+  const all = await count({});
+  const owed: (number | null)[] = [];
+  for (const status of OWED) owed.push(await count({ status }));
+  let known = 0;
+  for (const number of owed) known += number ?? Number.NaN;
+  for (const status of SETTLED) known += (await count({ status })) ?? Number.NaN;
+  if (all === null || known !== all) return [walk({}, EPOCH)];
+  const filled = OWED.filter((_, at) => owed[at] !== 0);
+  return [...walks, ...filled.map((status) => walk({ status }, EPOCH))];
+}
+
+function isOlderThanItself(record: string): boolean {
+  const invoice = recordIn(Invoice, record);
+  return invoice !== null && Date.parse(invoice.createdAt) > Date.parse(invoice.updatedAt);
+}
+
+/** A day in the company's calendar begins up to 14 hours before or after that of UTC. */
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString();
+
+const earliest = (one: string | null, other: string | null): string | null =>
+  one === null || other === null ? (one ?? other) : one < other ? one : other;
+
+/** Whether lists carry lines is not specified: without them the record itself is read. */
+async function withLines(
+  records: readonly string[],
+  one: (id: string, signal: AbortSignal) => Promise<string | null>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const whole: string[] = [];
+  for (const record of records) {
+    const { id, fault } = changeOf(record);
+    const isWhole = fault !== undefined || record.includes('"lineItems"');
+    const read = isWhole ? record : await one(id, signal);
+    if (read !== null) whole.push(read);
+  }
+  return whole;
+}
+
+/** A record that is not in its contract has no facts: it is compared with nothing, and a mapping says why. */
+async function holdingOf(
+  { dayOf }: Reader,
+  kind: Kind,
+  record: string,
+  paid: (invoiceId: string) => Promise<Decimal>,
+): Promise<Holding> {
+  const change = changeOf(record);
+  const invoice = recordIn(Invoice, record);
+  const { id, version } = change;
+  const common = { kind, id, version, mark: null, change } as const;
+  if (invoice === null) return { ...common, facts: {} };
+  const { status, total } = invoice;
+  const isOwed = (OWED as readonly string[]).includes(status);
+  const open = isOwed ? total.minus(await paid(id)) : Decimal.zero;
+  const state = STATES[status as (typeof invoiceStatuses)[number]];
+  const facts: Facts = {
+    number: invoice.invoiceNumber,
+    party: kind === "invoice" ? invoice.payerCompanyId : invoice.companyId,
+    // A status that is new to us is not compared here; the mapping refuses it.
+    ...(state === undefined ? {} : { state }),
+    days: {
+      date: dayOf(invoice.createdAt),
+      due: dayOrNone(dayOf, invoice.dueDate),
+      paid: dayOrNone(dayOf, invoice.paidAt),
+    },
+    money: { untaxed: invoice.subtotal, tax: invoice.tax, total, open },
+    words: {
+      side: kind === "invoice" ? "sale" : "purchase",
+      order: orderOf(invoice.poNumber, invoice.contractNumber),
+      notes: invoice.notes,
+    },
+    lines: invoice.lineItems.map((line) => ({
+      product: line.product,
+      quantity: line.gallons,
+      unit: "gal",
+      unitPrice: line.rate,
+      amount: line.amount,
+      text: line.description,
+    })),
+    taxes: invoice.taxLines.map(({ taxType, amount }) => ({ code: taxType, amount })),
+  };
+  return { ...common, facts };
+}
+
+const STATES: Readonly<Record<(typeof invoiceStatuses)[number], HoldingState>> = {
+  DRAFT: "draft",
+  OUTSTANDING: "open",
+  OVERDUE: "open",
+  PAID: "paid",
+  DISPUTED: "disputed",
+  VOID: "ended",
+};
+
+const dayOrNone = (dayOf: Reader["dayOf"], at: string | null): string | null =>
+  at === null ? null : dayOf(at);
+
+const orderOf = (po: string | null, contract: string | null): string | null =>
+  [po === null ? [] : [`PO ${po}`], contract === null ? [] : [`contract ${contract}`]]
+    .flat()
+    .join(", ") || null;
+
+/**
+ * How a new invoice would be shown. What is not sent (the day it is made, a due date that is left out) is the
+ * platform's to fill in, and not compared.
+ */
+function expected({ dayOf }: Reader, document: unknown): Facts {
+  const invoice = CreateInvoice.parse(document);
+  const { payerCompanyId, dueDate, notes, poNumber, contractNumber, taxLines } = invoice;
+  return {
+    number: invoice.invoiceNumber,
+    ...(payerCompanyId === undefined ? {} : { party: payerCompanyId }),
+    days: dueDate === undefined || dueDate === null ? {} : { due: dayOf(dueDate) },
+    money: {
+      untaxed: toDecimal(invoice.subtotal),
+      tax: toDecimal(invoice.tax),
+      total: toDecimal(invoice.total),
+    },
+    words: {
+      side: "sale",
+      order: orderOf(poNumber ?? null, contractNumber ?? null),
+      ...(notes === undefined || notes === null ? {} : { notes }),
+    },
+    lines: invoice.lineItems.map(lineOf),
+    ...(taxLines === undefined
+      ? {}
+      : {
+          taxes: taxLines.map((tax): FactTax => ({
+            code: tax.taxType,
+            amount: toDecimal(tax.amount),
+          })),
+        }),
+  };
+}
+
+/** A line without an amount is computed by the platform (rule I1). */
+function lineOf(line: CreateInvoice["lineItems"][number]): FactLine {
+  const [quantity, unitPrice, amount] = [line.gallons, line.rate, line.amount].map((value) =>
+    value === undefined || value === null ? null : toDecimal(value),
+  ) as [Decimal | null, Decimal | null, Decimal | null];
+  return {
+    product: line.product ?? null,
+    quantity,
+    unit: "gal",
+    unitPrice,
+    amount: amount ?? (quantity ?? Decimal.zero).times(unitPrice ?? Decimal.zero).round(2),
+    text: line.description,
+  };
+}

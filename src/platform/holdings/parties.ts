@@ -1,0 +1,108 @@
+/** Companies we are connected to, as the platform shows them now (specification 2.8; part 4, Connections). */
+import type { Holding, HoldingState } from "../../core/holdings.ts";
+import { Connection } from "../contract/connection.ts";
+import { CreateParty } from "../contract/party.ts";
+import { widePages } from "../contract/operation.ts";
+import { changeOf } from "../walk.ts";
+import type { KindHoldings } from "./invoices.ts";
+import { listed, type Reader, recordIn } from "./reading.ts";
+
+/**
+ * A party is the end of a connection that is not us, whichever way the connection runs; its mark is our ERP's code. The
+ * list shows no names, so names are not compared here.
+ */
+export function partyHoldings(reader: Reader): KindHoldings {
+  async function read(signal: AbortSignal) {
+    const connections = new Map<string, Connection>();
+    const unreadable: Holding[] = [];
+    const query = { direction: "all", pageSize: String(widePages.max) };
+    let serverTime: string | null = null;
+    let total: number | null = null;
+    for await (const page of listed(reader, "/connections", query, signal)) {
+      serverTime = page.serverTime;
+      total = page.total ?? total;
+      for (const record of page.records) {
+        const connection = recordIn(Connection, record);
+        if (connection === null) unreadable.push(unread(record));
+        else connections.set(connection.id, connection);
+      }
+    }
+    const all = [...connections.values()];
+    const us = await ourselves(reader, all, signal);
+    const missing = Math.max((total ?? 0) - connections.size - unreadable.length, 0);
+    const holdings = [...partiesOf(all, us), ...unreadable];
+    return { holdings, serverTime, total: holdings.length + missing };
+  }
+
+  return {
+    async *list(_scope, signal) {
+      const { holdings, serverTime, total } = await read(signal);
+      yield { holdings, position: null, total, serverTime };
+    },
+    async get(ids, signal) {
+      const { holdings } = await read(signal);
+      return holdings.filter(({ id }) => ids.includes(id));
+    },
+    expect({ document }) {
+      const { externalId, name } = CreateParty.parse(document);
+      const number = externalId === undefined ? {} : { number: externalId };
+      return { facts: { ...number, state: "open", words: { name } } };
+    },
+  };
+}
+
+/**
+ * Our company is the one that is an end of every connection. Where several are (one connection, or all to one company),
+ * the list of those that run from us tells. Null: nothing tells.
+ */
+async function ourselves(
+  reader: Reader,
+  connections: readonly Connection[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const [first] = connections;
+  if (first === undefined) return null;
+  const candidates = [first.fromCompanyId, first.toCompanyId].filter((id) =>
+    connections.every((one) => one.fromCompanyId === id || one.toCompanyId === id),
+  );
+  const [us] = candidates;
+  if (candidates.length === 1 && us !== undefined) return us;
+  for (const direction of ["outbound", "inbound"]) {
+    const list = listed(reader, "/connections", { direction, pageSize: "1" }, signal);
+    for await (const { records } of list) {
+      const connection = recordIn(Connection, records[0] ?? "");
+      if (connection === null) break;
+      return direction === "outbound" ? connection.fromCompanyId : connection.toCompanyId;
+    }
+  }
+  return null;
+}
+
+/** One holding a company; of two connections to it the accepted one that shows our code counts. */
+function partiesOf(connections: readonly Connection[], us: string | null): Holding[] {
+  const best = new Map<string, Connection>();
+  for (const connection of connections) {
+    const id = connection.fromCompanyId === us ? connection.toCompanyId : connection.fromCompanyId;
+    const known = best.get(id);
+    if (known === undefined || rankOf(connection) > rankOf(known)) best.set(id, connection);
+  }
+  return [...best].map(([id, { erpId, status, updatedAt }]) => ({
+    kind: "party",
+    id,
+    version: updatedAt,
+    mark: erpId,
+    change: null,
+    facts: { ...(erpId === null ? {} : { number: erpId }), state: stateOf(status) },
+  }));
+}
+
+const rankOf = ({ status, erpId }: Connection): number =>
+  (status === "ACCEPTED" ? 2 : 0) + (erpId === null ? 0 : 1);
+
+const stateOf = (status: string): HoldingState =>
+  status === "ACCEPTED" ? "open" : status === "DECLINED" ? "ended" : "draft";
+
+const unread = (record: string): Holding => {
+  const change = changeOf(record, true);
+  return { kind: "party", id: change.id, version: null, mark: null, change, facts: {} };
+};

@@ -1,0 +1,184 @@
+/**
+ * Lists and single records as the reconciliation reads them: purpose `audit`, nothing stored, nothing built on what the
+ * specification leaves open (part 4, P1 and P2: order, the cursor's life, an inclusive bound).
+ */
+import { z } from "zod";
+import { SourceUnavailable } from "../../core/errors.ts";
+import { parseExact, sliceArray, sliceObject } from "../../core/json.ts";
+import type { Clock } from "../../core/moment.ts";
+import type { Exchange, Exchanger } from "../client.ts";
+import { integer, orNull, text } from "../contract/primitives.ts";
+import { bodyOf } from "../outcomes.ts";
+import { PAGES_MAX, patiently } from "../walk.ts";
+
+export interface Reader {
+  readonly client: Exchanger;
+  readonly clock: Clock;
+  /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
+  readonly dayOf: (instant: string) => string;
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+export interface ListPage {
+  /** Each as the text that it came as. */
+  readonly records: readonly string[];
+  /** `meta.total`: how many the whole list says it has; null where it does not say. */
+  readonly total: number | null;
+  /** The server's clock, ISO 8601 UTC; null: not shown. */
+  readonly serverTime: string | null;
+}
+
+const RESTARTS_MAX = 3;
+/** Room for records that come in while a list is read: twice its pages, and ten. */
+const boundOf = (total: number | null, pageSize: number): number =>
+  total === null ? PAGES_MAX : Math.min(PAGES_MAX, 2 * Math.ceil(total / pageSize) + 10);
+
+/**
+ * All records of a list that changed since an instant. A cursor that is refused begins the walk again, three times at
+ * most; then records come twice. @throws SourceUnavailable, also for a walk that leads nowhere
+ */
+export async function* walked(
+  reader: Reader,
+  path: string,
+  query: Query & { readonly updatedSince: string },
+  signal: AbortSignal,
+): AsyncGenerator<ListPage> {
+  const pageSize = 100;
+  let cursor: string | null = null;
+  let restarts = 0;
+  let bound = PAGES_MAX;
+  for (let pages = 1; ; pages++) {
+    const search: Query = {
+      ...query,
+      pageSize: String(pageSize),
+      ...(cursor === null ? {} : { cursor }),
+    };
+    const exchange = await asked(reader, path, search, signal);
+    if (cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
+      if (restarts++ >= RESTARTS_MAX) throw stuck(path, "refused its own cursors");
+      cursor = null;
+      pages = 0;
+      continue;
+    }
+    const { hasMore, nextCursor, ...page } = pageOf(reader, path, exchange);
+    if (cursor === null) bound = boundOf(page.total, pageSize);
+    yield page;
+    if (!hasMore) return;
+    if (nextCursor === null) throw stuck(path, "says there is more but gives no cursor");
+    if (nextCursor === cursor) throw stuck(path, "gives the same cursor twice");
+    if (page.records.length === 0) throw stuck(path, "says there is more after an empty page");
+    if (pages >= bound) throw stuck(path, `does not end after ${pages} pages`);
+    cursor = nextCursor;
+  }
+}
+
+/** All records of a list, page after page; records that move meanwhile may repeat. @throws SourceUnavailable */
+export async function* listed(
+  reader: Reader,
+  path: string,
+  { pageSize, ...query }: Query & { readonly pageSize: string },
+  signal: AbortSignal,
+): AsyncGenerator<ListPage> {
+  let bound = PAGES_MAX;
+  for (let page = 1; ; page++) {
+    const search = { ...query, page: String(page), pageSize };
+    const {
+      hasMore,
+      nextCursor: _,
+      ...read
+    } = pageOf(reader, path, await asked(reader, path, search, signal));
+    if (page === 1) bound = boundOf(read.total, Number(pageSize));
+    yield read;
+    if (!hasMore) return;
+    if (read.records.length === 0) throw stuck(path, "says there is more after an empty page");
+    if (page >= bound) throw stuck(path, `does not end after ${page} pages`);
+  }
+}
+
+/** How many records a list has; null where it does not say. One request. @throws SourceUnavailable */
+export async function countOf(
+  reader: Reader,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const exchange = await asked(reader, path, { ...query, pageSize: "1" }, signal);
+  return pageOf(reader, path, exchange).total;
+}
+
+/** One record as the text that it came as; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function recordAt(
+  reader: Reader,
+  path: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const exchange = await asked(reader, path, {}, signal);
+  if (exchange.kind === "answer" && exchange.status === 404) return null;
+  const { text } = bodyOf(exchange, path, new Date(reader.clock.now().wallMs));
+  const data = sliceObject(text, "data");
+  if (data !== null) return data;
+  throw unavailable(`${path} did not answer with a record.`);
+}
+
+/** A record in the shape of its contract; null when it does not have it. */
+export function recordIn<T>(schema: z.ZodType<T>, record: string): T | null {
+  try {
+    return schema.safeParse(parseExact(record)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A reading that was stopped is no complete one. @throws SourceUnavailable */
+async function asked(
+  { client, clock }: Reader,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  const search = new URLSearchParams(query).toString();
+  const request = {
+    method: "GET",
+    path: search === "" ? path : `${path}?${search}`,
+    purpose: "audit",
+  } as const;
+  if (!signal.aborted) {
+    const exchange = await patiently(client, request, clock, signal);
+    if (!signal.aborted) return exchange;
+  }
+  throw unavailable(`The reading of ${path} was stopped.`);
+}
+
+const Meta = z.looseObject({
+  hasMore: z.boolean(),
+  nextCursor: orNull(text),
+  total: orNull(integer),
+});
+
+function pageOf({ clock }: Reader, path: string, exchange: Exchange) {
+  const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
+  const data = sliceArray(text, "data");
+  const envelope = recordIn(z.looseObject({ meta: Meta }), data?.rest ?? "");
+  if (data === null || envelope === null) throw unavailable(`${path} did not answer with a list.`);
+  const { hasMore, nextCursor, total } = envelope.meta;
+  const date = new Date(headers["date"] ?? Number.NaN);
+  const serverTime = Number.isNaN(date.getTime()) ? null : date.toISOString();
+  return {
+    records: data.elements,
+    hasMore,
+    nextCursor: hasMore ? nextCursor : null,
+    total,
+    serverTime,
+  };
+}
+
+const unavailable = (message: string): SourceUnavailable =>
+  new SourceUnavailable(message, {
+    next: "Run the reconciliation again; if it stays, check that the address is the platform's API.",
+  });
+
+const stuck = (path: string, how: string): SourceUnavailable =>
+  new SourceUnavailable(`The reconciliation's reading of ${path} ${how}.`, {
+    next: "Run the reconciliation again; if it stays, report it to the platform's support.",
+  });

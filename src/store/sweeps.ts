@@ -1,0 +1,175 @@
+/** Reconciliations: each run, the differences that are known, and when both sides of a flow last agreed. */
+import type Database from "better-sqlite3";
+import { storedId } from "./ids.ts";
+
+export interface SweepRow {
+  readonly sweep: number;
+  /** What it was about: `2026-10-01..2026-10-31`, with a flow's name where it was one flow's. */
+  readonly scope: string;
+  readonly state: "reading" | "done" | "failed";
+  readonly askedBy: string;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  /** Requests to the platform. */
+  readonly requests: number;
+  /** Records by side and kind, JSON; null: it did not end. */
+  readonly counts: string | null;
+  readonly agrees: 0 | 1 | null;
+  readonly detail: string | null;
+}
+
+/** `seen` in one run, `open` once a second run has confirmed it. */
+type DifferenceState = "seen" | "open" | "cleared";
+
+/** A case that keeps both sides from agreeing, as a run found it. */
+export interface Found {
+  readonly kind: string;
+  /** What the reconciliation calls the case; its records may give it another key later. */
+  readonly key: string;
+  readonly bucket: string;
+  /** Of both sides' values: a decision binds to it. */
+  readonly digest: string;
+  /** The number that people know it by. */
+  readonly number: string;
+  readonly code: string;
+  readonly cause: string;
+  readonly next: string;
+}
+
+export interface DifferenceRow extends Found {
+  readonly difference: number;
+  readonly state: DifferenceState;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+export interface AgreementRow {
+  readonly flow: string;
+  readonly atMs: number;
+  readonly documents: number;
+  /** Null: what the flow carries has no amounts. */
+  readonly amount: string | null;
+}
+
+/** What the store knows of a record's newest delivery. */
+export interface StandingRow {
+  readonly delivery: number;
+  readonly state: string;
+  readonly version: string | null;
+  readonly receivedMs: number;
+  readonly code: string | null;
+  readonly cause: string | null;
+  readonly sinceMs: number | null;
+  readonly note: string | null;
+}
+
+const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, state,
+  first_ms as firstMs, last_ms as lastMs`;
+const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
+  counts, agrees, detail`;
+
+export function sweeps(database: Database.Database) {
+  const begin = database.prepare(
+    "insert into sweep (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
+  );
+  const end = database.prepare(
+    `update sweep set state = :state, ended_ms = :at, requests = :requests, counts = :counts, agrees = :agrees,
+       detail = :detail where sweep = :sweep and state = 'reading'`,
+  );
+  const abandon = database.prepare(
+    "update sweep set state = 'failed', ended_ms = ?, detail = 'the process ended' where state = 'reading'",
+  );
+  const last = database.prepare<[string], SweepRow>(
+    `select ${SWEEP} from sweep where scope = ? and state = 'done' order by sweep desc limit 1`,
+  );
+  const lastBy = database.prepare<[string], SweepRow>(
+    `select ${SWEEP} from sweep where asked_by = ? order by sweep desc limit 1`,
+  );
+  const find = database.prepare<[string, string], DifferenceRow>(
+    `select ${DIFFERENCE} from difference where kind = ? and case_key = ?`,
+  );
+  // Other values than before are told anew.
+  const see = database.prepare(
+    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, state, first_ms, last_ms,
+       last_sweep)
+     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, 'seen', :at, :at, :sweep)
+     on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
+       number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
+       last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
+       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
+       first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
+  );
+  const setState = database.prepare("update difference set state = ? where difference = ?");
+  const standing = database.prepare<[Buffer | string, number], StandingRow>(
+    `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
+     from record join delivery using (record) left join quarantine using (delivery)
+     where record.id = ? and record.flow = ? order by delivery desc limit 1`,
+  );
+  const inState = database.prepare<[string], DifferenceRow>(
+    `select ${DIFFERENCE} from difference where state = ? order by difference`,
+  );
+  const agreed = database.prepare(
+    `insert into agreement (flow, at_ms, documents, amount) values (:flow, :at, :documents, :amount)
+     on conflict (flow) do update set at_ms = excluded.at_ms, documents = excluded.documents, amount = excluded.amount`,
+  );
+  const agreements = database.prepare<[], AgreementRow>(
+    `select flow.name as flow, at_ms as atMs, documents, amount from agreement join flow using (flow) order by flow.flow`,
+  );
+  const lastSent = database
+    .prepare<[number], number | null>(
+      "select max(at_ms) from audit where request = ? and event = 'send'",
+    )
+    .pluck();
+  const recordsSince = database
+    .prepare<[number, string], number>(
+      "select count(*) from record where flow = ? and (version is null or version >= ?)",
+    )
+    .pluck();
+
+  return {
+    /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
+    begin(scope: string, askedBy: string, atMs: number): number {
+      abandon.run(atMs);
+      return Number(begin.run(scope, askedBy, atMs).lastInsertRowid);
+    },
+    end(
+      sweep: number,
+      row: Pick<SweepRow, "requests" | "counts" | "agrees" | "detail"> & {
+        readonly state: "done" | "failed";
+      },
+      atMs: number,
+    ): void {
+      end.run({ sweep, at: atMs, ...row });
+    },
+    /** The last run of this scope that ended well. */
+    last: (scope: string): SweepRow | null => last.get(scope) ?? null,
+    /** The last run that this one asked for, however it ended. */
+    lastBy: (askedBy: string): SweepRow | null => lastBy.get(askedBy) ?? null,
+
+    find: (kind: string, key: string): DifferenceRow | null => find.get(kind, key) ?? null,
+    /** As a run found it: `seen` when it is new, was cleared or has other values than before. */
+    see(found: Found, sweep: number, atMs: number): DifferenceRow {
+      see.run({ ...found, sweep, at: atMs });
+      return find.get(found.kind, found.key) as DifferenceRow;
+    },
+    /** Call it inside a transaction. */
+    setState(difference: number, state: DifferenceState): void {
+      setState.run(state, difference);
+    },
+    inState: (state: DifferenceState): DifferenceRow[] => inState.all(state),
+
+    /** Of a record's newest delivery; null: the record never came. */
+    standing: (flow: number, recordId: string): StandingRow | null =>
+      standing.get(storedId(recordId), flow) ?? null,
+
+    /** Both sides of a flow agree. `amount`: the sum of its documents, null where they have none. */
+    agreed(flow: number, documents: number, amount: string | null, atMs: number): void {
+      agreed.run({ flow, documents, amount, at: atMs });
+    },
+    agreements: (): AgreementRow[] => agreements.all(),
+    /** When a request's bytes last left; null: never. */
+    lastSentMs: (request: number): number | null => lastSent.get(request) ?? null,
+    /** How many records of a flow changed since a version, for what a run will cost. */
+    recordsSince: (flow: number, version: string): number => recordsSince.get(flow, version) ?? 0,
+  };
+}

@@ -1,0 +1,350 @@
+/** A reconciliation over HTTP against the sandbox, and books of which a test may change anything. */
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { root } from "../src/cli/demo/world.ts";
+import { openTables } from "../src/config/crossref.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import type { Holding } from "../src/core/holdings.ts";
+import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
+import type { Audit, Question } from "../src/engine/reconcile/reconcile.ts";
+import { push, runFlow } from "../src/engine/run.ts";
+import { times } from "./conformance/support.ts";
+import { customerInvoices } from "../mappings/canonical/customer-invoices.ts";
+import { supplierInvoices } from "../mappings/canonical/supplier-invoices.ts";
+import { usePlatform, never } from "./platform/support.ts";
+import { engineOn, type Bench } from "./support/engine.ts";
+import { tempFolder } from "./support/folder.ts";
+import { type Books, ledgerBooks } from "./support/ledger-books.ts";
+import type { CaseRow, Report } from "../src/reconcile/report.ts";
+import type { Source } from "../src/core/contract.ts";
+import type { Flow } from "../src/engine/engine.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+
+/** Of config/crossref. */
+const payer = "0942f541-2340-4858-9502-8b0979809fca";
+const issuer = "3c32a18c-b781-4efd-afcf-a5e1dcab93fb";
+
+/** Issued in October, one a day; the last ones are paid, and one is void. */
+const issued = (at: number, more: object = {}) => ({
+  invoiceNumber: `INV-${at}`,
+  payerCompanyId: payer,
+  status: at === 8 ? "VOID" : at >= 6 ? "PAID" : "OUTSTANDING",
+  subtotal: 100 + at,
+  tax: 8.25,
+  total: 108.25 + at,
+  dueDate: "2026-11-30T18:00:00Z",
+  createdAt: `2026-10-0${at}T15:00:00Z`,
+  updatedAt: `2026-10-0${at}T16:00:00Z`,
+  lineItems: [
+    { description: "Diesel", product: "ULSD-CLR", gallons: 50, rate: 2, amount: 100 + at },
+  ],
+  taxLines: [{ taxType: "AL State Diesel Tax", amount: 8.25 }],
+  ...more,
+});
+
+interface Office {
+  readonly bench: Bench;
+  readonly books: Books;
+  readonly flows: readonly Flow[];
+  readonly audit: Audit;
+  readonly ask: (question?: Partial<Question>, settles?: boolean) => Promise<Report>;
+}
+
+let office: Office;
+beforeEach(async () => {
+  await control.records(
+    "invoices",
+    times(8, (at) => issued(at + 1)),
+  );
+  const bill = { payerCompanyId: platform.company("supplier"), companyId: issuer };
+  await control.records("invoices", [issued(9, { ...bill, invoiceNumber: "B-1" })], "carrier");
+  office = await opened();
+  for (const flow of office.flows) await runFlow(office.bench.engine, flow, never);
+});
+
+async function opened(): Promise<Office> {
+  const clock = await platform.clock();
+  const bench = engineOn(tempFolder(), clock);
+  const { dayOf } = bench.engine;
+  const endpoint = platform.endpoint({ clock, dayOf });
+  const books = ledgerBooks(dayOf);
+  const tables = openTables(join(root, "config", "crossref"));
+  const engine = { ...bench.engine, tables };
+  const audit: Audit = {
+    endpoints: new Map([
+      ["platform", endpoint],
+      ["erp", books],
+    ]),
+    ignore: {},
+    spent: () => 0,
+  };
+  const flow = (name: string, mapping: Flow["mapping"], from: string, to: "invoices" | "bills") =>
+    bench.flow({
+      name,
+      mapping,
+      from: `platform.${from}`,
+      to: `erp.${to}`,
+      side: "platform",
+      source: endpoint.sources[from] as Source,
+      sink: books.sinks[to],
+    });
+  const flows = [
+    flow("invoices-issued", customerInvoices, "invoicesIssued", "invoices"),
+    flow("invoices-payable", supplierInvoices, "invoicesPayable", "bills"),
+  ];
+  return {
+    bench: { ...bench, engine },
+    books,
+    flows,
+    audit,
+    ask: async (question = {}, settles = false) =>
+      (
+        await keptReconciliation(
+          engine,
+          audit,
+          { period: null, flow: null, askedBy: "test", ...question },
+          settles,
+          never,
+        )
+      ).report,
+  };
+}
+
+const wrong = ({ cases }: Report): CaseRow[] =>
+  cases.filter(({ bucket }) => !["equal", "void on both", "out of scope"].includes(bucket));
+const inWords = (report: Report): string[] =>
+  wrong(report).map(({ bucket, number, cause, differences }) =>
+    [
+      bucket,
+      number,
+      cause?.code,
+      ...differences.map(({ field, platform, books }) => `${field} ${platform} ${books}`),
+    ].join(" | "),
+  );
+/** A case of a kind that is equal on both sides and still open. */
+function one(report: Report, kind = "invoice", at = 0): CaseRow {
+  const found = report.cases.filter(
+    (row) => row.kind === kind && row.bucket === "equal" && row.records.books[0]?.state === "open",
+  )[at];
+  if (found === undefined) throw new Error("nothing is equal");
+  return found;
+}
+const bookOf = ({ records }: CaseRow): string => records.books[0]?.id ?? "";
+const recordOf = ({ records }: CaseRow): string => records.platform[0]?.id ?? "";
+const edit = (id: string, change: (holding: Holding) => Holding): void => {
+  office.books.held.set(id, change(office.books.held.get(id) as Holding));
+};
+
+test("both sides agree after delivery, and the store says since when, over how many documents and how much", async () => {
+  const report = await office.ask();
+  expect(inWords(report)).toEqual([]);
+  expect(report).toMatchObject({ state: "done", agrees: true, failures: [], unasked: [] });
+  expect(report.totals.map(({ kind, bucket, cases }) => `${kind} ${bucket} ${cases}`)).toEqual([
+    "invoice out of scope 1",
+    "invoice equal 7",
+    "bill equal 1",
+  ]);
+  const { sweeps } = office.bench.store;
+  expect(sweeps.agreements()).toMatchObject([
+    { flow: "invoices-issued", documents: 7, amount: "785.75" },
+    { flow: "invoices-payable", documents: 1, amount: "117.25" },
+  ]);
+  expect(sweeps.lastBy("test")).toMatchObject({ state: "done", agrees: 1 });
+});
+
+test("what is changed, lost, entered or ended on one side only is told with both values, and clears itself once it is mended", async () => {
+  const before = await office.ask();
+  const [edited, lost, ended, paid] = [0, 1, 2, 3].map((at) => one(before, "invoice", at)) as [
+    CaseRow,
+    CaseRow,
+    CaseRow,
+    CaseRow,
+  ];
+  const kept = new Map(office.books.held);
+  edit(bookOf(edited), (held) => ({
+    ...held,
+    facts: {
+      ...held.facts,
+      party: "A-9999",
+      money: { ...held.facts.money, total: Decimal.of("1.00") },
+    },
+  }));
+  office.books.held.delete(bookOf(lost));
+  await control.patch("invoices", recordOf(ended), { status: "VOID" });
+  await control.patch("invoices", recordOf(paid), { status: "PAID" });
+  for (const flow of office.flows) await runFlow(office.bench.engine, flow, never);
+  // Brought over by the flows: now the books are put back to what they were.
+  for (const row of [ended, paid])
+    office.books.held.set(bookOf(row), kept.get(bookOf(row)) as Holding);
+
+  const report = await office.ask();
+  expect(report.agrees).toBe(false);
+  const told = new Map(wrong(report).map((row) => [row.number, row]));
+  expect([...told.keys()].toSorted()).toEqual(
+    [edited, lost, ended, paid].map(({ number }) => number).toSorted(),
+  );
+  expect(told.get(edited.number)).toMatchObject({ bucket: "differs", cause: { code: "fields" } });
+  expect(told.get(edited.number)?.differences).toEqual(
+    expect.arrayContaining([
+      { field: "party", platform: expect.stringMatching(/^A-/) as string, books: "A-9999" },
+      { field: "money.total", platform: edited.amount.platform, books: "1.00" },
+    ]),
+  );
+  expect(told.get(lost.number)).toMatchObject({ bucket: "only there", cause: { code: "gone" } });
+  expect(told.get(ended.number)).toMatchObject({
+    bucket: "differs",
+    cause: { code: "void-stands" },
+  });
+  expect(told.get(paid.number)?.differences).toContainEqual({
+    field: "state",
+    platform: "paid",
+    books: "open",
+  });
+  const { sweeps } = office.bench.store;
+  expect(sweeps.inState("seen")).toHaveLength(4);
+
+  for (const row of [edited, lost])
+    office.books.held.set(bookOf(row), kept.get(bookOf(row)) as Holding);
+  edit(bookOf(ended), (held) => ({ ...held, facts: { ...held.facts, state: "ended" } }));
+  edit(bookOf(paid), (held) => ({ ...held, facts: { ...held.facts, state: "paid" } }));
+  expect(inWords(await office.ask())).toEqual([]);
+  expect(sweeps.inState("seen")).toEqual([]);
+});
+
+describe("what is under way is no difference", () => {
+  test("a version that no walk has brought yet waits for the flow", async () => {
+    const row = one(await office.ask());
+    await control.advance(60);
+    await control.patch("invoices", recordOf(row), { dueDate: "2027-01-31T18:00:00Z" });
+    const report = await office.ask();
+    expect(inWords(report)).toEqual([expect.stringContaining(`waiting | ${row.number} | waiting`)]);
+  });
+
+  test("a record that changes while it is read is read again; one that never stands still waits", async () => {
+    const row = one(await office.ask());
+    let lists = 0;
+    let until = 1;
+    office.books.onList = async () => {
+      if (lists++ >= until) return;
+      await control.advance(1);
+      await control.patch("invoices", recordOf(row), { notes: `note ${lists}` });
+    };
+    const report = await office.ask();
+    expect(inWords(report)).toEqual([expect.stringContaining(`waiting | ${row.number}`)]);
+    expect(wrong(report)[0]?.cause?.message).toContain("the next run of");
+    lists = 0;
+    until = 1_000;
+    const restless = await office.ask();
+    expect(wrong(restless)[0]?.cause?.message).toContain("changed while it was read");
+  });
+
+  test("one that waits for a person in the quarantine says why", async () => {
+    const row = one(await office.ask());
+    await control.advance(60);
+    await control.patch("invoices", recordOf(row), { total: 5 });
+    await runFlow(office.bench.engine, office.flows[0] as Flow, never);
+    expect(inWords(await office.ask())).toEqual([
+      expect.stringContaining(`with a person | ${row.number} | with-a-person`),
+    ]);
+  });
+});
+
+test("a month is asked for with what is open, and a document whose partner lies outside it is not missing", async () => {
+  const before = await office.ask();
+  const paid = before.cases.find(
+    (row) =>
+      row.kind === "invoice" && row.bucket === "equal" && row.records.books[0]?.state === "paid",
+  ) as CaseRow;
+  edit(bookOf(paid), (held) => ({
+    ...held,
+    mark: null,
+    facts: { ...held.facts, days: { ...held.facts.days, date: "2020-01-31" } },
+  }));
+  const day = paid.day ?? "";
+  const report = await office.ask({ period: { from: day, to: day } });
+  expect(wrong(report).map(({ number, differences }) => [number, differences])).toEqual([
+    [paid.number, [{ field: "days.date", platform: day, books: "2020-01-31" }]],
+  ]);
+});
+
+test("an endpoint that cannot be asked is never equal", async () => {
+  const blind = { ...office.audit, endpoints: new Map([...office.audit.endpoints].slice(0, 1)) };
+  const question = { period: null, flow: null, askedBy: "test" };
+  const { report } = await keptReconciliation(office.bench.engine, blind, question, false, never);
+  expect(report).toMatchObject({ agrees: false, cases: [] });
+  expect(report.unasked.map(({ endpoint, kind }) => `${endpoint} ${kind}`)).toEqual([
+    "erp invoice",
+    "erp bill",
+  ]);
+});
+
+test("a record that was committed 8 or 60 minutes late is taken in by the daemon's run and delivered as usual", async () => {
+  await control.advance(3_600);
+  await control.patch("invoices", recordOf(one(await office.ask())), { notes: "seen" });
+  const { engine } = office.bench;
+  const [flow] = office.flows as [Flow];
+  await runFlow(engine, flow, never);
+  // Committed just now, with times before the watermark that the walk has reached.
+  const now = await control.now();
+  const late = (minutes: number) => {
+    const at = new Date(now - minutes * 60_000).toISOString();
+    return issued(1, { invoiceNumber: `LATE-${minutes}`, createdAt: at, updatedAt: at });
+  };
+  await control.records("invoices", [late(8), late(60)]);
+  await runFlow(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([
+    expect.stringContaining("only there | LATE-60 | missing"),
+    expect.stringContaining("only there | LATE-8 | missing"),
+  ]);
+  const position = engine.store.flows.position(flow.name);
+  await office.ask({}, true);
+  expect(engine.store.flows.position(flow.name)).toEqual(position);
+  await push(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([]);
+});
+
+test("a difference that a second run confirms goes to a person with its values, keeps its link, and clears by itself", async () => {
+  const row = one(await office.ask({}, true));
+  const [flow] = office.flows as [Flow];
+  const { store } = office.bench;
+  const kept = office.books.held.get(bookOf(row)) as Holding;
+  edit(bookOf(row), (held) => ({
+    ...held,
+    facts: { ...held.facts, days: { ...held.facts.days, due: "2027-01-01" } },
+  }));
+  await office.ask({}, true);
+  expect(store.questions.quarantine()).toEqual([]);
+  office.bench.clock.advance(16 * 60_000);
+  await office.ask({}, true);
+  expect(store.questions.quarantine()).toMatchObject([
+    {
+      code: "differs",
+      cause: expect.stringContaining("due date: erp 2027-01-01, platform 2026-11-30") as string,
+    },
+  ]);
+  expect(store.links.find("invoice", "platform", recordOf(row))).not.toBeNull();
+  // As long as it stands, it is with a person and not told again.
+  expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("with a person")]);
+  office.books.held.set(bookOf(row), kept);
+  expect(inWords(await office.ask({}, true))).toEqual([]);
+  expect(store.questions.quarantine()).toEqual([]);
+  expect(store.deliveries.counts(flow.flow).get("quarantined") ?? 0).toBe(0);
+});
+
+test("a side that shows less than half of what it showed fails the run, and nothing is judged", async () => {
+  const [first] = [...office.books.held.values()] as [Holding];
+  for (const at of times(20, (at) => `more ${at}`))
+    office.books.held.set(at, {
+      ...first,
+      id: at,
+      mark: null,
+      facts: { ...first.facts, number: at },
+    });
+  await office.ask();
+  office.books.held.clear();
+  const report = await office.ask();
+  expect(report).toMatchObject({ state: "failed", agrees: false, cases: [] });
+  expect(office.bench.store.sweeps.lastBy("test")).toMatchObject({ state: "failed" });
+});
