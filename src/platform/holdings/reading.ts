@@ -9,7 +9,8 @@ import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
-import { PAGES_MAX, patiently } from "../walk.ts";
+import { PAGES_MAX } from "../bounds.ts";
+import { patiently } from "../walk.ts";
 
 export interface Reader {
   readonly client: Exchanger;
