@@ -20,7 +20,7 @@ const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", 
 export const invoices = (books: Books): Source => source(books, ["posted", "paid", "cancelled"]);
 
 /** The same: what is paid, what is paid in part, and what is no longer. */
-export const paidInvoices = invoices;
+export const paidInvoices = (books: Books): Source => invoices(books);
 
 const FIELDS = [
   "number",
