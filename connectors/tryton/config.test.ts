@@ -36,7 +36,10 @@ test("what is left out is what most want: posted, our numbers, Tryton's own jour
     numbering: "platform",
     batch: 20,
     warehouse: "WH",
+    settleAfter: 26 * 3_600_000,
   });
+  expect(TrytonConfig.parse({ ...least, settleAfter: "0s" })).toMatchObject({ settleAfter: 0 });
+  expect(issue({ settleAfter: "soon" })).toBe("is not a duration such as 26h");
 });
 
 test.each([

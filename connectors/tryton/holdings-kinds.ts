@@ -9,6 +9,8 @@ import type {
   Scope,
 } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
+import type { Books } from "./books.ts";
+import { unavailable } from "./sources/unavailable.ts";
 
 /** Records that one call asks for. */
 export const LOT = 200;
@@ -36,3 +38,56 @@ export function holdingsOf(kinds: Kinds): Holdings {
     expect: (kind, items, signal) => of(kind).expect(items, signal),
   };
 }
+
+/**
+ * All records of a model, {@link LOT} a page, in the order of their database ids; the position is the last one.
+ * @throws SourceUnavailable
+ */
+export async function* pagesOf(
+  { tryton }: Books,
+  model: string,
+  from: Json | null,
+  signal: AbortSignal,
+  held: (ids: readonly number[]) => Promise<readonly Holding[]>,
+  domain: readonly unknown[] = [],
+): AsyncGenerator<HoldingPage> {
+  let last = typeof from === "number" ? from : 0;
+  try {
+    for (let goesOn = true; goesOn;) {
+      const ids = await tryton.call<number[]>(
+        `model.${model}.search`,
+        [[["id", ">", last], ...domain], 0, LOT, [["id", "ASC"]]],
+        { context: { active_test: false }, signal },
+      );
+      goesOn = ids.length === LOT;
+      last = ids.at(-1) ?? last;
+      yield { holdings: await held(ids), position: last, total: null, serverTime: null };
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+/** Database ids by one clause, inactive ones too. @throws TrytonFault */
+export const idsBy = (
+  { tryton }: Books,
+  model: string,
+  clause: readonly unknown[],
+  signal: AbortSignal,
+): Promise<number[]> =>
+  tryton.call<number[]>(`model.${model}.search`, [[clause], 0, null, [["id", "ASC"]]], {
+    context: { active_test: false },
+    signal,
+  });
+
+/** Of a kind that no sink writes. */
+export const notWritten =
+  (message: string): KindHoldings["expect"] =>
+  async (items) =>
+    items.map(() => ({
+      fault: {
+        code: "not-written-here",
+        message,
+        next: "Compare it with the platform: it starts in Tryton.",
+      },
+    }));

@@ -7,7 +7,7 @@ import type { Json } from "../../src/core/json.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "./documents.ts";
-import { type KindHoldings, LOT } from "./holdings-kinds.ts";
+import { type KindHoldings, LOT, pagesOf } from "./holdings-kinds.ts";
 import { type PaymentMove, paymentMoves } from "./payment-moves.ts";
 import { unavailable } from "./sources/unavailable.ts";
 import { day, stamp } from "./values.ts";
@@ -64,11 +64,27 @@ interface Held extends PaymentMove {
 async function* list(
   books: Books,
   kind: PaymentKind,
-  { dated, changedSince, open }: Scope,
+  scope: Scope,
   from: Json | null,
   signal: AbortSignal,
 ): AsyncGenerator<HoldingPage> {
-  const { tryton } = books;
+  const { company } = await books.tryton.session().catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  const side = kind === "payment" ? "receivable" : "payable";
+  const domain = [
+    ["company", "=", company],
+    ["state", "=", "posted"],
+    [`lines.account.type.${side}`, "=", true],
+    within(scope),
+  ];
+  const held = async (ids: readonly number[]): Promise<Holding[]> =>
+    (await heldIn(books, typeOf(kind), ids, signal)).map((one) => holdingOf(books, kind, one));
+  yield* pagesOf(books, "account.move", from, signal, held, domain);
+}
+
+/** What is open is not settled with anything: money on account. */
+function within({ dated, changedSince, open }: Scope): unknown[] {
   const union: unknown[] = ["OR"];
   if (dated !== null)
     union.push([
@@ -80,32 +96,16 @@ async function* list(
       union.push([field, ">=", stamp(changedSince.replace(/Z$/, ""))]);
   if (open)
     union.push([
-      ["lines.reconciliation", "=", null],
-      ["lines.account.reconcile", "=", true],
+      [
+        "lines",
+        "where",
+        [
+          ["reconciliation", "=", null],
+          ["account.reconcile", "=", true],
+        ],
+      ],
     ]);
-  const side = kind === "payment" ? "receivable" : "payable";
-  let last = typeof from === "number" ? from : 0;
-  try {
-    const { company } = await tryton.session();
-    for (let ids = [last]; ids.length > 0;) {
-      const domain = [
-        ["id", ">", last],
-        ["company", "=", company],
-        ["state", "=", "posted"],
-        [`lines.account.type.${side}`, "=", true],
-        union,
-      ];
-      const params = [domain, 0, LOT, [["id", "ASC"]]];
-      ids = await tryton.call<number[]>("model.account.move.search", params, { signal });
-      last = ids.at(-1) ?? last;
-      const held = await heldIn(books, typeOf(kind), ids, signal);
-      const holdings = held.map((one) => holdingOf(books, kind, one));
-      yield { holdings, position: last, total: null, serverTime: null };
-      if (ids.length < LOT) return;
-    }
-  } catch (error) {
-    throw unavailable(error);
-  }
+  return union;
 }
 
 /** By what links keep: `#12 payment:5f0c…`; `#12` before they had a mark. What is not there is left out. */

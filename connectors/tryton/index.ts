@@ -3,6 +3,10 @@ import { calendarOf } from "../../src/core/calendar.ts";
 import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
+import { holdingsOf } from "./holdings-kinds.ts";
+import { partyHoldings } from "./holdings-parties.ts";
+import { paymentHoldings } from "./holdings-payments.ts";
+import { priceHoldings } from "./holdings-prices.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
@@ -47,6 +51,12 @@ export const tryton = defineConnector<TrytonConfig>({
       sinks: opened(sinks, books),
       check: (signal) => checkTryton(books, signal),
       examine: (signal) => examineTryton(books, signal),
+      holdings: holdingsOf({
+        payment: paymentHoldings(books, "payment"),
+        "bill-payment": paymentHoldings(books, "bill-payment"),
+        party: partyHoldings(books),
+        price: priceHoldings(books),
+      }),
       close: () => wire.close(),
     };
   },

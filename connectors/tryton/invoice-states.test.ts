@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { thereAsBrought } from "../../src/core/contract.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
 import { pay } from "./pay.ts";
+import { paymentSink } from "./payments.ts";
 import {
   allInvoices,
   billDocument,
@@ -12,12 +14,16 @@ import {
   find,
   invoiceDocument,
   type InvoiceRow,
+  itemOf,
   losing,
+  paymentDocument,
   rows,
   send,
+  takeBack,
 } from "./sink.fixture.ts";
 
 const PAID = { status: "paid", paidDate: "2026-11-20" } as const;
+const never = new AbortController().signal;
 const VOID = { status: "void" } as const;
 
 /** Move lines that the pay wizard made, with what they say. */
@@ -43,8 +49,11 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const paid = { ...document, ...PAID };
     expect(await find(sink, paid)).toMatchObject({ found: "none" });
     const answer = await send(sink, paid);
-    expect(answer).toMatchObject({ name: "done", detail: `${document.number} paid` });
-    expect(await send(sink, paid)).toEqual(answer);
+    expect(answer).toMatchObject({
+      name: "done",
+      detail: `${document.number} paid; settled as one`,
+    });
+    expect(await send(sink, paid)).toMatchObject({ detail: `${document.number} paid` });
     expect(await find(sink, paid)).toMatchObject({ found: "exact", ids: [document.number] });
     expect(await payments(desk)).toMatchObject([
       {
@@ -60,8 +69,74 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const document = billDocument(PAID);
     expect(await send(billSink(desk.books), document)).toMatchObject({
       name: "done",
-      detail: "BILL-2026-00001 paid",
+      detail: "BILL-2026-00001 paid; settled as one",
     });
+  });
+
+  test("one that is paid waits for its payments, and when time is up the rest is settled as one, once", async () => {
+    const desk = deskIn(server);
+    const { books } = desk;
+    const sink = invoiceSink(books);
+    const document = invoiceDocument(PAID);
+    const settledSince = "2026-11-21T11:00:00.000Z";
+    const item = { ...itemOf(document), settledSince };
+    const request = { ...sink.freeze([item]), key: "fb1_test", items: [item], firstSentAt: null };
+    const until = "2026-11-22T13:00:00.000Z";
+    const detail = `${document.number} posted; waits for its payments until ${until}`;
+    const waiting = { name: "done", detail, ids: [document.number], waits: [until] };
+    expect(await sink.send(request, never)).toEqual(waiting);
+    expect(await sink.send(request, never)).toEqual(waiting);
+    expect(await sink.find(request, never)).toMatchObject({ found: "exact", waits: [until] });
+    const delivered = { id: document.id, counterpart: document.number, body: request.body };
+    expect(await sink.inspect?.([{ ...delivered, waitsUntil: until }], never)).toEqual([
+      thereAsBrought,
+    ]);
+
+    const part = paymentDocument({ invoice: document.number, amount: d("129.33") });
+    expect(await send(paymentSink(books), part)).toMatchObject({ name: "done" });
+    expect(await sink.send(request, never)).toEqual(waiting);
+    books.surroundings.now = () => new Date(until);
+    expect(await sink.find(request, never)).toMatchObject({ found: "none" });
+    const why = "the rest settled as one because no payment of it came within 26 h";
+    const settled = { detail: `${document.number} paid; ${why}`, ids: [document.number] };
+    expect(await sink.send(request, never)).toEqual({ name: "done", ...settled });
+    expect(await sink.send(request, never)).toMatchObject({ detail: `${document.number} paid` });
+    expect(await sink.find(request, never)).toMatchObject({ found: "exact" });
+    expect(await payments(desk)).toMatchObject([
+      { credit: d("129.33"), "move.": { description: `payment:${part.id} ACH 4711` } },
+      { credit: d("20000.00"), "move.": { description: `platform:${document.id} ${why}` } },
+    ]);
+
+    // What an accountant took back is not settled a second time.
+    const mark = [["description", "like", `platform:${document.id}%`]];
+    const [move] = await rows<{ id: number }>(desk, "account.move", mark);
+    await takeBack(desk, move?.id ?? 0);
+    expect(await sink.send(request, never)).toMatchObject({
+      name: "invalid",
+      fault: { code: "settled-before" },
+    });
+  });
+
+  test("payments that come in time settle it, and nothing is settled as one", async () => {
+    const desk = deskIn(server);
+    const { books } = desk;
+    const sink = billSink(books);
+    const document = billDocument(PAID);
+    const item = { ...itemOf(document), settledSince: "2026-11-21T11:00:00.000Z" };
+    const request = { ...sink.freeze([item]), key: "fb1_test", items: [item], firstSentAt: null };
+    const { ids: [number] = [] } = await sink.send(request, never);
+    for (const amount of ["129.33", "20000.00"]) {
+      const payment = paymentDocument({ type: "in", invoice: `${number}`, amount: d(amount) });
+      await send(paymentSink(books), payment);
+    }
+    const answer = { name: "done", detail: `${number} paid`, ids: [number] };
+    expect(await sink.send(request, never)).toEqual(answer);
+    expect(await payments(desk)).toMatchObject([{ debit: d("129.33") }, { debit: d("20000.00") }]);
+
+    // At once: settleAfter is 0s, or no flow brings payments.
+    const config = { ...books.config, settleAfter: 0 };
+    expect(billSink({ ...books, config }).freeze([item]).body).toContain('"until":null');
+    expect(sink.freeze([itemOf(document)]).body).toContain('"until":null');
   });
 
   test("only what no payment has covered is paid", async () => {

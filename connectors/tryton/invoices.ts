@@ -89,12 +89,7 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   // A button says nothing when it does nothing; and somebody may have deleted a draft.
   if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
     return { name: "failed", detail: `not all of it is done: ${detail}` };
-  return {
-    name: "done",
-    detail,
-    ids: idsOf(wanted, after),
-    waits: waitsOf(wanted, after, progress),
-  };
+  return { name: "done", detail, ids: idsOf(wanted, after), ...waitsOf(wanted, after, progress) };
 }
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
@@ -117,8 +112,12 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const detail = told(wanted, booked, progress);
   if (absent.length > 0 || progress.includes("open"))
     return { found: "none", detail: `not all of it is done: ${detail}` };
-  const waits = waitsOf(wanted, booked, progress);
-  return { found: "exact", ids: idsOf(wanted, booked), waits, detail };
+  return {
+    found: "exact",
+    ids: idsOf(wanted, booked),
+    ...waitsOf(wanted, booked, progress),
+    detail,
+  };
 }
 
 /** As they are now. */
@@ -144,15 +143,19 @@ const bookedAs = ({ surroundings }: Books, { document, until }: Wanted, entry: E
   waits: until !== null && surroundings.now().toISOString() < until,
 });
 
-const waitsOf = (
+/** Left out where none waits. */
+function waitsOf(
   wanted: readonly Wanted[],
   booked: readonly Booked[],
   progress: readonly Progress[],
-): Waits =>
-  wanted.map(({ document, until }) => {
+): { readonly waits?: Waits } {
+  if (!progress.includes("waits")) return {};
+  const waits = wanted.map(({ document, until }) => {
     const at = booked.findIndex((one) => one.document === document);
     return progress[at] === "waits" ? until : null;
   });
+  return { waits };
+}
 
 const entryIn = (booked: readonly Booked[], { document }: Wanted): Entry | undefined =>
   booked.find((one) => one.document === document)?.entry;

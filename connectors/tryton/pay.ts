@@ -36,7 +36,7 @@ export async function pay(books: Books, payment: ToPay): Promise<void> {
     const ask =
       how === "part"
         ? { type: "partial" }
-        : { type: "overpayment", lines: view.defaults.lines_to_pay };
+        : { type: "overpayment", lines: view.defaults.lines_to_pay, writeoff: null };
     await call("execute", session, { ask }, "pay");
   } finally {
     await call("delete", session).catch(() => {});

@@ -22,6 +22,7 @@ import {
   requestOf,
   rows,
   send,
+  takeBack,
 } from "./sink.fixture.ts";
 
 const never = new AbortController().signal;
@@ -39,16 +40,6 @@ async function inspect(
 
 /** `#12 payment:5f0c…` */
 const moveIn = ({ ids = [] }: Answer): number => Number(/^#(\d+)/.exec(ids[0] as string)?.[1]);
-
-/** As people take a payment back. */
-async function cancelMove({ clerk }: Desk, move: number): Promise<void> {
-  const context = { active_model: "account.move", active_id: move, active_ids: [move] };
-  const [session] = await clerk.call<[number]>("wizard.account.move.cancel.create", [], {
-    context,
-  });
-  const params = [session, { default: { description: "bounced" } }, "cancel"];
-  await clerk.call("wizard.account.move.cancel.execute", params, { context });
-}
 
 /** One invoice of 20129.33 in the books, and the sink of payments. */
 async function booked(desk: Desk) {
@@ -220,8 +211,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     );
     const [back, kept] = payments as [PaymentDocument, PaymentDocument];
     const [backId, keptId] = [await send(sink, back), await send(sink, kept)];
-    const move = moveIn(backId);
-    await cancelMove(desk, move);
+    await takeBack(desk, moveIn(backId));
     expect(await toPay()).toMatchObject({ amount_to_pay: d("20100.00") });
     expect(await find(sink, back)).toMatchObject({ found: "exact" });
     expect(await inspect(sink, back, backId)).toEqual([

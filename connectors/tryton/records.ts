@@ -76,6 +76,8 @@ export const InvoiceRecord = z.object({
   paidDate: dayOrNone,
   /** Settled by nothing but payments that the platform told us of: it knows already. */
   paidByPlatform: z.boolean(),
+  /** What is paid of it while a part is open, less what the platform told us of; null: nothing. */
+  paidByOthers: decimalOrNone.default(null),
   /** The platform's UUID of the invoice, when it came from there. */
   platformId: textOrNone,
   lines: z.array(InvoiceLine),

@@ -155,19 +155,21 @@ interface Sendable {
   readonly number: string;
 }
 
+export const itemOf = (document: Sendable, counterpart: string | null = null): Item => ({
+  number: document.number,
+  id: document.id,
+  revision: sha256(JSON.stringify(document)).slice(0, 22),
+  document,
+  counterpart,
+});
+
 /** Frozen as the engine does it. */
 export function requestOf(
   sink: Sink,
   documents: readonly Sendable[],
   counterparts: readonly (string | null)[] = [],
 ): Outgoing {
-  const items = documents.map((document, at): Item => ({
-    number: document.number,
-    id: document.id,
-    revision: sha256(JSON.stringify(document)).slice(0, 22),
-    document,
-    counterpart: counterparts[at] ?? null,
-  }));
+  const items = documents.map((document, at) => itemOf(document, counterparts[at]));
   return { ...sink.freeze(items), key: "fb1_test", items, firstSentAt: null };
 }
 
@@ -211,6 +213,24 @@ export const rows = <Row>(
   fields: readonly string[] = [],
 ): Promise<Row[]> =>
   clerk.call<Row[]>(`model.${model}.search_read`, [domain, 0, null, [["id", "ASC"]], fields]);
+
+/** As people take a payment back: its lines are settled with nothing any more, then its move is cancelled. */
+export async function takeBack(desk: Desk, move: number): Promise<void> {
+  const run = async (name: string, model: string, ids: readonly number[], states: object) => {
+    const context = { active_model: model, active_id: ids[0], active_ids: ids };
+    const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
+      desk.clerk.call<T>(`wizard.account.move.${name}.${step}`, params, { context });
+    const [session] = await call<[number]>("create");
+    await call("execute", session, states, name === "cancel" ? name : "unreconcile");
+  };
+  const lines = await rows<{ id: number }>(desk, "account.move.line", [
+    ["move", "=", move],
+    ["reconciliation", "!=", null],
+  ]);
+  const ids = lines.map(({ id }) => id);
+  if (ids.length > 0) await run("unreconcile_lines", "account.move.line", ids, {});
+  await run("cancel", "account.move", [move], { default: { description: "bounced" } });
+}
 
 export interface InvoiceRow {
   readonly id: number;

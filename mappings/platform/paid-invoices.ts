@@ -15,6 +15,8 @@ export interface ErpSettlement {
   readonly total: Decimal;
   /** Null when it was not exported. */
   readonly amountToPay: Decimal | null;
+  /** What of an open one was paid and not told by the platform; null: nothing. Left out: the ERP does not tell. */
+  readonly paidByOthers?: Decimal | null;
   /** The day of the last reconciliation (YYYY-MM-DD). An invoice over nothing is paid without one. */
   readonly reconciled: string | null;
 }
@@ -43,9 +45,13 @@ export function settled(
   };
 }
 
-/** Why it is not paid. @throws Refused for one that was: the platform cannot be told that it no longer is. */
+/**
+ * Why it is not paid. @throws Refused for one that was, since the platform cannot be told that it no longer is, and for
+ * one that is paid in part (specification part 4: an invoice is marked paid as a whole)
+ * @throws WaitsFor when a part is paid of one that is not on the platform yet
+ */
 function unpaid(invoice: ErpSettlement, references: References): string {
-  const { state, total, amountToPay } = invoice;
+  const { state, total, amountToPay, paidByOthers = null } = invoice;
   if (references.find(INVOICE_PAYMENT, invoice.key) !== null)
     throw new Refused({
       code: "unpaid-after-delivery",
@@ -54,5 +60,12 @@ function unpaid(invoice: ErpSettlement, references: References): string {
       field: "State",
     });
   if (state !== "posted") return state;
+  if (paidByOthers !== null && references.counterpart("invoice", invoice.key) !== null)
+    throw new Refused({
+      code: "partly-paid",
+      message: `${paidByOthers.fixed(2)} of ${total.fixed(2)} was paid in the ERP, ${amountToPay?.fixed(2) ?? "the rest"} is open: the platform takes no part of a payment`,
+      next: "Tell the customer if it matters. It is delivered by itself when it is paid in full, and goes away when the payment is taken back; or resolve it here.",
+      field: "Amount to Pay",
+    });
   return amountToPay === null || amountToPay.equals(total) ? "not paid" : "partly paid";
 }

@@ -16,7 +16,10 @@ export const paidInvoices = defineMapping({
   map(invoice, references) {
     if (invoice.type !== "out") return skip("supplier invoice");
     if (invoice.state === "paid" && invoice.paidByPlatform) return skip("paid on the platform");
-    return settled({ ...invoice, key: invoice.number, reconciled: invoice.paidDate }, references);
+    // Of those that came from the platform their own delivery tells it: see the sink's inspect.
+    const paidByOthers = invoice.platformId === null ? invoice.paidByOthers : null;
+    const { number: key, paidDate: reconciled } = invoice;
+    return settled({ ...invoice, key, reconciled, paidByOthers }, references);
   },
   figures: () => ({ amount: null, gallons: null }),
 });

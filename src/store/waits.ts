@@ -65,7 +65,8 @@ export function waits(database: Database.Database) {
     )
     .pluck();
   const ofFlow = database.prepare<[number], { count: number; untilMs: number | null }>(
-    "select count(*) as count, max(until_ms) as untilMs from wait where flow = ?",
+    `select count(*) as count, max(wait.until_ms) as untilMs from ${NEWEST}
+       and delivery.state in ('delivered', 'skipped')`,
   );
 
   return {

@@ -11,6 +11,7 @@ import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
 import { tempFolder } from "../support/folder.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
+import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
 import { sideOf, text } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, type OwnInvoice } from "./office.ts";
@@ -110,6 +111,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     ]);
     await expectEqualBooks(site);
     await expectEachOnce(site);
+    await expectEachPaymentAsItself(site);
   });
 
   test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
@@ -209,7 +211,8 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     const site = await inStep();
     const { tryton, control } = site;
     const issued = await bookedOf(site, "out");
-    const [part, full, taken, corrected, counter, disputed] = issued as [
+    const [part, full, taken, corrected, counter, disputed, lone] = issued as [
+      Bill,
       Bill,
       Bill,
       Bill,
@@ -219,13 +222,15 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     ];
     const [bill] = (await bookedOf(site, "in")) as [Bill];
     const paidAt = new Date().toISOString();
-    const before = (await site.records("invoices")).find(
-      ({ id }) => id === corrected.id,
-    ) as Members;
+    const was = await site.records("invoices");
+    const asBooked = new Map(
+      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
+    );
 
     await pay(site, part, 0.5);
     await pay(site, full);
     await control.patch("invoices", full.id, { status: "PAID", paidAt });
+    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
     await control.patch("invoices", taken.id, { status: "VOID" });
     await control.patch("invoices", disputed.id, { status: "DISPUTED" });
     await control.patch("invoices", corrected.id, oneCentMore(corrected));
@@ -240,16 +245,18 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     await newCustomer(tryton, "C-902", "Comal Ready Mix");
     const own = [...ownInvoices, await newInvoice(tryton, "C-902", today, ["300", "2.4999"])];
 
-    for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
+    const waiting = { ...IN_STEP, out: expect.stringMatching(ONE_WAITS) as unknown };
+    for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(waiting);
     expect(await causes(site)).toEqual([
       expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
       expect.stringMatching(/^no-constant: /),
     ]);
-    await expectEqualBooks(site, own, new Map([[corrected.id, before]]));
+    await expectEqualBooks(site, own, asBooked);
     await expectEachOnce(site);
     const states = new Map((await bookedInvoices(tryton)).map((one) => [one.number, one.state]));
     const stateOf = ({ invoiceNumber }: Bill) => states.get(invoiceNumber);
-    expect([part, full, taken, counter, disputed].map(stateOf)).toEqual([
+    expect([lone, part, full, taken, counter, disputed].map(stateOf)).toEqual([
+      "posted",
       "posted",
       "paid",
       "cancelled",
@@ -262,10 +269,15 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
 
     const settled = await footprint(site);
-    expect(await site.command("once")).toEqual(IN_STEP);
+    expect(await site.command("once")).toEqual(waiting);
     expect(await footprint(site)).toEqual(settled);
+    const { steps } = await site.ask<Trace>("trace", lone.invoiceNumber);
+    expect(steps.map(({ event }) => event)).toContain("waits");
   });
 });
+
+const ONE_WAITS =
+  /^In step\.\n\ninvoices-issued: 1 document waits for payments, until \d.* at the latest\.\n$/;
 
 const CONFIRMED = new Set([
   "CONFIRMED",
@@ -297,6 +309,27 @@ async function expectEachOnce(site: Site): Promise<void> {
   expect(marks.length).toBeGreaterThan(280);
   const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
   expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
+}
+
+/** With its method and its reference; and nothing was settled as one. */
+async function expectEachPaymentAsItself(site: Site): Promise<void> {
+  const described = async (mark: string): Promise<string[]> => {
+    const rows = await site.tryton.rows<{ description: string }>(
+      "account.move",
+      [["description", "like", `${mark}:%`]],
+      "description",
+    );
+    return rows.map(({ description }) => description).sort();
+  };
+  const records = await site.records("payments");
+  const succeeded = records.filter(({ status }) => status === "SUCCEEDED");
+  const said = await described("payment");
+  for (const { id, method, reference } of succeeded)
+    expect(said.filter((one) => one.startsWith(`payment:${text(id)} ${text(method)}`))).toEqual([
+      expect.stringContaining(reference === null ? "" : text(reference)),
+    ]);
+  expect(said.length).toBe(succeeded.length);
+  expect(await described("platform")).toEqual([]);
 }
 
 const doubled = (names: readonly string[]): string[] =>
@@ -341,55 +374,4 @@ async function pricesOf(site: Site): Promise<Record<string, string>> {
   return Object.fromEntries(
     prices.map(({ product, price }) => [text(product), number(price).plain()] as const),
   );
-}
-
-/** An invoice as the control interface shows and takes it. */
-interface Bill {
-  readonly id: string;
-  readonly companyId: string;
-  readonly payerCompanyId: string;
-  readonly invoiceNumber: string;
-  readonly status: string;
-  readonly subtotal: number;
-  readonly total: number;
-  readonly lineItems: readonly { readonly amount: number }[];
-}
-
-/** Those that came from the platform and that nobody has paid. */
-async function bookedOf(site: Site, type: "out" | "in"): Promise<Bill[]> {
-  const field = type === "out" ? "companyId" : "payerCompanyId";
-  const bills = (await site.control.stored("invoices")) as unknown as Bill[];
-  return bills.filter(
-    (one) =>
-      one[field] === site.companyId &&
-      one.status === "OUTSTANDING" &&
-      !one.invoiceNumber.startsWith("INV-"),
-  );
-}
-
-/** A payment that went through, of a part or of all. */
-async function pay({ control }: Site, bill: Bill, part = 1): Promise<void> {
-  const amount = Math.round(bill.total * part * 100) / 100;
-  const paidAt = new Date().toISOString();
-  await control.records("payments", [
-    {
-      ownerCompanyId: bill.companyId,
-      invoiceId: bill.id,
-      amount,
-      method: "ACH",
-      reference: "ACH-471147",
-      status: "SUCCEEDED",
-      paidAt,
-    },
-  ]);
-}
-
-function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
-  const more = (amount: number): number => Math.round(amount * 100 + 1) / 100;
-  const [line, ...rest] = lineItems;
-  return {
-    subtotal: more(subtotal),
-    total: more(total),
-    lineItems: [{ ...line, amount: more(line?.amount ?? 0) }, ...rest],
-  };
 }

@@ -3,7 +3,7 @@
  * an invoice anew, and from then on Tryton lets nobody change its lines or taxes; so the invoice's own stamp is enough.
  */
 import type { Change, Source } from "../../../src/core/contract.ts";
-import type { Decimal } from "../../../src/core/decimal.ts";
+import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
@@ -19,8 +19,8 @@ const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", 
 /** A draft is not told: it has no number, and it may still change without a stamp. */
 export const invoices = (books: Books): Source => source(books, ["posted", "paid", "cancelled"]);
 
-/** Those that are settled in full. */
-export const paidInvoices = (books: Books): Source => source(books, ["paid"]);
+/** The same: what is paid, what is paid in part, and what is no longer. */
+export const paidInvoices = (books: Books): Source => invoices(books);
 
 const FIELDS = [
   "number",
@@ -41,6 +41,12 @@ const FIELDS = [
   "move",
   "lines_to_pay.maturity_date",
   "lines_to_pay.reconciliation.lines.move.description",
+  "lines_to_pay.reconciliation.lines.debit",
+  "lines_to_pay.reconciliation.lines.credit",
+  "payment_lines.move.description",
+  "payment_lines.debit",
+  "payment_lines.credit",
+  "payment_lines.reconciliation",
   "lines.type",
   "lines.product.code",
   "lines.product.name",
@@ -131,6 +137,7 @@ interface InvoiceRow {
   readonly reconciled: string | null;
   readonly move: number | null;
   readonly "lines_to_pay.": readonly DueRow[];
+  readonly "payment_lines.": readonly (SettlingRow & { readonly reconciliation: number | null })[];
   readonly "lines.": readonly LineRow[];
   readonly "taxes.": readonly {
     readonly description: string;
@@ -154,11 +161,14 @@ interface LineRow {
 interface DueRow {
   readonly maturity_date: string | null;
   /** Of this line with what settled it. */
-  readonly "reconciliation.": {
-    readonly "lines.": readonly {
-      readonly "move.": { readonly id: number; readonly description: string | null };
-    }[];
-  } | null;
+  readonly "reconciliation.": { readonly "lines.": readonly SettlingRow[] } | null;
+}
+
+interface SettlingRow {
+  readonly id: number;
+  readonly debit: Number;
+  readonly credit: Number;
+  readonly "move.": { readonly id: number; readonly description: string | null };
 }
 
 function changeOf(row: InvoiceRow): Change {
@@ -181,6 +191,7 @@ function changeOf(row: InvoiceRow): Change {
     amountToPay: exact(row.amount_to_pay),
     paidDate: row.reconciled,
     paidByPlatform: isPaidByPlatform(row),
+    paidByOthers: paidByOthers(row),
     platformId: platformIdIn(row.comment),
     lines: row["lines."].filter(({ type }) => type === "line").map(lineOf),
     taxes: row["taxes."].map((tax) => ({
@@ -211,6 +222,20 @@ function isPaidByPlatform({ state, move, "lines_to_pay.": due }: InvoiceRow): bo
     .filter((line) => line["move."].id !== move);
   if (state !== "paid" || settling.length === 0) return false;
   return settling.every((line) => isOurPayment(line["move."].description));
+}
+
+/** Payments of an open invoice are settled with it in full, or with one of its terms, or not yet. */
+function paidByOthers(row: InvoiceRow): Decimal | null {
+  if (row.state !== "posted") return null;
+  const settled = row["lines_to_pay."].flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
+  const unsettled = row["payment_lines."].filter(({ reconciliation }) => reconciliation === null);
+  const ours = [...settled, ...unsettled].filter((line) => isOurPayment(line["move."].description));
+  const amounts = new Map(
+    ours.map(({ id, debit, credit }) => [id, exact(credit).minus(exact(debit))]),
+  );
+  const paid = exact(row.total_amount).minus(exact(row.amount_to_pay));
+  const others = paid.minus(Decimal.sum([...amounts.values()]));
+  return others.sign > 0 ? others : null;
 }
 
 const lastOf = (days: readonly (string | null)[]): string | null =>

@@ -32,15 +32,22 @@ const FIELDS = [
   "addresses.country.code",
 ];
 
-export const parties = ({ tryton, ...books }: Books): Source =>
-  feed({ tryton, ...books }, PARTS, async (ids, signal) => {
-    const rows = await tryton.call<PartyRow[]>(
-      "model.party.party.search_read",
-      [[["id", "in", ids]], 0, null, [["id", "ASC"]], FIELDS],
-      { context: { active_test: false }, signal },
-    );
-    return rows.map(changeOf);
-  });
+export const parties = (books: Books): Source =>
+  feed(books, PARTS, (ids, signal) => partyChanges(books, ids, signal));
+
+/** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonFault */
+export async function partyChanges(
+  { tryton }: Books,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly Change[]> {
+  const rows = await tryton.call<PartyRow[]>(
+    "model.party.party.search_read",
+    [[["id", "in", ids]], 0, null, [["id", "ASC"]], FIELDS],
+    { context: { active_test: false }, signal },
+  );
+  return rows.map(changeOf);
+}
 
 interface PartyRow {
   readonly code: string;

@@ -26,33 +26,40 @@ const FIELDS = [
   "product.default_uom.symbol",
 ];
 
-export const prices = ({ tryton, ...books }: Books): Source =>
-  feed({ tryton, ...books }, PARTS, async (ids, signal) => {
-    const { company } = await tryton.session();
-    const lists = await tryton.call<{ name: string }[]>(
-      "model.product.price_list.search_read",
-      [[["id", "in", ids]], 0, null, null, ["name"]],
-      { signal },
-    );
-    // By name: two lists of one name would be two prices of one terminal.
-    const domain = [
-      ["price_list.name", "in", lists.map(({ name }) => name)],
-      ["price_list.company", "=", company],
-      ["product", "!=", null],
-    ];
-    // As Tryton looks for the line that counts: the first one in this order.
-    const order = [
-      ["price_list", "ASC"],
-      ["sequence", "ASC"],
-      ["id", "ASC"],
-    ];
-    const rows = await tryton.call<LineRow[]>(
-      `model.${MODEL}.search_read`,
-      [domain, 0, null, order, FIELDS],
-      { signal },
-    );
-    return [...Map.groupBy(rows, idOf).values()].map(changeOf);
-  });
+export const prices = (books: Books): Source =>
+  feed(books, PARTS, (ids, signal) => priceChanges(books, ids, signal));
+
+/** All prices of these lists as they are now, one per list's name and product. @throws TrytonFault */
+export async function priceChanges(
+  { tryton }: Books,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly Change[]> {
+  const { company } = await tryton.session();
+  const lists = await tryton.call<{ name: string }[]>(
+    "model.product.price_list.search_read",
+    [[["id", "in", ids]], 0, null, null, ["name"]],
+    { signal },
+  );
+  // By name: two lists of one name would be two prices of one terminal.
+  const domain = [
+    ["price_list.name", "in", lists.map(({ name }) => name)],
+    ["price_list.company", "=", company],
+    ["product", "!=", null],
+  ];
+  // As Tryton looks for the line that counts: the first one in this order.
+  const order = [
+    ["price_list", "ASC"],
+    ["sequence", "ASC"],
+    ["id", "ASC"],
+  ];
+  const rows = await tryton.call<LineRow[]>(
+    `model.${MODEL}.search_read`,
+    [domain, 0, null, order, FIELDS],
+    { signal },
+  );
+  return [...Map.groupBy(rows, idOf).values()].map(changeOf);
+}
 
 interface LineRow {
   readonly id: number;

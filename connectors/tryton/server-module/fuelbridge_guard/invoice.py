@@ -88,6 +88,7 @@ class Invoice(metaclass=PoolMeta):
                 ask = {'type': 'partial'}
                 if start['amount'] > cls(id_).amount_to_pay:
                     lines = answer['view']['defaults']['lines_to_pay']
-                    ask = {'type': 'overpayment', 'lines': lines}
+                    ask = {'type': 'overpayment', 'lines': lines,
+                        'writeoff': None}
                 Pay.execute(session, {'ask': ask}, 'pay')
             Pay.delete(session)
