@@ -13,6 +13,7 @@ import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
+import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
 import { underWay } from "./under-way.ts";
 
@@ -106,5 +107,6 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     links: links(database),
     journal: journal(database),
     questions: questions(database),
+    remembered: remembered(database),
   };
 }
