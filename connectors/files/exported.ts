@@ -27,6 +27,8 @@ export interface Export {
   readonly holdings: readonly Holding[];
   /** When the ERP wrote it, ISO 8601 UTC. */
   readonly at: string;
+  /** How many files it is made of. */
+  readonly parts: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function newestExport(
     const changes = await changesIn(folder, set, layout, config);
     if (changes === null) continue;
     const holdings = changes.map((change) => holdingOf(layout.name, change));
-    return { holdings, at: new Date(ageOf(set)).toISOString() };
+    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
   }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
     next: "Export it once more in the ERP, and leave the newest file in the archive folder.",

@@ -233,6 +233,15 @@ test("exports are told as of the newest file that was read", async () => {
   expect(paid?.facts.number).toBe(paid?.id);
   expect(paid?.facts.money?.open?.sign).toBe(0);
   expect(paid?.change?.text).toContain('"lines":[{');
+  // The heads once more, newer, for what is paid: the lines stay what a mapping takes.
+  await mkdir(join(folder, "heads"));
+  await copyFile(
+    join(EXPORTS, "customer-invoices.csv"),
+    join(folder, "heads/customer-invoices.csv"),
+  );
+  const heads = { ...picks.invoiceHeads, folder: "heads" };
+  const both = openIn(folder, { sources: { heads, ...sources } });
+  expect(await allOf(both, "invoice")).toEqual(await allOf(opened, "invoice"));
   const [price] = await allOf(opened, "price");
   expect(price?.facts.number).toBe(price?.id);
 });

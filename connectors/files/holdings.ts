@@ -157,15 +157,22 @@ async function namesIn(path: string): Promise<string[]> {
 
 /**
  * An export that shows a document which we wrote (the same number and party) tells of that document: what it says
- * counts if it is the newer one of the two.
+ * counts if it is the newer one of the two. Of two exports of one list the newer counts; what a mapping takes is of the
+ * one with more parts, for invoices may be exported with their lines, and their heads again for what is paid.
  */
 function joined(written: readonly Ours[], exports: readonly Export[]): Holding[] {
   const ours = new Map(written.map((one) => [keyOf(one.holding), one]));
   const holdings = new Map(written.map(({ holding }) => [holding.id, holding]));
-  for (const { holdings: exported, at } of exports)
+  const mapped = new Map(
+    exports
+      .toSorted((one, other) => one.parts - other.parts)
+      .flatMap((one) => one.holdings.map(({ id, change }) => [id, change])),
+  );
+  for (const { holdings: exported, at } of exports.toSorted((a, b) => (a.at < b.at ? -1 : 1)))
     for (const holding of exported) {
       const own = ours.get(keyOf(holding));
-      if (own === undefined) holdings.set(holding.id, holding);
+      const change = mapped.get(holding.id) ?? holding.change;
+      if (own === undefined) holdings.set(holding.id, { ...holding, change });
       else if (own.deliveredAt < at) holdings.set(own.holding.id, shownBy(own.holding, holding));
     }
   return [...holdings.values()];

@@ -87,8 +87,7 @@ function elementShape(list: z.ZodType | undefined): Shape {
   return { line: list, ...(shape as Shape) };
 }
 
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
 
 function cell(value: unknown, field: string, writing: Writing): string | Decimal | null {
   if (value === null || value === undefined) return null;
