@@ -49,7 +49,7 @@ const NAME_MAX = 100;
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
 
-const OPERATIONS: Readonly<Record<DocumentName, string>> = {
+export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
   orders: "file.order.deliver",
   "delivery-tickets": "file.delivery-ticket.deliver",
   "customer-invoices": "file.customer-invoice.deliver",
@@ -168,7 +168,7 @@ function fileSink(config: SinkConfig, folder: string, surroundings: Surroundings
   };
 }
 
-const writingOf = (
+export const writingOf = (
   { spreadsheetSafe, timeZone }: SinkConfig,
   { dayOf }: Surroundings,
 ): Writing => ({
