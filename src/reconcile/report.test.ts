@@ -127,6 +127,18 @@ describe("what could hide a difference", () => {
     expect(row?.amount.platform).toBe("0.00");
   });
 
+  test("a link that no record confirms joins nothing; the other record is named beside", () => {
+    const site = ground();
+    const pair = site.take("invoice", ({ by }) => by === "link");
+    site.facts("books", pair, (facts) => ({ ...facts, number: "X", party: "A-00000", words: {} }));
+    const rows = open(site);
+    expect(rows.map(({ bucket }) => bucket)).toEqual(["only there", "only here"]);
+    expect(rows.map(({ suspects }) => suspects[0])).toEqual([
+      "books X, by the store's link",
+      expect.stringMatching(/^platform FL-\d+, by the store's link$/),
+    ]);
+  });
+
   test("an acceptance is of exactly these values: the next difference is told", () => {
     const site = ground();
     const pair = site.take("invoice");
