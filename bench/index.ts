@@ -1,6 +1,7 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|sandbox]`: without a name all of them, one after the other. Figures move with the machine;
- * the ratios, taken in one run, are what counts. A target that is missed is said and fails nothing.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|sandbox]`: without a name all of them, one after the other.
+ * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
+ * fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";

@@ -44,7 +44,12 @@ function caseOf(
           ...(claimed?.contradictions ?? []),
           ...nodes.flatMap((node) => foreignMark(node, table, tables)),
         ],
-    suspects: isOneSided ? [...new Set(nodes.flatMap(suspects))].slice(0, SUSPECTS_MAX) : [],
+    suspects: isOneSided
+      ? [...new Set([...(claimed?.unproven ?? []), ...nodes.flatMap(suspects)])].slice(
+          0,
+          SUSPECTS_MAX,
+        )
+      : [],
     turned: isOneSided ? turnedOf(nodes, tables) : null,
     lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
   };
@@ -71,6 +76,8 @@ function partiesOf(
 
 interface Claim {
   readonly contradictions: Contradiction[];
+  /** Partners by links that no record confirms. */
+  readonly unproven: string[];
   lost: string | null;
 }
 type Claims = Map<Group, Claim>;
@@ -79,7 +86,7 @@ type Claims = Map<Group, Claim>;
 function claimsOf(tables: Tables, links: readonly Link[]): Claims {
   const claims: Claims = new Map();
   const claimOf = (group: Group): Claim => {
-    const claim = claims.get(group) ?? { contradictions: [], lost: null };
+    const claim = claims.get(group) ?? { contradictions: [], unproven: [], lost: null };
     claims.set(group, claim);
     return claim;
   };
@@ -96,6 +103,8 @@ function claimsOf(tables: Tables, links: readonly Link[]): Claims {
       const claim = claimOf(own.group);
       if (other === undefined && !isMatched(own))
         claim.lost = side === "platform" ? erpId : platformId;
+      else if (other !== undefined && !isMatched(own))
+        claim.unproven.push(`${other.side} ${named(other, other.holding.id)}, by the store's link`);
       else if (isMatched(own))
         claim.contradictions.push({
           platform: `${named(ends.platform, platformId)} by the link`,

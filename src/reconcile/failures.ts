@@ -26,11 +26,13 @@ export interface Count {
 
 export function failuresOf(read: {
   readonly rows: Records;
+  /** Of the rows. */
+  readonly controls: readonly Control[];
   readonly cases: readonly Case[];
   readonly lists: readonly ListCount[];
   readonly previous: readonly Count[];
 }): string[] {
-  const { rows, cases, lists, previous } = read;
+  const { rows, controls, cases, lists, previous } = read;
   return [
     ...lists.flatMap(({ side, kind, what, total, distinct }) =>
       total === null || total === distinct
@@ -50,7 +52,7 @@ export function failuresOf(read: {
           ];
     }),
     ...unlike(
-      controlsOf(rows),
+      controls,
       controlsOf({
         platform: cases.flatMap(({ platform }) => platform),
         books: cases.flatMap(({ books }) => books),
@@ -75,14 +77,13 @@ const lineOf = ({ side, kind, count, amount, open, ids }: Control): string =>
   `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} ids ${ids}`;
 
 /** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
-export function untied(cases: readonly CaseRow[], rows: Records): string[] {
+export function untied(cases: readonly CaseRow[], controls: readonly Control[]): string[] {
   const unequal = cases.filter(
     ({ bucket, amount }) =>
       agreeing.has(bucket) &&
       bucket !== "out of scope" &&
       !Decimal.of(amount.platform).equals(Decimal.of(amount.books)),
   );
-  const controls = controlsOf(rows);
   const sums = sides.flatMap((side) =>
     controls
       .filter((control) => control.side === side)

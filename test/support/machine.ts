@@ -1,6 +1,6 @@
 /**
- * Real servers and programs that tests speak to, from the packages of Debian. The set-up of the test run installs what is missing,
- * once, and starts none of it: each test starts its own, on a free port, with files of its own.
+ * Real servers and programs that tests use, from the packages of Debian. The set-up of the test run installs what is
+ * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
