@@ -146,11 +146,20 @@ export interface Sink {
    * the request wrote; else null. Pure.
    */
   recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
+  /** Where documents may arrive without counting yet, as drafts. */
+  readonly unfinished?: Unfinished;
   /**
    * How documents that were delivered stand there now, one inspection each, in their order. Left out where nothing can
    * be asked. @throws SourceUnavailable when it cannot be read now
    */
   inspect?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly Inspection[]>;
+}
+
+export interface Unfinished {
+  /** Of the fault in an answer or a finding. */
+  readonly code: string;
+  /** Which of these (the receiver's ids) still are, in their order. @throws SourceUnavailable */
+  still(counterparts: readonly string[], signal: AbortSignal): Promise<readonly boolean[]>;
 }
 
 /** A configured connector, or the platform. */

@@ -13,6 +13,8 @@ export interface Answer {
   readonly ids?: readonly (string | null)[];
   /** With a refusal: why, in words for people. */
   readonly fault?: Fault;
+  /** With `done` and `replayed`: it is there, and a person has to do the rest there. */
+  readonly unfinished?: Fault;
   /** We were told to wait this long. */
   readonly waitMs?: number;
   /** The receiver's own id of the exchange, for its support. */
@@ -89,7 +91,13 @@ export type AnswerName = keyof typeof answerRules;
 /** What a read-back found. */
 export type Finding =
   /** Exactly this content, once. */
-  | { readonly found: "exact"; readonly ids: readonly (string | null)[]; readonly detail: string }
+  | {
+      readonly found: "exact";
+      readonly ids: readonly (string | null)[];
+      readonly detail: string;
+      /** It is there, and a person has to do the rest there. */
+      readonly unfinished?: Fault;
+    }
   /** The same number with other content. `fault`: in words for people, where nothing was sent yet. */
   | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */

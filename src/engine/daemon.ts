@@ -7,6 +7,7 @@ import { later, type Moment, reached } from "../core/moment.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
+import { finish } from "./unfinished.ts";
 import { verify, verifyDue } from "./verify.ts";
 import { nextDue } from "./schedule.ts";
 
@@ -177,6 +178,8 @@ export class Daemon {
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {
     const now = this.#engine.clock.now();
     if (!verifyDue(lane.verified, now)) return;
+    const finished = await finish(this.#engine, lane.flow, signal);
+    if (finished > 0) this.#engine.note("finished", { flow: lane.flow.name, documents: finished });
     const gone = await verify(this.#engine, lane.flow, signal);
     if (gone !== null) lane.verified = now;
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });

@@ -19,6 +19,7 @@ import { keyOf } from "./key.ts";
 import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
+import { leaveUnfinished } from "./unfinished.ts";
 import { reassigned } from "./verify.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
@@ -291,6 +292,7 @@ function apply(
   switch (request.machine.state) {
     case "done":
       arrived(engine, flow, carried, ("ids" in cause && cause.ids) || [], at);
+      leaveUnfinished(engine, carried, cause);
       accepted(flow.sink, engine.store.lots, request.request, carried);
       break;
     case "rejected":

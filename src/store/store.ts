@@ -15,6 +15,7 @@ import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { requests } from "./requests.ts";
 import { underWay } from "./under-way.ts";
+import { unfinished } from "./unfinished.ts";
 
 /** Nothing fills the space that is kept free within this time. */
 const SPACE_EVERY_MS = 100;
@@ -103,6 +104,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     losses: losses(database),
     requests: requests(database, leaving),
     underWay: underWay(database),
+    unfinished: unfinished(database),
     links: links(database),
     journal: journal(database),
     questions: questions(database),
