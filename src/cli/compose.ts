@@ -91,6 +91,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
     const endpoints = openEndpoints(config, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
+    const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
       spent: carriers.spent,
       clock,
@@ -113,6 +114,8 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
       },
       stretch: () => month.stretch(),
       tables: openTables(config.crossReferences),
+      firstStart: config.firstStart,
+      ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
     const close = async (): Promise<void> => {

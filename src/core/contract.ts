@@ -170,6 +170,11 @@ export interface Endpoint {
   check(signal: AbortSignal): Promise<void>;
   /** Everything that should hold before the first document goes (rights, codes, open periods), one by one. */
   examine?(signal: AbortSignal): Promise<readonly Examination[]>;
+  /**
+   * What it has of this company, in words (`connections and invoices`); null: nothing. Left out where it cannot tell.
+   * @throws SourceUnavailable
+   */
+  knowsUs?(signal: AbortSignal): Promise<string | null>;
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;

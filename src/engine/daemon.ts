@@ -5,7 +5,7 @@
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { watchForRestore } from "./recovery.ts";
+import { acquaint, watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
 import { finish } from "./unfinished.ts";
 import { verify, verifyDue } from "./verify.ts";
@@ -33,6 +33,8 @@ export class Daemon {
   readonly #lanes: readonly Lane[];
   #stir = new AbortController();
   #fatal: Error | null = null;
+  /** Asked once before the first flow; again where the platform could not be asked. */
+  #acquainted: ReturnType<typeof acquaint> | null = null;
   /** Something was done since the last rest. */
   #worked = false;
 
@@ -148,6 +150,12 @@ export class Daemon {
     lane.nudged = false;
     lane.wakeAt = null;
     try {
+      const stranger = await (this.#acquainted ??= acquaint(engine, signal));
+      if (stranger !== null) {
+        this.#acquainted = null;
+        this.#scheduleNext(flow, stranger, stranger.waitMs);
+        return 0;
+      }
       if (withPull) await this.#verify(lane, signal);
       // Before anything goes there: restored books give the numbers of what they lost to what is sent next.
       for (const other of this.#lanes)
