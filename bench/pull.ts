@@ -99,6 +99,7 @@ company: bench
 currency: USD
 timeZone: America/Chicago
 state: ./state
+firstStart: ${new Date().toISOString().slice(0, 10)}
 platform:
   url: \${FUELBRIDGE_PLATFORM_URL}
   environment: live

@@ -177,6 +177,7 @@ company: bench
 currency: USD
 timeZone: ${ZONE}
 state: ./state
+firstStart: ${new Date().toISOString().slice(0, 10)}
 platform:
   url: \${FUELBRIDGE_PLATFORM_URL}
   environment: live

@@ -94,6 +94,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
     const endpoints = openEndpoints(config, store, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
+    const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
       spent: carriers.spent,
       clock,
@@ -117,6 +118,8 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
       },
       stretch: (flow) => month.stretch(flow),
       tables: openTables(config.crossReferences),
+      firstStart: config.firstStart,
+      ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
     const auditor = new Auditor(engine, {

@@ -3,6 +3,7 @@
  * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped.
  */
 import { join, relative } from "node:path";
+import { calendarOf } from "../core/calendar.ts";
 import type { Status } from "../report/office.ts";
 import { openLog } from "../log.ts";
 import { serveAdmin } from "../console/admin.ts";
@@ -72,7 +73,9 @@ async function withDaemon<Result>(
 ): Promise<Result> {
   const config = await loadConfiguration(join(root, "config", "demo.yaml"));
   const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
-  const composed = await composeDaemon(config, log);
+  // The demo's platform has a month of this company before fuelbridge first works with it.
+  const firstStart = calendarOf(config.timeZone)(new Date().toISOString());
+  const composed = await composeDaemon({ ...config, firstStart }, log);
   const stopper = new AbortController();
   const both = AbortSignal.any([signal, stopper.signal]);
   try {

@@ -145,6 +145,7 @@ test("a good configuration comes out complete", () => {
     ],
     console: { port: 8100 },
     ignore: {},
+    firstStart: null,
     queue: {
       type: "bullmq",
       url: "redis://redis.example.com:6379",

@@ -27,6 +27,8 @@ export interface Config {
   readonly timeZone: string;
   /** The folder of the store. */
   readonly state: string;
+  /** The day (`YYYY-MM-DD`) on which fuelbridge works here for the first time; null: nobody says. */
+  readonly firstStart: string | null;
   readonly log: { readonly level: "debug" | "info" | "warn" | "error" };
   readonly platform: PlatformConfig;
   readonly endpoints: readonly EndpointConfig[];
@@ -78,6 +80,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     console,
     ignore,
     state: resolve(folder, settings.state),
+    firstStart: settings.firstStart === "" ? null : settings.firstStart,
     platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),
     queue: queueOf(settings.queue),

@@ -109,6 +109,13 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       .describe(
         "The folder of the store, on a local disk. Relative paths start at this file's folder.",
       ),
+    firstStart: z
+      .union([z.literal(""), z.iso.date()], "is not a day")
+      .default("")
+      .describe(
+        "The day on which fuelbridge works for this company for the first time, for example 2026-11-22. Needed when " +
+          "the platform already has its connections or invoices; it counts within a day of that.",
+      ),
     log: z
       .strictObject({
         level: z

@@ -155,11 +155,20 @@ export interface Sink {
    * the request wrote; else null. Pure.
    */
   recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
+  /** Where documents may arrive without counting yet, as drafts. */
+  readonly unfinished?: Unfinished;
   /**
    * How documents that were delivered stand there now, one inspection each, in their order. Left out where nothing can
    * be asked. @throws SourceUnavailable when it cannot be read now
    */
   inspect?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly Inspection[]>;
+}
+
+export interface Unfinished {
+  /** Of the fault in an answer or a finding. */
+  readonly code: string;
+  /** Which of these (the receiver's ids) still are, in their order. @throws SourceUnavailable */
+  still(counterparts: readonly string[], signal: AbortSignal): Promise<readonly boolean[]>;
 }
 
 /** A configured connector, or the platform. */
@@ -170,6 +179,11 @@ export interface Endpoint {
   check(signal: AbortSignal): Promise<void>;
   /** Everything that should hold before the first document goes (rights, codes, open periods), one by one. */
   examine?(signal: AbortSignal): Promise<readonly Examination[]>;
+  /**
+   * What it has of this company, in words (`connections and invoices`); null: nothing. Left out where it cannot tell.
+   * @throws SourceUnavailable
+   */
+  knowsUs?(signal: AbortSignal): Promise<string | null>;
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;

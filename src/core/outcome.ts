@@ -15,6 +15,8 @@ export interface Answer {
   readonly waits?: Waits;
   /** With a refusal: why, in words for people. */
   readonly fault?: Fault;
+  /** With `done` and `replayed`: it is there, and a person has to do the rest there. */
+  readonly unfinished?: Fault;
   /** We were told to wait this long. */
   readonly waitMs?: number;
   /** The receiver's own id of the exchange, for its support. */
@@ -102,6 +104,8 @@ export type Finding =
       readonly ids: readonly (string | null)[];
       readonly waits?: Waits;
       readonly detail: string;
+      /** It is there, and a person has to do the rest there. */
+      readonly unfinished?: Fault;
     }
   /** The same number with other content. `fault`: in words for people, where nothing was sent yet. */
   | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }

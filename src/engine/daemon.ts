@@ -6,9 +6,10 @@ import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { watchForRestore } from "./recovery.ts";
+import { acquaint, watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
 import { dueAfterJump, dueFrom, nextDue, untilDue } from "./schedule.ts";
+import { finish } from "./unfinished.ts";
 import { verify, verifyDue } from "./verify.ts";
 
 interface Lane {
@@ -36,6 +37,8 @@ export class Daemon {
   readonly #clocks: ClockWatch;
   #stir = new AbortController();
   #fatal: Error | null = null;
+  /** Asked once before the first flow; again where the platform could not be asked. */
+  #acquainted: ReturnType<typeof acquaint> | null = null;
   /** Something was done since the last rest. */
   #worked = false;
 
@@ -181,6 +184,12 @@ export class Daemon {
     lane.nudged = false;
     lane.wakeAt = null;
     try {
+      const stranger = await (this.#acquainted ??= acquaint(engine, signal));
+      if (stranger !== null) {
+        this.#acquainted = null;
+        this.#scheduleNext(flow, stranger, stranger.waitMs);
+        return 0;
+      }
       if (withPull) await this.#verify(lane, signal);
       // Before anything goes there: restored books give the numbers of what they lost to what is sent next.
       for (const other of this.#lanes)
@@ -211,6 +220,8 @@ export class Daemon {
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {
     const now = this.#engine.clock.now();
     if (!verifyDue(lane.verified, now)) return;
+    const finished = await finish(this.#engine, lane.flow, signal);
+    if (finished > 0) this.#engine.note("finished", { flow: lane.flow.name, documents: finished });
     const gone = await verify(this.#engine, lane.flow, signal);
     if (gone !== null) lane.verified = now;
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });

@@ -21,6 +21,7 @@ import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
+import { leaveUnfinished } from "./unfinished.ts";
 import { hasten, keepWait } from "./waits.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
@@ -308,6 +309,7 @@ function apply(
   switch (request.machine.state) {
     case "done":
       arrived(engine, flow, carried, cause, at);
+      leaveUnfinished(engine, carried, cause);
       accepted(flow.sink, engine.store.lots, request.request, carried);
       break;
     case "rejected":

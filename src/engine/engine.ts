@@ -17,6 +17,10 @@ export interface Engine {
   readonly tables: Tables;
   /** All that are configured. */
   readonly flows: readonly Flow[];
+  /** What the platform already has of this company; left out: nobody asks. @throws SourceUnavailable */
+  readonly knowsUs?: (signal: AbortSignal) => Promise<string | null>;
+  /** The day on which fuelbridge works here for the first time, as its configuration says. */
+  readonly firstStart?: string | null;
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
   /** Told after every page, frozen lot and answer; the demo draws its progress from it. */

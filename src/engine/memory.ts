@@ -9,7 +9,6 @@ export function memoryOf(
   flow: Flow,
   [first]: readonly Carried[],
 ): Memory {
-  const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
   const there = flow.side === "platform" ? "erp" : "platform";
   const kinds = new Set(
     [flow, ...flows]
@@ -31,3 +30,5 @@ export function memoryOf(
     },
   };
 }
+
+const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;

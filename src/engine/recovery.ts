@@ -3,6 +3,7 @@
  * that wants to go to the platform is looked for there, whatever its policy says, and nothing is sent; what wants to
  * go to the ERP waits whole, because what we wrote to the platform must be known as ours before (reliability O20).
  */
+import { SourceUnavailable } from "../core/errors.ts";
 import { trip } from "./breakers.ts";
 import { moved } from "./deliver.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -21,6 +22,61 @@ export function watchForRestore(engine: Engine): void {
     for (const flow of engine.flows) if (flow.side === "platform") thaw(engine, flow);
   });
 }
+
+const NEW_STORE = "this store is new";
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * Before the first flow of a store that has delivered nothing yet: does the platform know this company? Then the store
+ * may stand in for one that was lost, which only the configuration can deny. Null when all is known, else why the
+ * platform could not be asked.
+ */
+export async function acquaint(
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<SourceUnavailable | null> {
+  const { store, clock, knowsUs } = engine;
+  const stop = store.journal.breakers().find(({ breaker }) => breaker === RESTORED);
+  if (isFirstStart(engine)) {
+    if (stop?.message.startsWith(NEW_STORE))
+      store.transaction(() =>
+        store.journal.release(RESTORED, "firstStart in the configuration", clock.now().wallMs),
+      );
+    return null;
+  }
+  if (knowsUs === undefined || stop !== undefined || hasHistory(engine)) return null;
+  try {
+    const what = await knowsUs(signal);
+    if (what === null) return null;
+    store.transaction(() =>
+      trip(engine, {
+        breaker: RESTORED,
+        scope: "everything that is sent",
+        detail: `${NEW_STORE}, but the platform already has ${what} of this company: was the store lost? It reads and looks, and sends nothing`,
+        next: `If fuelbridge has never worked for this company: set firstStart: ${dayNow(engine)} in the configuration and start it again. If its store was lost: put its backup back. Without one, put exports back to be read again, have every flow run, look at the quarantine, then \`fuelbridge release restored\`.`,
+      }),
+    );
+    return null;
+  } catch (error) {
+    if (error instanceof SourceUnavailable) return error;
+    throw error;
+  }
+}
+
+/** It has sent something, is linked with something, or a person has released it before. */
+const hasHistory = ({ store }: Engine): boolean =>
+  store.questions.hasWorked() || store.journal.releasedAt(RESTORED) !== null;
+
+/** The day that was named, give or take one: a first start may last over midnight. */
+function isFirstStart(engine: Engine): boolean {
+  const { firstStart = null } = engine;
+  return (
+    firstStart !== null && [-DAY_MS, 0, DAY_MS].some((ms) => dayNow(engine, ms) === firstStart)
+  );
+}
+
+const dayNow = ({ clock, dayOf }: Engine, moreMs = 0): string =>
+  dayOf(new Date(clock.now().wallMs + moreMs).toISOString());
 
 /** What was frozen and never sent is judged again once it is known what is ours. */
 function thaw(engine: Engine, flow: Flow): void {

@@ -1,4 +1,5 @@
 /** The platform as an endpoint like any other: its feeds and what it takes. */
+import { z } from "zod";
 import { type Budget, runShareOf, usualBudget } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -14,10 +15,13 @@ import { invoices } from "./sinks/invoices.ts";
 import { markPaid } from "./sinks/mark-paid.ts";
 import { orderNotes } from "./sinks/order-notes.ts";
 import { ourselves } from "./sinks/ourselves.ts";
+import { firstOf } from "./sinks/read-back.ts";
 import { parties } from "./sinks/parties.ts";
 import { rackPrices } from "./sinks/rack-prices.ts";
 import { supplierTerminals } from "./sinks/supplier-terminals.ts";
 import { walkSource } from "./walk.ts";
+
+const Anything = z.unknown();
 
 export interface EndpointOptions extends PlatformOptions {
   readonly overlapMs: number;
@@ -74,6 +78,15 @@ export function openPlatform(options: EndpointOptions): Endpoint {
         throw new SourceUnavailable(`${options.url} is no address of the platform's API.`, {
           next: "Set platform.url to the base of the API: it ends in /v1/public.",
         });
+    },
+    async knowsUs() {
+      const connections = await firstOf(surroundings, "/connections?direction=all", Anything, 1);
+      const invoices = await firstOf(surroundings, "/invoices?role=issuer", Anything, 1);
+      const known = [
+        ...(connections.length > 0 ? ["connections"] : []),
+        ...(invoices.length > 0 ? ["invoices"] : []),
+      ];
+      return known.length === 0 ? null : known.join(" and ");
     },
     close: () => client.close(),
   };

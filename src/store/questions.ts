@@ -76,6 +76,12 @@ export function questions(database: Database.Database) {
      from audit left join flow using (flow) where request = ? or delivery = ? order by audit`,
   );
 
+  const worked = database
+    .prepare<[], number>(
+      `select exists (select 1 from link)
+         or exists (select 1 from request where state not in ('ready', 'preflight', 'cancelled'))`,
+    )
+    .pluck();
   const retried = database
     .prepare<[string, number], string | null>(
       `select group_concat(detail, '; ') from audit where event = 'retried' and delivery in (
@@ -119,6 +125,8 @@ export function questions(database: Database.Database) {
     givenUp(number: string): AuditRow[] {
       return givenUp.all(number);
     },
+    /** Was anything ever sent from here, found at its receiver, or linked? */
+    hasWorked: (): boolean => worked.get() === 1,
     /** The causes in spite of which a person had this record go again; null: nobody had. */
     retriedDespite(delivery: number, number: string): string | null {
       return retried.get(number, delivery) ?? null;

@@ -18,6 +18,7 @@ import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
 import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
+import { unfinished } from "./unfinished.ts";
 import { waits } from "./waits.ts";
 
 /** Nothing fills the space that is kept free within this time. */
@@ -108,6 +109,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     disagreements: disagreements(database),
     requests: requests(database, leaving),
     underWay: underWay(database),
+    unfinished: unfinished(database),
     waits: waits(database),
     links: links(database),
     journal: journal(database),

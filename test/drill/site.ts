@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { root } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
+import { today } from "../support/site.ts";
 import { fuelbridge, type Running } from "../support/site-program.ts";
 
 export type Members = Readonly<Record<string, Json>>;
@@ -82,6 +83,7 @@ company: drill
 currency: USD
 timeZone: America/Chicago
 state: state
+firstStart: ${today()}
 platform:
   url: ${url}
   environment: live

@@ -36,6 +36,7 @@ export function delivery(sink: Sink, clock: TestClock, ...reads: readonly (reado
   const flow = bench.flow({ sink, source, mapping: through });
 
   return {
+    engine: bench.engine,
     store: bench.store,
     flow,
     /** Runs, and waits as the daemon would, until nothing more is going to happen by itself. */

@@ -39,7 +39,7 @@ export interface Site {
 export function layOut(folder: string, change: (yaml: string) => string = (yaml) => yaml): void {
   cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
   const config = configOf(folder);
-  writeFileSync(config, change(readFileSync(config, "utf8")));
+  writeFileSync(config, `${change(readFileSync(config, "utf8"))}\nfirstStart: ${today()}\n`);
   dropExports(demoOf(folder));
 }
 
@@ -110,6 +110,9 @@ function endingWithTest(site: Site): Site {
   onTestFinished(() => site.close());
   return site;
 }
+
+/** A first start is taken for one within a day of that. */
+export const today = (): string => new Date().toISOString().slice(0, 10);
 
 const configOf = (folder: string): string => join(folder, "config", "demo.yaml");
 const demoOf = (folder: string): string => join(folder, "var", "demo");

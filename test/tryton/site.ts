@@ -9,6 +9,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import type { QuarantineGroup, Quarantined } from "../../src/report/office.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
+import { today } from "../support/site.ts";
 import { fuelbridge, type Running, type Said } from "../support/site-program.ts";
 import type { Books } from "../support/tryton.ts";
 import { logIn, type Rpc } from "./rpc.ts";
@@ -40,7 +41,7 @@ export interface Site {
 export function layOut(folder: string, change: (yaml: string) => string = (yaml) => yaml): void {
   cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
   const config = configOf(folder);
-  writeFileSync(config, change(readFileSync(config, "utf8")));
+  writeFileSync(config, `${change(readFileSync(config, "utf8"))}\nfirstStart: ${today()}\n`);
 }
 
 /** @param scenario what the platform holds when it is new. */

@@ -1,6 +1,7 @@
 /** Invoices from the ERP (specification part 4, POST /invoices). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
+import type { Fault } from "../../core/fault.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
@@ -21,14 +22,36 @@ export function invoices(surroundings: Surroundings): Sink {
     }),
     find: (request) => reading(() => find(surroundings, request)),
     recognise,
+    openIn: draftIn,
+    unfinished: {
+      code: DRAFT.code,
+      async still(ids) {
+        const drafts = new Set<string>();
+        const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
+        const listing = { path: "/invoices", query, item: ListedInvoice, names: ids };
+        for await (const { id } of listAll(surroundings, listing)) drafts.add(id);
+        return ids.map((id) => drafts.has(id));
+      },
+    },
   });
 }
+
+/** Which status a new invoice has is not specified (part 3): a draft is nothing that its payer sees. */
+const DRAFT: Fault = {
+  code: "draft-at-receiver",
+  message: "the platform has it as a draft: its payer does not see it, and it counts for nothing",
+  next: "Issue it on the platform; this clears by itself within the hour.",
+};
+
+const draftIn = (data: unknown): Fault | null =>
+  (data as { status?: unknown } | undefined)?.status === "DRAFT" ? DRAFT : null;
 
 function recognise({ body }: Outgoing, record: unknown): readonly string[] | null {
   const ours = CreateInvoice.parse(parseExact(body));
   const { success, data: invoice } = ListedInvoice.safeParse(record);
   const isOurs = success && invoice.invoiceNumber === ours.invoiceNumber && !differs(ours, invoice);
-  return isOurs ? [invoice.id] : null;
+  // That of a draft is said by the read-back.
+  return isOurs && draftIn(invoice) === null ? [invoice.id] : null;
 }
 
 /**
@@ -41,17 +64,21 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const query = { role: "issuer", search: number, pageSize: "100" };
   // A page may repeat what slid down from the one before.
   const exact = new Set<string>();
+  let open: Fault | null = null;
   let other: string | null = null;
   const listing = { path: "/invoices", query, item: ListedInvoice, names: [number] };
   for await (const invoice of listAll(surroundings, listing)) {
     if (invoice.invoiceNumber !== number) continue;
     const difference = differs(ours, invoice);
-    if (difference === null) exact.add(invoice.id);
-    else other = `${invoice.id}: ${difference}`;
+    if (difference === null) {
+      exact.add(invoice.id);
+      open = draftIn(invoice);
+    } else other = `${invoice.id}: ${difference}`;
   }
   if (exact.size === 0 && other !== null)
     return { found: "different", detail: `invoice number ${number} is used by ${other}` };
-  return foundIn(exact, `invoice ${number}`);
+  const finding = foundIn(exact, `invoice ${number}`);
+  return finding.found === "exact" && open !== null ? { ...finding, unfinished: open } : finding;
 }
 
 /** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */

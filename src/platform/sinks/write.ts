@@ -1,6 +1,6 @@
 /** What every write to the platform has in common: a checked document, one request under its key, one answer. */
 import type { z } from "zod";
-import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
+import type { Item, Memory, Outgoing, Sink, Unfinished } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import { Refused } from "../../core/errors.ts";
 import { stringifyExact } from "../../core/json.ts";
@@ -31,6 +31,9 @@ export interface WriteOptions {
   readonly ids?: (data: unknown) => readonly (string | null)[] | null;
   readonly find: (request: Outgoing, memory?: Memory) => Promise<Finding>;
   readonly recognise?: NonNullable<Sink["recognise"]>;
+  /** What a person has to do there still, by an answer's data; null: nothing. */
+  readonly openIn?: (data: unknown) => Fault | null;
+  readonly unfinished?: Unfinished;
 }
 
 export function writeSink({ client, clock }: Surroundings, options: WriteOptions): Sink {
@@ -43,6 +46,7 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
     policy,
     find: (request, _signal, memory) => options.find(request, memory),
     ...(options.recognise === undefined ? {} : { recognise: options.recognise }),
+    ...(options.unfinished === undefined ? {} : { unfinished: options.unfinished }),
     freeze(items) {
       const { target, body } = options.write(items);
       return { target, body: body === undefined ? "" : stringifyExact(body) };
@@ -57,8 +61,14 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
         idempotencyKey: key,
         purpose: "write",
       });
-      const answer = answerOf(exchange, ids, new Date(clock.now().wallMs), method);
-      return ownReplay(answer, exchange, request);
+      let open: Fault | null = null;
+      const read = (data: unknown): ReturnType<typeof ids> => {
+        open = options.openIn?.(data) ?? null;
+        return ids(data);
+      };
+      const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
+      const told = open === null ? answer : { ...answer, unfinished: open };
+      return ownReplay(told, exchange, request);
     },
   };
 }

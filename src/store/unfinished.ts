@@ -1,0 +1,33 @@
+/** Documents that are at their receiver, where a person has to do the rest (src/engine/unfinished.ts). */
+import type Database from "better-sqlite3";
+import type { Fault } from "../core/fault.ts";
+import { causes } from "./causes.ts";
+import { shownId } from "./ids.ts";
+
+export interface Unfinished {
+  readonly delivery: number;
+  readonly recordId: string;
+}
+
+export function unfinished(database: Database.Database) {
+  const why = causes(database);
+  const leave = database.prepare(
+    `update delivery set state = 'quarantined' where delivery = ? and state = 'delivered'
+       and not exists (select 1 from delivery d where d.record = delivery.record
+         and d.state in ('pending', 'quarantined'))`,
+  );
+  const of = database.prepare<[number, string], { delivery: number; id: Buffer | string }>(
+    `select delivery, record.id from quarantine join delivery using (delivery) join record using (record)
+     where delivery.flow = ? and code = ? and delivery.state = 'quarantined' order by delivery`,
+  );
+
+  return {
+    /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */
+    leave(delivery: number, fault: Fault, atMs: number): void {
+      if (leave.run(delivery).changes === 1) why.add(delivery, fault, atMs);
+    },
+    of(flow: number, code: string): Unfinished[] {
+      return of.all(flow, code).map(({ delivery, id }) => ({ delivery, recordId: shownId(id) }));
+    },
+  };
+}
