@@ -1,14 +1,15 @@
 /** What the platform says of an invoice that is booked: paid, void, disputed; and whether Tryton shows it. */
 import type { Fault } from "../../src/core/fault.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { isDraft, unnumber } from "./booking.ts";
+import { unnumber } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { disputedOf, noteDispute } from "./disputes.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
+import { takenBackOf } from "./invoice-taken-back.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
-import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
+import { type Entry, idOf, isDraft, readByIds, type Standing } from "./invoice-facts.ts";
 
 /** A document and its invoice in Tryton. */
 export interface Booked {
@@ -18,7 +19,8 @@ export interface Booked {
 
 /** How far each is: `final`, `open` (there is something to do), or what a person must decide. @throws TrytonFault */
 export async function progressOf(books: Books, booked: readonly Booked[]): Promise<Progress[]> {
-  return progress(books, booked, await disputedOf(books, idsOf(booked)));
+  const disputed = await disputedOf(books, idsOf(booked));
+  return progress(books, booked, disputed, await takenBackOf(books, booked));
 }
 
 type Progress = "final" | "open" | Fault;
@@ -29,6 +31,7 @@ async function progress(
   books: Books,
   booked: readonly Booked[],
   disputed: ReadonlySet<number>,
+  takenBack: ReadonlyMap<number, Fault>,
 ): Promise<Progress[]> {
   const unsettled = await unsettledOf(books, booked);
   return booked.map(({ document, entry }) => {
@@ -36,6 +39,8 @@ async function progress(
     const { state, id } = entry;
     if (status === "void") return state === "cancelled" ? "final" : "open";
     if (state === "cancelled") return cancelledThere(document, entry);
+    const fault = takenBack.get(id);
+    if (fault !== undefined) return fault;
     if (isDraft(entry) && (books.config.posting === "post" || status === "paid")) return "open";
     if (disputed.has(id) !== (status === "disputed")) return "open";
     return unsettled.has(id) ? "open" : "final";
@@ -47,7 +52,7 @@ async function unsettledOf(books: Books, booked: readonly Booked[]): Promise<Rea
   const posted = booked.filter(
     ({ document, entry }) => document.status === "paid" && entry.state === "posted",
   );
-  const standings = await standingsOf(books, idsOf(posted));
+  const standings = await readByIds(books, idsOf(posted), "toPay");
   return new Set(standings.filter((one) => !isSettled(one)).map(({ id }) => id));
 }
 
@@ -60,9 +65,9 @@ export async function bringTo(
   booked: readonly Booked[],
   made: ReadonlySet<number>,
 ): Promise<boolean> {
-  const older = idsOf(booked).filter((id) => !made.has(id));
-  const disputed = await disputedOf(books, older);
-  const before = await progress(books, booked, disputed);
+  const older = booked.filter(({ entry }) => !made.has(entry.id));
+  const disputed = await disputedOf(books, idsOf(older));
+  const before = await progress(books, booked, disputed, await takenBackOf(books, older));
   for (const [at, one] of booked.entries()) {
     const how = before[at];
     if (typeof how === "object") throw new Refused(how);
@@ -74,7 +79,7 @@ export async function bringTo(
 async function bring(books: Books, { document, entry }: Booked, disputed: boolean): Promise<void> {
   const { status } = document;
   // What is to pay may be less by now. One that is gone is told of by the look after this.
-  const [standing] = await standingsOf(books, [entry.id]);
+  const [standing] = await readByIds(books, [entry.id], "toPay");
   if (standing === undefined) return;
   if (status === "void") return cancel(books, document, standing);
   if (status === "paid" && !isSettled(standing)) await settle(books, document, standing);
@@ -122,7 +127,7 @@ async function cancel(books: Books, document: InvoiceDocument, standing: Standin
     }
   }
   // A button says nothing when it does nothing.
-  const [now] = await entriesOf(books, [id]);
+  const [now] = await readByIds(books, [id], "head");
   if (now?.state !== "cancelled") throw refused(document, now ?? standing, "not-cancelled");
 }
 

@@ -1,0 +1,93 @@
+/**
+ * What these books would show of a document, had it just been booked: the other side of every comparison. What cannot
+ * be known beforehand is left out: a number that Tryton gives, a due date that a payment term computes.
+ */
+import type { Facts, FactLine } from "../../src/core/holdings.ts";
+import type { Books } from "./books.ts";
+import type { InvoiceDocument, Party } from "./documents.ts";
+import { codesOf, quantities } from "./invoice-values.ts";
+import { findParty } from "./parties.ts";
+
+type Line = InvoiceDocument["lines"][number];
+
+/** The ids of codes, in a few calls for all of these documents. @throws TrytonFault */
+export const loadCodes = (books: Books, documents: readonly InvoiceDocument[]): Promise<void> =>
+  documents.length === 0 ? Promise.resolve() : books.lookup.load(codesOf(books, documents));
+
+/**
+ * Without state and what is open. `party`: the code of the party that it is booked on, see {@link partyCodes}.
+ * @throws Refused for a code that Tryton does not have, TrytonFault
+ */
+export async function expectedOf(
+  books: Books,
+  document: InvoiceDocument,
+  party: string,
+): Promise<Facts> {
+  const { config } = books;
+  const { type, number, invoiceDate, dueDate } = document;
+  const lines: FactLine[] = [];
+  for (const line of document.lines) lines.push(await lineOf(books, type, line));
+  const isComputed = dueDate === null && config.paymentTerm !== undefined;
+  return {
+    ...(type === "out" && config.numbering === "platform" ? { number } : {}),
+    party,
+    days: { date: invoiceDate, ...(isComputed ? {} : { due: dueDate ?? invoiceDate }) },
+    money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
+    words: {
+      side: type === "out" ? "sale" : "purchase",
+      currency: config.currency,
+      reference: number,
+      order: document.description,
+    },
+    lines,
+    taxes: document.taxes.map(({ account, description, base, amount }) => ({
+      code: account,
+      text: description,
+      base,
+      amount,
+    })),
+  };
+}
+
+/** As `invoiceValues` sends it. */
+async function lineOf(
+  { config, lookup }: Books,
+  type: InvoiceDocument["type"],
+  line: Line,
+): Promise<FactLine> {
+  const product = line.product === null ? null : await lookup.product(line.product);
+  const unit = line.unit === null ? null : await lookup.unit(line.unit);
+  const own = type === "out" ? product?.revenue : product?.expense;
+  const fallback = type === "out" ? config.accounts.revenue : config.accounts.expense;
+  const sent = quantities(line, product, unit);
+  return {
+    product: sent.product === undefined ? null : line.product,
+    account: line.account ?? own?.code ?? fallback,
+    quantity: sent.quantity,
+    unit: sent.unit === undefined ? null : line.unit,
+    unitPrice: sent.unitPrice,
+    amount: line.amount,
+    text: sent.description,
+  };
+}
+
+/**
+ * The codes of the parties that these are booked on, by the document's code: a party that was there under another code
+ * is known by the platform's id. One call, and another one for each that is not there by its code.
+ * @throws Refused when a party cannot be told from another one, TrytonFault
+ */
+export async function partyCodes(
+  books: Books,
+  parties: readonly Party[],
+): Promise<ReadonlyMap<string, string>> {
+  if (parties.length === 0) return new Map();
+  const codes = new Set(parties.map(({ code }) => code));
+  const there = await books.lookup.findParties([...codes]);
+  const found = new Map<string, string>();
+  for (const party of parties) {
+    if (found.has(party.code)) continue;
+    const row = there.get(party.code) ?? (await findParty(books, party));
+    found.set(party.code, row?.code ?? party.code);
+  }
+  return found;
+}
