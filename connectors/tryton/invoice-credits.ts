@@ -61,13 +61,7 @@ interface Row {
 
 const originOf = (line: number): string => `account.invoice.line,${line}`;
 
-const creditIn = ({
-  id,
-  number,
-  move,
-  total_amount,
-  amount_to_pay,
-}: Row["invoice."]): Credit => ({
+const creditIn = ({ id, number, move, total_amount, amount_to_pay }: Row["invoice."]): Credit => ({
   id,
   name: number ?? `#${id}`,
   move,

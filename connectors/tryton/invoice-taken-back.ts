@@ -47,6 +47,6 @@ function faultOf({ number }: InvoiceDocument, entry: Entry, ours: readonly Settl
   return {
     code: "paid-taken-back",
     message: `invoice ${number} (${idOf(entry)}) is no longer paid on the platform, and was settled in Tryton when it was: by the payment move ${moves}`,
-    next: "An accountant finds out whether the money came. If it did not, cancel that move in Tryton (Cancel Moves), then retry. If it did, have it marked as paid on the platform.",
+    next: "An accountant finds out whether the money came. If it did not, cancel that move in Tryton (Cancel Moves) and remove it from the invoice's payment lines, then retry. If it did, have it marked as paid on the platform.",
   };
 }

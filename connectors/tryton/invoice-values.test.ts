@@ -3,7 +3,12 @@ import { Refused } from "../../src/core/errors.ts";
 import { quantities } from "./invoice-values.ts";
 import { d } from "./sink.fixture.ts";
 
-const product = { id: 7, revenue: { id: 1, code: "4000" }, expense: { id: 2, code: "5000" }, unit: 25 };
+const product = {
+  id: 7,
+  revenue: { id: 1, code: "4000" },
+  expense: { id: 2, code: "5000" },
+  unit: 25,
+};
 const gallons = { id: 25, digits: 4 };
 const line = {
   product: "ULSD-CLR",

@@ -3,12 +3,7 @@
  * they were delivered with?
  */
 import { compare } from "../../src/books/compare.ts";
-import {
-  type Delivered,
-  gone,
-  type Inspection,
-  thereAsBrought,
-} from "../../src/core/contract.ts";
+import { type Delivered, gone, type Inspection, thereAsBrought } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
@@ -84,7 +79,10 @@ async function inspectTold(
   return verdicts.map((verdict, at): Inspection => {
     const one = theres[at] ?? null;
     if (verdict.found === "several")
-      return { is: "there", differences: [{ field: "record", expected: "one", held: verdict.detail }] };
+      return {
+        is: "there",
+        differences: [{ field: "record", expected: "one", held: verdict.detail }],
+      };
     if (one === null || undone.has(one)) return gone;
     const { document, entry, differences } = one;
     const more = [...markDifference(one), ...progressDifferences(document, entry, credits)];
@@ -106,7 +104,9 @@ function thereIn(document: InvoiceDocument, verdict: Verdict | undefined): There
 
 const hasItsFigures = ({ document, entry }: Pick<There, "document" | "entry">): boolean => {
   const { type, subtotal, tax, total } = document;
-  return compare(kindOf(type), { money: { untaxed: subtotal, tax, total } }, entry.facts).length === 0;
+  return (
+    compare(kindOf(type), { money: { untaxed: subtotal, tax, total } }, entry.facts).length === 0
+  );
 };
 
 /** We made it, and somebody took its mark away: it would not be found again by it. */
@@ -125,13 +125,11 @@ function progressDifferences(
   // One that is to be void and is not cancelled is gone: see progressOf.
   if (status === "void" || isDraft(entry)) return [];
   const credits = allCredits.get(entry.id) ?? [];
-  const credited = credits.map(
-    ({ name, total }): Difference => ({
-      field: "credit note",
-      expected: "none",
-      held: `${name} of ${total.fixed(2)}`,
-    }),
-  );
+  const credited = credits.map(({ name, total }): Difference => ({
+    field: "credit note",
+    expected: "none",
+    held: `${name} of ${total.fixed(2)}`,
+  }));
   if (entry.state === "cancelled")
     return [{ field: "state", expected: status, held: "cancelled" }, ...credited];
   const isCredit = ({ move }: Settling): boolean => credits.some((one) => one.move === move);

@@ -19,6 +19,7 @@ import {
 } from "./sink.fixture.ts";
 
 const SLOW_MS = 120_000;
+const VOID = { status: "void" } as const;
 const never = new AbortController().signal;
 
 describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () => {
@@ -243,12 +244,12 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       });
     }
     expect(await allInvoices(desk)).toHaveLength(2);
-    await send(sink, { ...first, status: "void" });
+    await send(sink, { ...first, ...VOID });
     expect(await send(sink, second)).toMatchObject({ name: "done" });
     expect(await send(sink, third)).toMatchObject({ fault: { code: "number-taken" } });
     const states = (await allInvoices(desk)).map(({ state }) => state);
     expect(states).toEqual(["cancelled", "posted", "posted"]);
-    expect(await send(sink, { ...third, status: "void" })).toMatchObject({ ids: [null] });
+    expect(await send(sink, { ...third, ...VOID })).toMatchObject({ ids: [null] });
   });
 
   test("what was delivered under a link is the document's, though its mark is not ours: what differs is told", async () => {
