@@ -2,6 +2,8 @@
 import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
+import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
+import { holdingsOf } from "./holdings-kinds.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
@@ -44,6 +46,13 @@ export const tryton = defineConnector<TrytonConfig>({
       sinks: opened(sinks, books),
       check: (signal) => checkTryton(books, signal),
       examine: (signal) => examineTryton(books, signal),
+      holdings: {
+        ...holdingsOf({
+          invoice: invoiceHoldings(books, "invoice"),
+          bill: invoiceHoldings(books, "bill"),
+        }),
+        control: (kind, signal) => controlOf(books, kind, signal),
+      },
       close: () => wire.close(),
     };
   },

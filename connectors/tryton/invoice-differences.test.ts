@@ -11,6 +11,7 @@ import {
   allInvoices,
   between,
   billDocument,
+  creditInTryton,
   d,
   type Desk,
   deskIn,
@@ -21,6 +22,7 @@ import {
   losing,
   rows,
   send,
+  wizard,
 } from "./sink.fixture.ts";
 
 type Change = (document: InvoiceDocument) => Partial<InvoiceDocument>;
@@ -333,28 +335,6 @@ describe("what is brought over", () => {
     expect(isAmendable(one as Entry, differs(field))).toBe(expected);
   });
 });
-
-async function wizard(
-  { clerk }: Desk,
-  name: string,
-  state: string,
-  values: object,
-  [model, id]: readonly [string, number],
-): Promise<void> {
-  const context = { active_model: model, active_id: id, active_ids: [id] };
-  const [session] = await clerk.call<[number]>(`wizard.${name}.create`, [], { context });
-  await clerk.call(`wizard.${name}.execute`, [session, values, state], { context });
-}
-
-const creditInTryton = (desk: Desk, invoice: number, with_refund: boolean): Promise<void> =>
-  wizard(desk, "account.invoice.credit", "credit", { start: { with_refund, invoice_date: null } }, [
-    "account.invoice",
-    invoice,
-  ]).then(async () => {
-    if (with_refund) return;
-    const drafts = (await allInvoices(desk)).filter(({ state }) => state === "draft");
-    await desk.clerk.call("model.account.invoice.post", [drafts.map(({ id }) => id)]);
-  });
 
 /** As by hand: what paid it stays entered on it. */
 async function unreconcile(desk: Desk, invoice: number): Promise<void> {

@@ -4,7 +4,7 @@ import type { Difference } from "../../src/core/holdings.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { expectedOf, loadCodes, partyCodes } from "./invoice-expected.ts";
+import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";
 import { type Entry, isDraft, kindOf } from "./invoice-facts.ts";
 import { day } from "./values.ts";
 
@@ -40,8 +40,8 @@ async function differences(
   const { code } = document.party;
   const { party } = entry.facts;
   // Asked for only where it is another one: a party keeps the code that it was there under.
-  const known = party === code ? code : (await partyCodes(books, [document.party])).get(code);
-  const { number, ...rest } = await expectedOf(books, document, known ?? code);
+  const known = party === code ? code : await partyCode(books, document.party);
+  const { number, ...rest } = await expectedOf(books, document, known);
   // What a person entered has Tryton's number, and ours as its reference.
   const expected = number === undefined || !entry.made ? rest : { ...rest, number };
   const ignore = books.surroundings.ignore[kind] ?? [];

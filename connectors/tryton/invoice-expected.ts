@@ -15,7 +15,7 @@ export const loadCodes = (books: Books, documents: readonly InvoiceDocument[]): 
   documents.length === 0 ? Promise.resolve() : books.lookup.load(codesOf(books, documents));
 
 /**
- * Without state and what is open. `party`: the code of the party that it is booked on, see {@link partyCodes}.
+ * Without state and what is open. `party`: the code of the party that it is booked on, see {@link partyCode}.
  * @throws Refused for a code that Tryton does not have, TrytonFault
  */
 export async function expectedOf(
@@ -72,22 +72,8 @@ async function lineOf(
 }
 
 /**
- * The codes of the parties that these are booked on, by the document's code: a party that was there under another code
- * is known by the platform's id. One call, and another one for each that is not there by its code.
- * @throws Refused when a party cannot be told from another one, TrytonFault
+ * The code of the party that it is booked on: one that was there under another code is known by the platform's id.
+ * @throws Refused when it cannot be told from another one, TrytonFault
  */
-export async function partyCodes(
-  books: Books,
-  parties: readonly Party[],
-): Promise<ReadonlyMap<string, string>> {
-  if (parties.length === 0) return new Map();
-  const codes = new Set(parties.map(({ code }) => code));
-  const there = await books.lookup.findParties([...codes]);
-  const found = new Map<string, string>();
-  for (const party of parties) {
-    if (found.has(party.code)) continue;
-    const row = there.get(party.code) ?? (await findParty(books, party));
-    found.set(party.code, row?.code ?? party.code);
-  }
-  return found;
-}
+export const partyCode = async (books: Books, party: Party): Promise<string> =>
+  (await findParty(books, party))?.code ?? party.code;

@@ -311,3 +311,27 @@ export async function grantClaims({ admin }: Desk): Promise<void> {
     ],
   ]);
 }
+
+/** A wizard of one step, as a clerk uses it on one record. */
+export async function wizard(
+  { clerk }: Desk,
+  name: string,
+  state: string,
+  values: object,
+  [model, id]: readonly [string, number],
+): Promise<void> {
+  const context = { active_model: model, active_id: id, active_ids: [id] };
+  const [session] = await clerk.call<[number]>(`wizard.${name}.create`, [], { context });
+  await clerk.call(`wizard.${name}.execute`, [session, values, state], { context });
+}
+
+/** A credit note of the whole invoice; with a refund it is cancelled by it. */
+export const creditInTryton = (desk: Desk, invoice: number, with_refund: boolean): Promise<void> =>
+  wizard(desk, "account.invoice.credit", "credit", { start: { with_refund, invoice_date: null } }, [
+    "account.invoice",
+    invoice,
+  ]).then(async () => {
+    if (with_refund) return;
+    const drafts = (await allInvoices(desk)).filter(({ state }) => state === "draft");
+    await desk.clerk.call("model.account.invoice.post", [drafts.map(({ id }) => id)]);
+  });

@@ -33,6 +33,12 @@ export function losses(database: Database.Database) {
        limit 1`,
     )
     .pluck();
+  const ever = database
+    .prepare<[number, Buffer | string], number>(
+      `select 1 from audit join delivery using (delivery) join record using (record)
+       where record.flow = +? and record.id = +? and event = 'gone' limit 1`,
+    )
+    .pluck();
   const lose = database.prepare(
     `update delivery set state = 'quarantined', request = null, number = coalesce(number, ?)
      where delivery = ? and state in ('delivered', 'skipped')`,
@@ -50,6 +56,10 @@ export function losses(database: Database.Database) {
     /** Was a version of it gone, and has nobody said since that it is to go again? */
     isGone(record: number, number: string): boolean {
       return before.get(number, record) !== undefined;
+    },
+    /** Was any version of it ever gone, whatever was said since? */
+    wasLost(flow: number, recordId: string): boolean {
+      return ever.get(flow, storedId(recordId)) !== undefined;
     },
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {
