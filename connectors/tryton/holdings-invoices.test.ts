@@ -55,7 +55,7 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", { timeout: 180_000
     };
     const names = Object.keys(documents) as (keyof typeof documents)[];
     await send(sink, ...Object.values(documents));
-    await send(sink, { ...documents.void, ...{ status: "void" } });
+    await send(sink, { ...documents.void, ...VOID });
     const all = await allInvoices(desk);
     const idOf = ({ number }: { number: string }): number =>
       all.find((row) => row.number === number)?.id ?? 0;
@@ -94,7 +94,9 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", { timeout: 180_000
     }
 
     const items = names.map((name) => ({
-      ...{ number: documents[name].number, id: documents[name].id, revision: "r" },
+      number: documents[name].number,
+      id: documents[name].id,
+      revision: "r",
       document: { ...documents[name], ...(name === "void" ? { status: "void" } : {}) },
       counterpart: null,
     }));
@@ -182,5 +184,6 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", { timeout: 180_000
 });
 
 const DAY = { __class__: "date", year: 2026, month: 11, day: 21 };
+const VOID = { status: "void" } as const;
 const LATER = { __class__: "date", year: 2027, month: 1, day: 8 };
 const TWO = { code: "NONE", name: "Twins", companyId: "0a000000-0000-4000-8000-00000000c0ff" };

@@ -240,13 +240,18 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", { timeout: 180_000 },
     await desk.admin.call("model.currency.currency.create", [
       [
         {
-          ...{ name: "Euro", code: "EUR", symbol: "€" },
+          name: "Euro",
+          code: "EUR",
+          symbol: "€",
           rates: [["create", [{ date: day("2020-01-01"), rate: d("1") }]]],
         },
       ],
     ]);
     const payment = (name: string, description: string, partial: boolean) => ({
-      ...{ invoice: idOf(name), date: "2026-11-19", description, partial },
+      invoice: idOf(name),
+      date: "2026-11-19",
+      description,
+      partial,
       amount: d(partial ? "129.33" : "20129.33"),
     });
     await pay(desk.books, payment("partly paid", "check 12", true));
@@ -332,7 +337,7 @@ describe("what is brought over", () => {
       false,
     ],
   ] as const)("%s", ([, one, field, expected]) => {
-    expect(isAmendable(one as Entry, differs(field))).toBe(expected);
+    expect(isAmendable(one, differs(field))).toBe(expected);
   });
 });
 

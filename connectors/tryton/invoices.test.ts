@@ -236,9 +236,17 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const [id] = (await send(sink, document)).ids ?? [];
     expect(id).toMatch(/^#\d+$/);
     expect(await find(sink, document)).toMatchObject({ found: "exact", ids: [id] });
+    const later = { ...document, dueDate: "2027-01-05", description: "PO 4712" };
+    expect(await find(sink, later)).toMatchObject({ found: "none" });
+    expect(await send(sink, later)).toMatchObject({ name: "done", ids: [id] });
+    expect(await find(sink, later)).toMatchObject({ found: "exact", ids: [id] });
+    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [id] });
+    expect(await send(sink, { ...document, lines: document.lines.slice(1) })).toMatchObject({
+      fault: { code: "differs", message: expect.stringContaining("line 2: books") as string },
+    });
     await desk.clerk.call("model.account.invoice.post", [[Number(id?.slice(1))]]);
-    const later = requestOf(sink, [document], [id ?? null]);
-    expect(await sink.send(later, never)).toMatchObject({ name: "done", ids: ["INV-2026-00001"] });
+    const posted = requestOf(sink, [document], [id ?? null]);
+    expect(await sink.send(posted, never)).toMatchObject({ name: "done", ids: ["INV-2026-00001"] });
   });
 
   test("of what was delivered, what is no longer there is told", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { billSink } from "../../connectors/tryton/invoices.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
 import { supplierInvoices } from "../../mappings/tryton/supplier-invoices.ts";
-import type { Change, Mapping } from "../../src/core/contract.ts";
+import type { Change } from "../../src/core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
 import { retry, select } from "../../src/report/decisions.ts";
@@ -30,7 +30,7 @@ describe.skipIf(!trytonIsThere)("books set back", { timeout: 180_000 }, () => {
   test("a void whose invoice stands again, because books were restored to before it, is cancelled again when a person retries it", async () => {
     const desk = deskIn(server);
     const version = (status: string, updatedAt: string): Change => ({
-      id: String(invoice["id"]),
+      id: invoice["id"] as string,
       version: updatedAt,
       text: stringifyExact({ ...invoice, status, updatedAt }),
     });
@@ -49,7 +49,7 @@ describe.skipIf(!trytonIsThere)("books set back", { timeout: 180_000 }, () => {
       side: "platform",
       from: "platform.invoicesPayable",
       to: "books.bills",
-      mapping: supplierInvoices as Mapping,
+      mapping: supplierInvoices,
       sink: billSink(desk.books),
       source: pagesOf(
         [{ changes: [version("OUTSTANDING", "2026-11-04T10:15:00.123456Z")], position: 1 }],
