@@ -95,7 +95,7 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
   test("a party is asked for each time: restored books may give its id to another", async () => {
     const { lookup, calls } = open(shared);
     const party = await lookup.party("SELF");
-    expect(party).toEqual({ id: party.id, name: "Prairie Fuel", address: null });
+    expect(party).toEqual({ id: party.id, code: "SELF", name: "Prairie Fuel", address: null });
     await lookup.party("SELF");
     expect(calls).toHaveLength(2);
     expect(await lookup.findParty("A-1001")).toBeNull();
