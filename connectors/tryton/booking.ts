@@ -3,11 +3,14 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
-import { differing, type Guard, HARMLESS, type Prepared } from "./guard.ts";
-import { codesOf, difference, figuresOf, invoiceValues } from "./invoice-values.ts";
+import type { Guard, Prepared } from "./guard.ts";
+import { amend, differencesOf, inLines } from "./invoice-differences.ts";
+import { loadCodes } from "./invoice-expected.ts";
+import { type Entry, idOf, isDraft, readByIds } from "./invoice-facts.ts";
+import { invoiceValues } from "./invoice-values.ts";
 import { isRefusal } from "./outcome.ts";
 import { type Addressed, partiesFor } from "./parties.ts";
-import { entriesOf, type Entry, idOf, type Verdict } from "./standing.ts";
+import type { Verdict } from "./standing.ts";
 
 export interface Booking {
   readonly document: InvoiceDocument;
@@ -25,6 +28,9 @@ export async function book(
   bookings: readonly Booking[],
 ): Promise<(number | null)[]> {
   const there = await expectOurs(books, guard, bookings);
+  for (const { document, verdict } of bookings)
+    if (verdict.found === "one" && verdict.amend.length > 0)
+      await amend(books, { document, entry: verdict.entry });
   const absent = bookings
     .filter(({ document, verdict }) => verdict.found === "none" && document.status !== "void")
     .map(({ document }) => document);
@@ -33,7 +39,7 @@ export async function book(
   const fresh = prepared.map(({ document }, at) => ({ document, id: made[at] as number }));
   const drafts = [...there, ...fresh];
   try {
-    await expectTotals(books, fresh);
+    await expectSame(books, fresh);
     if (books.config.posting === "post") await post(books, drafts);
   } catch (error) {
     if (isRefusal(error)) await takeBack(books, guard, drafts);
@@ -55,7 +61,7 @@ async function preparedOf(
     books,
     documents.map(({ party }) => party),
   );
-  await books.lookup.load(codesOf(books, documents));
+  await loadCodes(books, documents);
   const prepared: Prepared[] = [];
   for (const document of documents) {
     const party = parties.get(document.party.code) as Addressed;
@@ -78,37 +84,41 @@ async function expectOurs(
   const drafts: Draft[] = [];
   for (const { document, verdict } of bookings) {
     if (verdict.found === "none") continue;
-    if (verdict.found === "several") throw twice(verdict.detail);
+    if (verdict.found === "several") throw refused("twice-in-tryton", verdict.detail);
+    if (verdict.found === "taken") throw refused("number-taken", verdict.detail);
     const { entry } = verdict;
-    const unposted = entry !== null && isDraft(entry) && books.config.posting === "post";
-    const draft = unposted ? { document, id: entry.id } : null;
+    const unposted = isDraft(entry) && books.config.posting === "post";
+    const draft = { document, id: entry.id };
+    if (unposted && document.status !== "void" && !entry.ours) throw inHand(document, entry);
     if (verdict.found === "different") {
       // Left by a send that was killed before it had compared.
-      if (draft !== null && entry?.ours) await takeBack(books, guard, [draft]);
-      throw other(verdict.detail);
+      if (unposted && entry.ours) await takeBack(books, guard, [draft]);
+      throw refused(entry.made ? "differs" : "other-in-tryton", verdict.detail);
     }
-    if (draft === null || document.status === "void") continue;
-    if (!verdict.entry.ours) throw inHand(document, verdict.entry);
-    drafts.push(draft);
+    if (unposted && document.status !== "void") drafts.push(draft);
   }
   return drafts;
 }
 
-export const isDraft = ({ state }: Entry): boolean => state === "draft" || state === "validated";
-
-/** Before anything is posted. @throws Refused with both figures, TrytonFault */
-async function expectTotals(books: Books, fresh: readonly Draft[]): Promise<void> {
-  if (fresh.length === 0) return;
-  const entries = await entriesOf(
+/** Before anything is posted. @throws Refused with one line per field, TrytonFault */
+async function expectSame(books: Books, fresh: readonly Draft[]): Promise<void> {
+  const entries = await readByIds(
     books,
     fresh.map(({ id }) => id),
+    "content",
   );
-  for (const { document, id } of fresh) {
-    const what = `invoice ${document.number}`;
+  const pairs = fresh.map(({ document, id }) => {
     const entry = entries.find((one) => one.id === id);
-    if (entry === undefined) throw new TrytonFault("torn", `the draft of ${what} is gone`);
-    const differs = difference(entry, figuresOf(document));
-    if (differs !== null) throw differing(what, differs);
+    if (entry !== undefined) return { document, entry };
+    throw new TrytonFault("torn", `the draft of invoice ${document.number} is gone`);
+  });
+  const told = await differencesOf(books, pairs);
+  for (const [at, { document }] of pairs.entries()) {
+    const { type, number } = document;
+    const differences = told[at] ?? [];
+    if (differences.length === 0) continue;
+    const lines = inLines(type, differences);
+    throw refused("would-differ", `Tryton would book invoice ${number} otherwise:\n${lines}`);
   }
 }
 
@@ -142,6 +152,9 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   }
 }
 
+/** Warnings that need no person, by the beginning of their names: a due date in the past. */
+const HARMLESS = ["invoice_payment_term"];
+
 const DAY_MS = 86_400_000;
 
 async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
@@ -164,19 +177,20 @@ export async function unnumber({ tryton }: Books, ids: readonly number[]): Promi
   await tryton.call("model.account.invoice.write", [ids, { number: null }]);
 }
 
-const twice = (detail: string): Refused =>
-  new Refused({
-    code: "twice-in-tryton",
-    message: detail,
-    next: "An accountant cancels all but one of them in Tryton, then it is retried.",
-  });
+const NEXT = {
+  "twice-in-tryton": "An accountant cancels all but one of them in Tryton, then it is retried.",
+  "number-taken":
+    "An accountant looks which of them counts: the other one is voided on the platform or cancelled in Tryton, then this is retried or resolved.",
+  "other-in-tryton":
+    "It was entered by hand: an accountant compares both and corrects the wrong one, then it is retried or resolved here.",
+  differs:
+    "Tryton lets nobody change these fields now. An accountant decides which side is right: correct the platform, or cancel the invoice in Tryton and book it anew, or book a correction; then it is retried or resolved here.",
+  "would-differ":
+    "Lines, taxes and totals may not add up, or a code names something else in Tryton: correct it where it comes from, or book it by hand; then it is retried.",
+} as const;
 
-const other = (detail: string): Refused =>
-  new Refused({
-    code: "other-in-tryton",
-    message: detail,
-    next: "An accountant compares both and corrects the wrong one, then it is retried or resolved here.",
-  });
+const refused = (code: keyof typeof NEXT, message: string): Refused =>
+  new Refused({ code, message, next: NEXT[code] });
 
 const inHand = ({ number }: InvoiceDocument, entry: Entry): Refused =>
   new Refused({

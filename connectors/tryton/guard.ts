@@ -4,13 +4,11 @@
  *
  * `search` keeps nobody else out: two programs that send the same document in the same second both find nothing and
  * both book it. `claim` lets one of them through: an id can be taken once in `ir.model.data`. `module` has the database
- * refuse the second, in the same transaction that posts the first.
+ * refuse the second one when it is made.
  */
-import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { busyWhen, openClaims } from "./claims.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { figuresOf } from "./invoice-values.ts";
 
 /** A document and the values that its invoice is made with. */
 export interface Prepared {
@@ -37,9 +35,6 @@ export function openGuard(books: Books): Guard {
       return moduleGuard(books);
   }
 }
-
-/** Warnings at posting that need no person, by the beginning of their names: a due date in the past. */
-export const HARMLESS = ["invoice_payment_term"];
 
 const createAll = (books: Books, prepared: readonly Prepared[]): Promise<number[]> =>
   books.tryton.call("model.account.invoice.create", [prepared.map(({ values }) => values)]);
@@ -79,8 +74,8 @@ function claimGuard(books: Books): Guard {
   };
 }
 
-/** The server module of `server-module/`: one call creates, compares and posts, or does nothing. */
-function moduleGuard({ tryton, config }: Books): Guard {
+/** The server module of `server-module/`: the platform's id is unique there. */
+function moduleGuard({ tryton }: Books): Guard {
   return {
     async known(documents) {
       const [first] = documents;
@@ -96,39 +91,12 @@ function moduleGuard({ tryton, config }: Books): Guard {
       );
       return new Map(rows.map(({ id, external_id }) => [external_id, id]));
     },
-    async create(prepared) {
-      const documents = prepared.map(({ document, values }) => {
-        const { untaxed, tax, total } = figuresOf(document);
-        return {
-          values: { ...values, external_id: document.id },
-          untaxed_amount: untaxed,
-          tax_amount: tax,
-          total_amount: total,
-        };
-      });
-      const params = [documents, config.posting === "post", HARMLESS];
-      return tryton
-        .call<number[]>("model.account.invoice.fuelbridge_book", params)
-        .catch(busyWhen(/FUELBRIDGE-DUPLICATE/))
-        .catch(totalDiffers);
-    },
+    create: (prepared) =>
+      tryton
+        .call<number[]>("model.account.invoice.create", [
+          prepared.map(({ document, values }) => ({ ...values, external_id: document.id })),
+        ])
+        .catch(busyWhen(/FUELBRIDGE-DUPLICATE/)),
     release: async () => {},
   };
 }
-
-function totalDiffers(error: unknown): never {
-  const words = error instanceof Error ? TOTAL.exec(error.message) : null;
-  if (words === null) throw error;
-  const [, id, figure, booked, expected] = words;
-  throw differing(`platform id ${id}`, `${figure} ${booked} instead of ${expected}`);
-}
-
-const TOTAL = /FUELBRIDGE-TOTAL: (\S+) (\w+?)_amount (\S+) (\S+)/;
-
-/** @param differs `total 18104.38 instead of 18104.37`: Tryton's figure, then the document's */
-export const differing = (what: string, differs: string): Refused =>
-  new Refused({
-    code: "total-differs",
-    message: `Tryton would book ${what} with ${differs}`,
-    next: "Lines, taxes and totals of the document do not add up: correct it where it comes from, or book it by hand; then retry.",
-  });

@@ -3,6 +3,7 @@ import { calendarOf } from "../../src/core/calendar.ts";
 import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
+import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
 import { holdingsOf } from "./holdings-kinds.ts";
 import { partyHoldings } from "./holdings-parties.ts";
 import { paymentHoldings } from "./holdings-payments.ts";
@@ -51,12 +52,17 @@ export const tryton = defineConnector<TrytonConfig>({
       sinks: opened(sinks, books),
       check: (signal) => checkTryton(books, signal),
       examine: (signal) => examineTryton(books, signal),
-      holdings: holdingsOf({
-        payment: paymentHoldings(books, "payment"),
-        "bill-payment": paymentHoldings(books, "bill-payment"),
-        party: partyHoldings(books),
-        price: priceHoldings(books),
-      }),
+      holdings: {
+        ...holdingsOf({
+          invoice: invoiceHoldings(books, "invoice"),
+          bill: invoiceHoldings(books, "bill"),
+          payment: paymentHoldings(books, "payment"),
+          "bill-payment": paymentHoldings(books, "bill-payment"),
+          party: partyHoldings(books),
+          price: priceHoldings(books),
+        }),
+        control: (kind, signal) => controlOf(books, kind, signal),
+      },
       close: () => wire.close(),
     };
   },

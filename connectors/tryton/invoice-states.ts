@@ -1,15 +1,16 @@
 /** What the platform says of an invoice that is booked: paid, void, disputed; and whether Tryton shows it. */
 import type { Fault } from "../../src/core/fault.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { isDraft, unnumber } from "./booking.ts";
+import { unnumber } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { disputedOf, noteDispute } from "./disputes.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { TrytonFault } from "./fault.ts";
+import { takenBackOf } from "./invoice-taken-back.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
 import { paymentsOf } from "./payment-moves.ts";
-import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
+import { type Entry, idOf, isDraft, readByIds, type Standing } from "./invoice-facts.ts";
 import { day } from "./values.ts";
 
 /** A document and its invoice in Tryton. */
@@ -27,7 +28,8 @@ export interface Booked {
  * to do), or what a person must decide. @throws TrytonFault
  */
 export async function progressOf(books: Books, booked: readonly Booked[]): Promise<Progress[]> {
-  return progress(books, booked, await disputedOf(books, idsOf(booked)));
+  const disputed = await disputedOf(books, idsOf(booked));
+  return progress(books, booked, disputed, await takenBackOf(books, booked));
 }
 
 export type Progress = "final" | "waits" | "open" | Fault;
@@ -38,6 +40,7 @@ async function progress(
   books: Books,
   booked: readonly Booked[],
   disputed: ReadonlySet<number>,
+  takenBack: ReadonlyMap<number, Fault>,
 ): Promise<Progress[]> {
   const unsettled = await unsettledOf(books, booked);
   return booked.map(({ document, entry, waits }) => {
@@ -45,6 +48,8 @@ async function progress(
     const { state, id } = entry;
     if (status === "void") return state === "cancelled" ? "final" : "open";
     if (state === "cancelled") return cancelledThere(document, entry);
+    const fault = takenBack.get(id);
+    if (fault !== undefined) return fault;
     if (isDraft(entry) && books.config.posting === "post") return "open";
     if (disputed.has(id) !== (status === "disputed")) return "open";
     const isUnsettled = unsettled.has(id) || (isDraft(entry) && status === "paid");
@@ -57,7 +62,7 @@ async function unsettledOf(books: Books, booked: readonly Booked[]): Promise<Rea
   const posted = booked.filter(
     ({ document, entry }) => document.status === "paid" && entry.state === "posted",
   );
-  const standings = await standingsOf(books, idsOf(posted));
+  const standings = await readByIds(books, idsOf(posted), "toPay");
   return new Set(standings.filter((one) => !isSettled(one)).map(({ id }) => id));
 }
 
@@ -79,9 +84,9 @@ export async function bringTo(
   booked: readonly Booked[],
   made: ReadonlySet<number>,
 ): Promise<Brought> {
-  const older = idsOf(booked).filter((id) => !made.has(id));
-  const disputed = await disputedOf(books, older);
-  const before = await progress(books, booked, disputed);
+  const older = booked.filter(({ entry }) => !made.has(entry.id));
+  const disputed = await disputedOf(books, idsOf(older));
+  const before = await progress(books, booked, disputed, await takenBackOf(books, older));
   const settled = new Map<number, string>();
   for (const [at, one] of booked.entries()) {
     const how = before[at];
@@ -97,7 +102,7 @@ async function bring(books: Books, booked: Booked, disputed: boolean): Promise<s
   const { document, entry, waits } = booked;
   const { status } = document;
   // What is to pay may be less by now. One that is gone is told of by the look after this.
-  const [standing] = await standingsOf(books, [entry.id]);
+  const [standing] = await readByIds(books, [entry.id], "toPay");
   if (standing === undefined) return null;
   if (status === "void") {
     await cancel(books, document, standing);
@@ -157,7 +162,7 @@ async function cancel(books: Books, document: InvoiceDocument, standing: Standin
     await credit(books, id, document.endedDate);
   }
   // A button says nothing when it does nothing.
-  const [now] = await entriesOf(books, [id]);
+  const [now] = await readByIds(books, [id], "head");
   if (now?.state !== "cancelled") throw refused(document, now ?? standing, "not-cancelled");
 }
 

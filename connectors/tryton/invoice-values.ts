@@ -7,7 +7,7 @@
  * have had; quantity, unit and price are in its description. The total is right to the cent, no cent hides in another
  * line, and no figure counts a gallon that was not there.
  */
-import type { Decimal } from "../../src/core/decimal.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
@@ -85,9 +85,19 @@ async function lineValues(
   const account =
     line.account !== null
       ? await lookup.account(line.account)
-      : (own ?? (await lookup.account(fallback)));
+      : (own?.id ?? (await lookup.account(fallback)));
   const pricePlaces = await lookup.pricePlaces();
-  return { type: "line", account, ...quantities(line, product, unit, pricePlaces) };
+  const { quantity, unitPrice, ...sent } = quantities(line, product, unit, pricePlaces);
+  return { type: "line", account, ...sent, quantity: float(quantity), unit_price: unitPrice };
+}
+
+/** A line as it is booked: `product` and `unit` are database ids, and left out of one that is 1 × its amount. */
+interface Quantities {
+  readonly product?: number;
+  readonly unit?: number;
+  readonly quantity: Decimal;
+  readonly unitPrice: Decimal;
+  readonly description: string;
 }
 
 /** @throws Refused when the unit takes fewer digits than the quantity has */
@@ -96,7 +106,7 @@ export function quantities(
   product: Product | null,
   unit: Unit | null,
   pricePlaces: number,
-): object {
+): Quantities {
   const { quantity, unitPrice, amount, description } = line;
   const counted = quantity.times(unitPrice).round(CENTS).equals(amount);
   const places = unit?.digits ?? PLACES_WITHOUT_UNIT;
@@ -104,12 +114,12 @@ export function quantities(
   const priced = unitPrice.round(pricePlaces).equals(unitPrice);
   if (!fits && unit !== null && product !== null) throw tooFine(line, unit);
   if (!fits || !counted || !priced || (product !== null && unit === null))
-    return { quantity: 1, unit_price: amount, description: described(line) };
+    return { quantity: ONE, unitPrice: amount, description: described(line) };
   return {
     ...(product === null ? {} : { product: product.id }),
     ...(unit === null ? {} : { unit: unit.id }),
-    quantity: float(quantity),
-    unit_price: unitPrice,
+    quantity,
+    unitPrice,
     description,
   };
 }
@@ -126,28 +136,8 @@ const tooFine = ({ quantity, unit }: Line, { digits }: Unit): Refused =>
     field: "quantity",
   });
 
+const ONE = Decimal.of("1");
 /** Of the company's currency. */
 const CENTS = 2;
 /** What Tryton takes of a quantity without a unit. */
 const PLACES_WITHOUT_UNIT = 2;
-
-/** The three figures that must be the same on both sides before anything is posted. */
-export interface Figures {
-  readonly untaxed: Decimal;
-  readonly tax: Decimal;
-  readonly total: Decimal;
-}
-
-export const figuresOf = ({ subtotal, tax, total }: InvoiceDocument): Figures => ({
-  untaxed: subtotal,
-  tax,
-  total,
-});
-
-/** The first figure that differs, in words: `total 18104.38 instead of 18104.37`; null: none does. */
-export function difference(booked: Figures, expected: Figures): string | null {
-  for (const figure of ["total", "tax", "untaxed"] as const)
-    if (!booked[figure].equals(expected[figure]))
-      return `${figure} ${booked[figure].text} instead of ${expected[figure].text}`;
-  return null;
-}

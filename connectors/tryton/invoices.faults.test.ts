@@ -19,6 +19,7 @@ import {
 } from "./sink.fixture.ts";
 
 const SLOW_MS = 120_000;
+const VOID = { status: "void" } as const;
 const never = new AbortController().signal;
 
 describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () => {
@@ -192,6 +193,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       {
         comment: null,
         invoice_date: { __class__: "date", year: 2026, month: 11, day: 21 },
+        payment_term_date: { __class__: "date", year: 2026, month: 12, day: 8 },
         ...more,
       },
     ]);
@@ -199,7 +201,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     await desk.clerk.call("model.account.invoice.post", [[copy.id]]);
   }
 
-  test("one that a clerk has typed in already is taken for it when the figures agree", async () => {
+  test("one that a clerk has typed in already is taken for it when all of it agrees", async () => {
     const desk = deskIn(server);
     const document = invoiceDocument();
     await typed(desk, { reference: document.number });
@@ -219,19 +221,48 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const document = invoiceDocument();
     await send(sink, document);
     const other = { ...invoiceDocument(), number: document.number };
-    expect(await send(sink, other)).toMatchObject({ fault: { code: "other-in-tryton" } });
+    expect(await send(sink, other)).toMatchObject({ fault: { code: "number-taken" } });
     expect(await find(sink, other)).toMatchObject({ found: "different" });
   });
 
-  test("what was delivered under a link is the document's, though its mark is not ours", async () => {
+  test("a number that the supplier has given already is not booked twice, in a batch neither; after a cancellation it is", async () => {
+    const desk = deskIn(server);
+    const sink = billSink(desk.books);
+    const first = billDocument();
+    const twin = (more: object = {}) => billDocument({ number: first.number, ...more });
+    const [second, third] = [twin(), twin({ total: d("20129.34"), tax: d("1875.38") })];
+    const ofAnother = twin({ party: { ...first.party, code: "SUP-2", companyId: "another" } });
+    expect(await send(sink, first, ofAnother, second)).toMatchObject({
+      fault: { code: "number-taken", message: expect.stringContaining(first.id) as string },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
+    expect(await send(sink, first, ofAnother)).toMatchObject({ name: "done" });
+    for (const one of [second, third]) {
+      expect(await find(sink, one)).toMatchObject({ found: "different" });
+      expect(await send(sink, one)).toMatchObject({
+        fault: { code: "number-taken", message: expect.stringContaining(first.id) as string },
+      });
+    }
+    expect(await allInvoices(desk)).toHaveLength(2);
+    await send(sink, { ...first, ...VOID });
+    expect(await send(sink, second)).toMatchObject({ name: "done" });
+    expect(await send(sink, third)).toMatchObject({ fault: { code: "number-taken" } });
+    const states = (await allInvoices(desk)).map(({ state }) => state);
+    expect(states).toEqual(["cancelled", "posted", "posted"]);
+    expect(await send(sink, { ...third, ...VOID })).toMatchObject({ ids: [null] });
+  });
+
+  test("what was delivered under a link is the document's, though its mark is not ours: what differs is told", async () => {
     const desk = deskIn(server);
     await typed(desk, { reference: "entered by hand" });
     const sink = invoiceSink(desk.books);
     const document = invoiceDocument({ status: "disputed" });
     const request = requestOf(sink, [document], ["INV-2026-00002"]);
     expect(await sink.send(request, never)).toMatchObject({
-      name: "done",
-      ids: ["INV-2026-00002"],
+      fault: {
+        code: "other-in-tryton",
+        message: `invoice ${document.number} (INV-2026-00002) differs from Tryton's:\nreference: books entered by hand, platform ${document.number}`,
+      },
     });
     expect(await allInvoices(desk)).toHaveLength(2);
   });

@@ -17,10 +17,10 @@ import type { Books } from "./books.ts";
 import { InvoiceDocument } from "./documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
-import { inspectionsOf } from "./inspection.ts";
-import { missing } from "./invoices-missing.ts";
+import { inspectInvoices } from "./invoices-inspect.ts";
 import { answering, finding } from "./outcome.ts";
-import { entriesOf, type Entry, idOf, look, type Wanted } from "./standing.ts";
+import { type Entry, idOf, readByIds } from "./invoice-facts.ts";
+import { look, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
 export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });
@@ -47,9 +47,7 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
     send: (request) => answering(() => send(books, guard, wantedIn(request))),
     find: (request) => finding(() => find(books, guard, wantedIn(request))),
     inspect: (delivered) =>
-      inspectionsOf(delivered, () =>
-        missing(books, guard, type, delivered, (body) => wantedIn({ body })),
-      ),
+      inspectInvoices(books, guard, type, delivered, (body) => wantedIn({ body })),
   };
 }
 
@@ -94,11 +92,11 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
   const verdicts = await look(books, guard, wanted);
-  const bad =
-    verdicts.find(({ found }) => found === "several") ??
-    verdicts.find(({ found }) => found === "different");
-  if (bad?.found === "several" || bad?.found === "different")
-    return { found: bad.found, detail: bad.detail };
+  const twice = verdicts.find(({ found }) => found === "several");
+  if (twice?.found === "several") return { found: "several", detail: twice.detail };
+  const other = verdicts.find(({ found }) => found === "different" || found === "taken");
+  if (other?.found === "different" || other?.found === "taken")
+    return { found: "different", detail: other.detail };
   const booked = verdicts.flatMap((verdict, at) =>
     verdict.found === "one" ? [bookedAs(books, wanted[at] as Wanted, verdict.entry)] : [],
   );
@@ -110,7 +108,8 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
       document.status !== "void" && !booked.some((one) => one.document === document),
   );
   const detail = told(wanted, booked, progress);
-  if (absent.length > 0 || progress.includes("open"))
+  const unlike = verdicts.some((one) => one.found === "one" && one.amend.length > 0);
+  if (absent.length > 0 || unlike || progress.includes("open"))
     return { found: "none", detail: `not all of it is done: ${detail}` };
   return {
     found: "exact",
@@ -126,9 +125,10 @@ async function entries(
   wanted: readonly Wanted[],
   booked: readonly (number | null)[],
 ): Promise<Booked[]> {
-  const now = await entriesOf(
+  const now = await readByIds(
     books,
     booked.filter((id) => id !== null),
+    "head",
   );
   return wanted.flatMap((one, at) => {
     const found = now.find(({ id }) => id === booked[at]);

@@ -36,12 +36,12 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     const freight = await lookup.product("FREIGHT");
     expect(freight).toEqual({
       id: freight.id,
-      revenue: await lookup.account("4100"),
-      expense: await lookup.account("5100"),
+      revenue: { id: await lookup.account("4100"), code: "4100" },
+      expense: { id: await lookup.account("5100"), code: "5100" },
       unit: (await lookup.unit("u")).id,
     });
     // A code of the cross-reference, with its leading zero.
-    expect((await lookup.product("087")).revenue).toBe(await lookup.account("4000"));
+    expect((await lookup.product("087")).revenue?.id).toBe(await lookup.account("4000"));
   });
 
   test("a category that leaves its accounts to the one above has those", async () => {
@@ -63,8 +63,8 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     ]);
     await tryton.call("model.product.template.write", [[template], { account_category: category }]);
     expect(await lookup.product("ULSD-CLR")).toMatchObject({
-      revenue: await lookup.account("4000"),
-      expense: await lookup.account("5000"),
+      revenue: { id: await lookup.account("4000"), code: "4000" },
+      expense: { id: await lookup.account("5000"), code: "5000" },
     });
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
   test("a party is asked for each time: restored books may give its id to another", async () => {
     const { lookup, calls } = open(shared);
     const party = await lookup.party("SELF");
-    expect(party).toEqual({ id: party.id, name: "Prairie Fuel", address: null });
+    expect(party).toEqual({ id: party.id, code: "SELF", name: "Prairie Fuel", address: null });
     await lookup.party("SELF");
     expect(calls).toHaveLength(2);
     expect(await lookup.findParty("A-1001")).toBeNull();

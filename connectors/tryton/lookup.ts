@@ -6,11 +6,16 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Tryton } from "./wire.ts";
 
+export interface Account {
+  readonly id: number;
+  readonly code: string;
+}
+
 export interface Product {
   readonly id: number;
   /** The accounts of its category; null where it has none. */
-  readonly revenue: number | null;
-  readonly expense: number | null;
+  readonly revenue: Account | null;
+  readonly expense: Account | null;
   /** The unit it is kept in. */
   readonly unit: number;
 }
@@ -23,6 +28,7 @@ export interface Unit {
 
 export interface PartyRow {
   readonly id: number;
+  readonly code: string;
   readonly name: string;
   /** The first of its addresses. */
   readonly address: number | null;
@@ -70,7 +76,7 @@ interface Kind {
   readonly ofCompany?: true;
 }
 
-const CATEGORY = ["account_parent", "parent", "account_revenue", "account_expense"];
+const CATEGORY = ["account_parent", "parent", "account_revenue.code", "account_expense.code"];
 
 const kinds = {
   account: { model: "account.account", field: "code", what: "account", reads: [], ofCompany: true },
@@ -153,10 +159,11 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
       const [parent] = await tryton.call<[Row]>(method, [[above], CATEGORY]);
       return accountsOf(parent);
     }
-    const [revenue, expense] = [category["account_revenue"], category["account_expense"]] as (
-      number | null
-    )[];
-    return { revenue: revenue ?? null, expense: expense ?? null };
+    const accountIn = (field: string): Account | null => {
+      const account = category[field] as Account | null | undefined;
+      return account ? { id: account.id, code: account.code } : null;
+    };
+    return { revenue: accountIn("account_revenue."), expense: accountIn("account_expense.") };
   }
 
   async function productOf({ id, ...row }: Row): Promise<Product> {
@@ -232,6 +239,7 @@ function keeper({ now }: Pick<Surroundings, "now">) {
 
 const partyOf = ({ id, ...row }: Row): PartyRow => ({
   id,
+  code: row["code"] as string,
   name: row["name"] as string,
   address: (row["addresses"] as readonly number[])[0] ?? null,
 });

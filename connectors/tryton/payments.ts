@@ -14,7 +14,8 @@ import { answering, finding } from "./outcome.ts";
 import type { ToPay } from "./pay.ts";
 import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
 import { type Paid, paymentsOf } from "./payment-moves.ts";
-import { linkedAs, type Standing } from "./standing.ts";
+import type { Standing } from "./invoice-facts.ts";
+import { linkedAs } from "./standing.ts";
 
 export function paymentSink(books: Books): Sink {
   const guard = openPaymentGuard(books);

@@ -1,7 +1,7 @@
 /** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { onTestFinished } from "vitest";
-import type { Delivered, Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type { Delivered, Inspection, Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { sha256 } from "../../src/core/keys.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
@@ -189,9 +189,35 @@ export const missingOf = (sink: Sink, ids: readonly string[]): Promise<readonly 
   );
 
 async function goneOf(sink: Sink, delivered: readonly Delivered[]): Promise<readonly string[]> {
+  const inspections = await inspectionsOf(sink, delivered);
+  return delivered.filter((_, at) => inspections[at]?.is === "gone").map((one) => one.counterpart);
+}
+
+async function inspectionsOf(
+  sink: Sink,
+  delivered: readonly Delivered[],
+): Promise<readonly Inspection[]> {
   const inspections = await sink.inspect?.(delivered, never);
   if (inspections === undefined) throw new Error("it cannot be asked");
-  return delivered.filter((_, at) => inspections[at]?.is === "gone").map((one) => one.counterpart);
+  return inspections;
+}
+
+/** What became of these documents, that were delivered in one request under these ids: one list of lines each. */
+export async function inspected(
+  sink: Sink,
+  documents: readonly Sendable[],
+  { ids = [] }: Answer,
+): Promise<readonly (readonly string[])[]> {
+  const { body } = requestOf(sink, documents);
+  const all = await inspectionsOf(
+    sink,
+    documents.map(({ id }, at) => ({ id, counterpart: ids[at] as string, body })),
+  );
+  return all.map((one) =>
+    one.is === "gone"
+      ? ["gone"]
+      : one.differences.map(({ field, expected, held }) => `${field}: ${held} for ${expected}`),
+  );
 }
 
 /** Which of these documents are gone, that were delivered in one request under these ids. */
@@ -305,3 +331,27 @@ export async function grantClaims({ admin }: Desk): Promise<void> {
     ],
   ]);
 }
+
+/** A wizard of one step, as a clerk uses it on one record. */
+export async function wizard(
+  { clerk }: Desk,
+  name: string,
+  state: string,
+  values: object,
+  [model, id]: readonly [string, number],
+): Promise<void> {
+  const context = { active_model: model, active_id: id, active_ids: [id] };
+  const [session] = await clerk.call<[number]>(`wizard.${name}.create`, [], { context });
+  await clerk.call(`wizard.${name}.execute`, [session, values, state], { context });
+}
+
+/** A credit note of the whole invoice; with a refund it is cancelled by it. */
+export const creditInTryton = (desk: Desk, invoice: number, with_refund: boolean): Promise<void> =>
+  wizard(desk, "account.invoice.credit", "credit", { start: { with_refund, invoice_date: null } }, [
+    "account.invoice",
+    invoice,
+  ]).then(async () => {
+    if (with_refund) return;
+    const drafts = (await allInvoices(desk)).filter(({ state }) => state === "draft");
+    await desk.clerk.call("model.account.invoice.post", [drafts.map(({ id }) => id)]);
+  });

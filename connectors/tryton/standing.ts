@@ -1,12 +1,19 @@
 /** Which invoice in Tryton is the one of a document: by the platform's id, else by number and party. */
-import type { Decimal } from "../../src/core/decimal.ts";
+import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import type { Guard } from "./guard.ts";
-import { difference, type Figures, figuresOf } from "./invoice-values.ts";
-import { markOf, platformIdIn } from "./marks.ts";
+import { differencesOf, inLines, isAmendable, type Pair } from "./invoice-differences.ts";
+import {
+  draftsIn,
+  idOf,
+  NO_CREDIT_NOTE,
+  type Progressed,
+  readInvoices,
+  type Standing,
+} from "./invoice-facts.ts";
+import { markOf } from "./marks.ts";
 import { findParty } from "./parties.ts";
-import { exact } from "./values.ts";
 
 /** A document, and what it was delivered as before. */
 export interface Wanted {
@@ -16,33 +23,25 @@ export interface Wanted {
   readonly until: string | null;
 }
 
-/** An invoice in Tryton. */
-export interface Entry extends Figures {
-  readonly id: number;
-  readonly number: string | null;
-  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
-  /** Nobody but us has ever written it. */
-  readonly ours: boolean;
-  /** What its comment says; null: it did not come from the platform. */
-  readonly platformId: string | null;
-}
-
-/** An invoice as it stands. What is to pay Tryton adds up anew each time: it is asked for only where it counts. */
-export interface Standing extends Entry {
-  readonly toPay: Decimal;
-}
-
 export type Verdict =
-  | { readonly found: "one"; readonly entry: Entry }
+  /** It says the same, but for what is still to be brought over. */
+  | { readonly found: "one"; readonly entry: Progressed; readonly amend: readonly Difference[] }
   | { readonly found: "none" }
   | { readonly found: "several"; readonly detail: string }
-  /** `entry` is the document's own, with other figures; null: another one has its number. */
-  | { readonly found: "different"; readonly detail: string; readonly entry: Entry | null };
+  /** It says something else. */
+  | {
+      readonly found: "different";
+      readonly detail: string;
+      readonly entry: Progressed;
+      readonly differences: readonly Difference[];
+    }
+  /** It is not there, and another one has its number. */
+  | { readonly found: "taken"; readonly detail: string };
 
-/** What links keep of it: its number, or `#12` while it has none. */
-export const idOf = ({ number, id }: Entry): string => number ?? `#${id}`;
-
-/** One verdict per document, in their order. @throws TrytonFault, Refused when a party cannot be told */
+/**
+ * One verdict per document, in their order. Of a void document, and of an invoice that is cancelled, nothing is
+ * compared. @throws TrytonFault, Refused when a party cannot be told
+ */
 export async function look(
   books: Books,
   guard: Guard,
@@ -50,31 +49,27 @@ export async function look(
 ): Promise<Verdict[]> {
   const known = await guard.known(wanted.map(({ document }) => document));
   const rows = await candidates(books, wanted, [...known.values()]);
-  const { user } = await books.tryton.session();
-  const verdicts: Verdict[] = [];
+  const matches: (readonly Progressed[])[] = [];
   for (const one of wanted)
-    verdicts.push(await judge(books, user, one, known.get(one.document.id) ?? null, rows));
+    matches.push(await matching(books, one, known.get(one.document.id) ?? null, rows));
+  const compared = wanted.flatMap(({ document }, at): Pair[] => {
+    const [entry, another] = matches[at] ?? [];
+    if (entry === undefined || another !== undefined) return [];
+    const isVoid = document.status === "void" && entry.platformId === document.id;
+    return isVoid || entry.state === "cancelled" ? [] : [{ document, entry }];
+  });
+  const told = await differencesOf(books, compared);
+  const differences = new Map(compared.map(({ document }, at) => [document, told[at] ?? []]));
+  const verdicts: Verdict[] = [];
+  const absent: InvoiceDocument[] = [];
+  for (const [at, { document }] of wanted.entries()) {
+    const found = matches[at] ?? [];
+    const verdict = verdictOf(document, found, differences.get(document) ?? []);
+    verdicts.push(verdict ?? (await taken(books, document, rows, absent)));
+    if (verdict === null) absent.push(document);
+  }
   return verdicts;
 }
-
-/** These invoices as they are now, in this order; what is gone is left out. @throws TrytonFault */
-export async function entriesOf(books: Books, ids: readonly number[]): Promise<Entry[]> {
-  if (ids.length === 0) return [];
-  const rows = await search(books, [["id", "in", ids]]);
-  const { user } = await books.tryton.session();
-  return inOrder(ids, rows).map((row) => entryIn(row, user));
-}
-
-/** The same with what is to pay. @throws TrytonFault */
-export async function standingsOf(books: Books, ids: readonly number[]): Promise<Standing[]> {
-  if (ids.length === 0) return [];
-  const rows = await search<Payable>(books, [["id", "in", ids]], WITH_TO_PAY);
-  const { user } = await books.tryton.session();
-  return inOrder(ids, rows).map((row) => standingIn(row, user));
-}
-
-const inOrder = <Found extends Row>(ids: readonly number[], rows: readonly Found[]): Found[] =>
-  ids.flatMap((id) => rows.filter((row) => row.id === id));
 
 /** Those of this type that links name so. @throws TrytonFault */
 export async function linkedAs(
@@ -82,82 +77,101 @@ export async function linkedAs(
   type: InvoiceDocument["type"],
   ids: readonly string[],
 ): Promise<Standing[]> {
-  const { company, user } = await books.tryton.session();
+  const { company } = await books.tryton.session();
   const domain = [
     ["company", "=", company],
     ["type", "=", type],
     ["OR", ["number", "in", ids], ["id", "in", draftsIn(ids)]],
   ];
-  const rows = await search<Payable>(books, domain, WITH_TO_PAY);
-  return rows.map((row) => standingIn(row, user));
+  return readInvoices(books, domain, "toPay");
 }
 
-async function judge(
+/** Its own; else one that was entered by hand: the same number of the same party, and no mark of the platform. */
+async function matching(
   books: Books,
-  user: number,
   { document, counterpart }: Wanted,
   known: number | null,
-  rows: readonly Row[],
-): Promise<Verdict> {
+  rows: readonly Progressed[],
+): Promise<readonly Progressed[]> {
   const own = rows.filter(
     (row) =>
       row.id === known ||
-      platformIdIn(row.comment) === document.id ||
+      row.platformId === document.id ||
       // Books that were restored may have given its number to another document of ours.
-      (counterpart !== null &&
-        idOf(entryIn(row, user)) === counterpart &&
-        platformIdIn(row.comment) === null),
+      (counterpart !== null && idOf(row) === counterpart && row.platformId === null),
   );
-  const matches = own.length > 0 ? own : await byNumber(books, document, rows);
-  const [first] = matches;
-  if (first === undefined) return taken(books, user, document, rows);
-  const names = matches.map((row) => idOf(entryIn(row, user))).join(" and ");
-  if (matches.length > 1)
-    return { found: "several", detail: `invoice ${document.number} is in Tryton as ${names}` };
-  const entry = entryIn(first, user);
-  const differs = difference(entry, figuresOf(document));
-  if (differs === null) return { found: "one", entry };
-  const detail = `invoice ${document.number} is in Tryton as ${names} with ${differs}`;
-  return { found: "different", detail, entry };
+  if (own.length > 0) return own;
+  const unmarked = rows.filter(({ platformId }) => platformId === null);
+  return ofParty(books, document, unmarked);
 }
 
-/** Entered by hand: the same number of the same party, and no mark of another document of the platform. */
-async function byNumber(
+/** Those with its number, of its party. */
+async function ofParty(
+  books: Books,
+  { number, party }: InvoiceDocument,
+  rows: readonly Progressed[],
+): Promise<readonly Progressed[]> {
+  const same = rows.filter(({ reference }) => reference === number);
+  if (same.length === 0) return [];
+  const known = await findParty(books, party);
+  return same.filter(({ partyId }) => partyId === known?.id);
+}
+
+/** Null: it is not there. */
+function verdictOf(
+  { number, type }: InvoiceDocument,
+  matches: readonly Progressed[],
+  differences: readonly Difference[],
+): Verdict | null {
+  const [entry] = matches;
+  if (entry === undefined) return null;
+  const names = matches.map(idOf).join(" and ");
+  if (matches.length > 1)
+    return { found: "several", detail: `invoice ${number} is in Tryton as ${names}` };
+  if (differences.every((one) => isAmendable(entry, one)))
+    return { found: "one", entry, amend: differences };
+  const detail = `invoice ${number} (${names}) differs from Tryton's:\n${inLines(type, differences)}`;
+  return { found: "different", detail, entry, differences };
+}
+
+/**
+ * Tryton itself takes a number twice: two customer invoices with one number, and two invoices with one number from one
+ * supplier. One that was cancelled makes room for another of that supplier.
+ * @param absent documents of this batch before it that are not there either
+ */
+async function taken(
   books: Books,
   document: InvoiceDocument,
-  rows: readonly Row[],
-): Promise<Row[]> {
-  const same = rows.filter(
-    (row) => row.reference === document.number && platformIdIn(row.comment) === null,
+  rows: readonly Progressed[],
+  absent: readonly InvoiceDocument[],
+): Promise<Verdict> {
+  const { type, number, party, status } = document;
+  if (status === "void") return { found: "none" };
+  const before = absent.find(
+    (one) => one.status !== "void" && one.number === number && one.party.code === party.code,
   );
-  if (same.length === 0) return [];
-  const party = await findParty(books, document.party);
-  return same.filter((row) => row.party === party?.id);
-}
-
-/** Tryton itself takes a number twice. */
-function taken(
-  { config }: Books,
-  user: number,
-  { type, number }: InvoiceDocument,
-  rows: readonly Row[],
-): Verdict {
-  const other =
-    type === "out" && config.numbering === "platform"
+  if (before !== undefined) return { found: "taken", detail: twiceTold(document, before.id) };
+  const numbered =
+    type === "out" && books.config.numbering === "platform"
       ? rows.find((row) => row.number === number)
       : undefined;
+  const live = rows.filter(({ state }) => state !== "cancelled");
+  const other = numbered ?? (await ofParty(books, document, live))[0];
   if (other === undefined) return { found: "none" };
-  const whose = entryIn(other, user);
-  const detail = `the number ${number} is in Tryton already, of another invoice (total ${whose.total.text})`;
-  return { found: "different", detail, entry: null };
+  const whose = other.platformId === null ? "entered by hand" : `platform id ${other.platformId}`;
+  const what = `${idOf(other)}, total ${other.total.text}, ${whose}`;
+  return { found: "taken", detail: twiceTold(document, what) };
 }
 
-/** Everything that could be one of them. Credit notes have the comment of what they credit: they are left out. */
+const twiceTold = ({ number, party }: InvoiceDocument, other: string): string =>
+  `the number ${number} of ${party.name} (${party.code}) belongs to another invoice already: ${other}`;
+
+/** Everything that could be one of them. */
 async function candidates(
   books: Books,
   wanted: readonly Wanted[],
   known: readonly number[],
-): Promise<Row[]> {
+): Promise<Progressed[]> {
   const [first] = wanted;
   if (first === undefined) return [];
   const { company } = await books.tryton.session();
@@ -173,67 +187,7 @@ async function candidates(
       ["number", "in", [...numbers, ...counterparts]],
       ["id", "in", [...known, ...draftsIn(counterparts)]],
     ],
-    ["OR", ["lines.origin", "=", null], ["lines.origin", "not like", "account.invoice.line,%"]],
+    NO_CREDIT_NOTE,
   ];
-  return search(books, domain);
+  return readInvoices(books, domain, "progress");
 }
-
-/** A draft in links: `#12`. */
-const DRAFT = /^#(\d+)$/;
-const draftsIn = (ids: readonly string[]): number[] =>
-  ids.flatMap((id) => Number(DRAFT.exec(id)?.[1] ?? []));
-
-const search = <Found extends Row = Row>(
-  { tryton }: Books,
-  domain: readonly unknown[],
-  fields: readonly string[] = FIELDS,
-): Promise<Found[]> =>
-  tryton.call("model.account.invoice.search_read", [domain, 0, null, null, fields]);
-
-const FIELDS = [
-  "number",
-  "reference",
-  "comment",
-  "state",
-  "party",
-  "untaxed_amount",
-  "tax_amount",
-  "total_amount",
-  "create_uid",
-  "write_uid",
-];
-const WITH_TO_PAY = [...FIELDS, "amount_to_pay"];
-
-interface Row {
-  readonly id: number;
-  readonly number: string | null;
-  readonly reference: string | null;
-  readonly comment: string | null;
-  readonly state: Entry["state"];
-  readonly party: number;
-  readonly untaxed_amount: unknown;
-  readonly tax_amount: unknown;
-  readonly total_amount: unknown;
-  readonly create_uid: number;
-  readonly write_uid: number | null;
-}
-
-interface Payable extends Row {
-  readonly amount_to_pay: unknown;
-}
-
-const entryIn = (row: Row, user: number): Entry => ({
-  id: row.id,
-  number: row.number,
-  state: row.state,
-  untaxed: exact(row.untaxed_amount),
-  tax: exact(row.tax_amount),
-  total: exact(row.total_amount),
-  ours: row.create_uid === user && (row.write_uid === null || row.write_uid === user),
-  platformId: platformIdIn(row.comment),
-});
-
-const standingIn = (row: Payable, user: number): Standing => ({
-  ...entryIn(row, user),
-  toPay: exact(row.amount_to_pay),
-});

@@ -44,7 +44,7 @@ export async function invoice(tryton: Tryton, dueDate: string): Promise<number> 
     quantity: float(Decimal.of("7500.1234")),
     unit: (await lookup.unit("gal")).id,
     unit_price: Decimal.of("2.413755"),
-    account: revenue,
+    account: revenue?.id,
   };
   const [id] = await tryton.call<[number]>("model.account.invoice.create", [
     [

@@ -144,6 +144,20 @@ describe("compare", () => {
     expect(differences).toEqual([{ field: "days.due", expected: "2026-12-08", held: "none" }]);
   });
 
+  test("two taxes on one account are told apart where both sides have words for them", () => {
+    const taxes = (federal: string, fee: string, text: boolean): Facts => ({
+      taxes: [
+        { code: "2300", amount: d(federal), ...(text ? { text: "Federal excise" } : {}) },
+        { code: "2300", amount: d(fee), ...(text ? { text: "LUST fee" } : {}) },
+      ],
+    });
+    const whole = taxes("1830", "7.5", true);
+    expect(compare("invoice", whole, taxes("1829", "8.5", true)).map(({ field }) => field)).toEqual(
+      ["taxes.2300 Federal excise", "taxes.2300 LUST fee"],
+    );
+    expect(compare("invoice", whole, taxes("1829", "8.5", false))).toEqual([]);
+  });
+
   test("content leaves progress out, and progress leaves content out", () => {
     const held: Facts = { ...invoice, state: "paid", party: "A-1038", lines: [] };
     const fields = (group: "content" | "progress") =>

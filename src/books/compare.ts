@@ -196,14 +196,16 @@ const LINE_PARTS: readonly {
 const lineInWords = ({ product, text, amount }: FactLine): string =>
   `${product ?? text ?? "a line"} ${amount.fixed(2)}`;
 
-/** Sums per code: a side may split one tax over lines. */
+/** Sums per code, and per text where both sides have one: a side may split one tax over lines. */
 function compareTaxes(expected: readonly FactTax[], held: readonly FactTax[]): Difference[] {
-  const codes = new Set([...expected, ...held].map(({ code }) => code));
-  return [...codes].flatMap((code): Difference[] => {
+  const haveTexts = [...expected, ...held].every(({ text }) => text !== undefined);
+  const nameOf = ({ code, text }: FactTax): string => (haveTexts ? `${code} ${text}` : code);
+  const names = new Set([...expected, ...held].map(nameOf));
+  return [...names].flatMap((name): Difference[] => {
     const [ours, theirs] = [expected, held].map((taxes) =>
-      taxes.filter((tax) => tax.code === code),
+      taxes.filter((tax) => nameOf(tax) === name),
     ) as [FactTax[], FactTax[]];
-    const field = `taxes.${code}`;
+    const field = `taxes.${name}`;
     const amounts = differing(field, sumOf(ours, "amount"), sumOf(theirs, "amount"));
     const hasBases = [...ours, ...theirs].every(({ base }) => base !== undefined);
     const isOnBoth = ours.length > 0 && theirs.length > 0;

@@ -250,6 +250,11 @@ export interface References {
   counterpart(kind: string, id: string): string;
   /** The same, or null. */
   find(kind: string, id: string): string | null;
+  /**
+   * Was the record itself delivered once, and lost by its receiver since (restored books)? `find` does not know it then,
+   * and it may be there after all. Left out: no.
+   */
+  wasLost?(id: string): boolean;
 }
 
 /** This record is rightly not delivered: a draft, a cancelled document. Counted, never quarantined. */

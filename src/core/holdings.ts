@@ -60,6 +60,8 @@ export interface FactTax {
   readonly amount: Decimal;
   /** Left out: this side keeps none. */
   readonly base?: Decimal;
+  /** What it is called: two taxes may be booked on one account. Left out: this side has no words for it. */
+  readonly text?: string;
 }
 
 /**

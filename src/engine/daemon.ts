@@ -187,7 +187,7 @@ export class Daemon {
       const stranger = await (this.#acquainted ??= acquaint(engine, signal));
       if (stranger !== null) {
         this.#acquainted = null;
-        this.#scheduleNext(flow, stranger, stranger.waitMs);
+        this.#scheduleNext(lane, { ...UNREAD, trouble: stranger, waitMs: stranger.waitMs });
         return 0;
       }
       if (withPull) await this.#verify(lane, signal);

@@ -345,7 +345,10 @@ interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 }
 
-function referencesOf({ store, tables, currency, dayOf }: Engine, { side }: Flow): References {
+function referencesOf(
+  { store, tables, currency, dayOf }: Engine,
+  { side, flow }: Flow,
+): References {
   const find = (kind: string, id: string): string | null => {
     const link = store.links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
@@ -354,6 +357,7 @@ function referencesOf({ store, tables, currency, dayOf }: Engine, { side }: Flow
     currency,
     dayOf,
     find,
+    wasLost: (id) => store.losses.wasLost(flow, id),
     counterpart(kind, id) {
       const other = find(kind, id);
       if (other === null) throw new WaitsFor(kind, id);

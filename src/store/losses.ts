@@ -48,6 +48,12 @@ export function losses(database: Database.Database) {
        limit 1`,
     )
     .pluck();
+  const ever = database
+    .prepare<[number, Buffer | string], number>(
+      `select 1 from audit join delivery using (delivery) join record using (record)
+       where record.flow = +? and record.id = +? and event = 'gone' limit 1`,
+    )
+    .pluck();
   const lose = database.prepare(
     `update delivery set state = 'quarantined', request = null, number = coalesce(number, ?)
      where delivery = ? and state in ('delivered', 'skipped')`,
@@ -69,6 +75,10 @@ export function losses(database: Database.Database) {
     /** Has a person retried it since this was audited, and was that not made use of (audited as `EVENT over`)? */
     isRetried(event: "turned", record: number, number: string): boolean {
       return retried.get(number, record, event) !== undefined;
+    },
+    /** Was any version of it ever gone, whatever was said since? */
+    wasLost(flow: number, recordId: string): boolean {
+      return ever.get(flow, storedId(recordId)) !== undefined;
     },
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {

@@ -17,7 +17,8 @@ const MODEL = "account.invoice";
 const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
 
 /** A draft is not told: it has no number, and it may still change without a stamp. */
-export const invoices = (books: Books): Source => source(books, ["posted", "paid", "cancelled"]);
+const NUMBERED = ["posted", "paid", "cancelled"];
+export const invoices = (books: Books): Source => source(books, NUMBERED);
 
 /** The same: what is paid, what is paid in part, and what is no longer. */
 export const paidInvoices = (books: Books): Source => invoices(books);
@@ -62,46 +63,54 @@ const FIELDS = [
   "taxes.amount",
 ];
 
-const source = ({ tryton, ...books }: Books, states: readonly string[]): Source =>
-  feed({ tryton, ...books }, PARTS, async (ids, signal) => {
-    const { company } = await tryton.session();
-    const domain = [
-      ["id", "in", ids],
-      ["company", "=", company],
-      ["state", "in", states],
-      ["number", "!=", null],
-    ];
-    // One call is one transaction: an invoice, its lines and its payments are of one moment.
-    const rows = await tryton.call<InvoiceRow[]>(
-      `model.${MODEL}.search_read`,
-      [domain, 0, null, [["id", "ASC"]], FIELDS],
-      { signal },
-    );
-    const others = await tryton.call<{ number: string }[]>(
-      `model.${MODEL}.search_read`,
+const source = (books: Books, states: readonly string[]): Source =>
+  feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal, states));
+
+/** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonFault */
+export async function invoiceChanges(
+  { tryton }: Books,
+  ids: readonly number[],
+  signal: AbortSignal,
+  states: readonly string[] = NUMBERED,
+): Promise<Change[]> {
+  const { company } = await tryton.session();
+  const domain = [
+    ["id", "in", ids],
+    ["company", "=", company],
+    ["state", "in", states],
+    ["number", "!=", null],
+  ];
+  // One call is one transaction: an invoice, its lines and its payments are of one moment.
+  const rows = await tryton.call<InvoiceRow[]>(
+    `model.${MODEL}.search_read`,
+    [domain, 0, null, [["id", "ASC"]], FIELDS],
+    { signal },
+  );
+  const others = await tryton.call<{ number: string }[]>(
+    `model.${MODEL}.search_read`,
+    [
       [
-        [
-          ["number", "in", rows.map(({ number }) => number)],
-          ["id", "not in", rows.map(({ id }) => id)],
-          ["company", "=", company],
-          ["type", "=", "out"],
-          ["state", "in", LIVE],
-        ],
-        0,
-        null,
-        null,
-        ["number"],
+        ["number", "in", rows.map(({ number }) => number)],
+        ["id", "not in", rows.map(({ id }) => id)],
+        ["company", "=", company],
+        ["type", "=", "out"],
+        ["state", "in", LIVE],
       ],
-      { signal },
-    );
-    const live = [...rows.filter(isLive), ...others];
-    return rows.flatMap((row) => {
-      const count = live.filter(({ number }) => number === row.number).length;
-      // One that was cancelled and booked anew under its number tells nothing of the new one.
-      if (!isLive(row) && count > 0) return [];
-      return count > 1 ? { ...changeOf(row), fault: numberTwice(row.number) } : changeOf(row);
-    });
+      0,
+      null,
+      null,
+      ["number"],
+    ],
+    { signal },
+  );
+  const live = [...rows.filter(isLive), ...others];
+  return rows.flatMap((row) => {
+    const count = live.filter(({ number }) => number === row.number).length;
+    // One that was cancelled and booked anew under its number tells nothing of the new one.
+    if (!isLive(row) && count > 0) return [];
+    return count > 1 ? { ...changeOf(row), fault: numberTwice(row.number) } : changeOf(row);
   });
+}
 
 const LIVE: readonly string[] = ["posted", "paid"];
 const isLive = ({ state }: InvoiceRow): boolean => LIVE.includes(state);

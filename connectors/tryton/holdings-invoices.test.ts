@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { compare } from "../../src/books/compare.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Holding, Scope } from "../../src/core/holdings.ts";
+import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
+import { billSink, invoiceSink } from "./invoices.ts";
+import { pay } from "./pay.ts";
+import {
+  allInvoices,
+  billDocument,
+  booksOf,
+  creditInTryton,
+  d,
+  type Desk,
+  deskIn,
+  invoiceDocument,
+  type InvoiceRow,
+  send,
+} from "./sink.fixture.ts";
+
+const never = new AbortController().signal;
+const NOTHING: Scope = { dated: null, changedSince: null, open: false };
+const NOVEMBER: Scope = { ...NOTHING, dated: { from: "2026-11-01", to: "2026-11-30" } };
+
+async function listed(
+  desk: Desk,
+  kind: "invoice" | "bill",
+  scope: Scope,
+  from: number | null = null,
+) {
+  const holdings: Holding[] = [];
+  let total: number | null = null;
+  for await (const page of invoiceHoldings(desk.books, kind).list(scope, from, never)) {
+    holdings.push(...page.holdings);
+    total = page.total;
+  }
+  return { holdings, total };
+}
+
+describe.skipIf(!trytonIsThere)("invoices that Tryton holds", { timeout: 180_000 }, () => {
+  const server = useTryton();
+
+  test("each is told as it stands, with what is expected of it, and open amounts add up to the ledger's", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const documents = {
+      open: invoiceDocument(),
+      paid: invoiceDocument({ status: "paid", paidDate: "2026-11-20" }),
+      disputed: invoiceDocument({ status: "disputed" }),
+      void: invoiceDocument(),
+      credited: invoiceDocument(),
+      partly: invoiceDocument({ party: { code: "CUST-2", name: "Co-op", companyId: "co-op" } }),
+      october: invoiceDocument({ invoiceDate: "2026-10-31", dueDate: null }),
+    };
+    const names = Object.keys(documents) as (keyof typeof documents)[];
+    await send(sink, ...Object.values(documents));
+    await send(sink, { ...documents.void, ...VOID });
+    const all = await allInvoices(desk);
+    const idOf = ({ number }: { number: string }): number =>
+      all.find((row) => row.number === number)?.id ?? 0;
+    await creditInTryton(desk, idOf(documents.credited), false);
+    const part = { date: "2026-11-20", description: "check 7", how: "part" } as const;
+    await pay(desk.books, { invoice: idOf(documents.partly), amount: d("129.33"), ...part });
+    await desk.clerk.call("model.account.invoice.copy", [
+      [idOf(documents.open)],
+      { comment: null, reference: "by hand", invoice_date: DAY, payment_term_date: DAY },
+    ]);
+
+    const { holdings, total } = await listed(desk, "invoice", { ...NOVEMBER, open: true });
+    // The draft of a clerk has no number yet.
+    expect(holdings).toHaveLength(names.length + 1);
+    expect(total).toBe(holdings.length);
+    const held = new Map(holdings.map((one) => [one.id, one]));
+    const of = (name: keyof typeof documents): Holding =>
+      held.get(documents[name].number) as Holding;
+    const states = names.map((name) => [
+      name,
+      of(name).facts.state,
+      of(name).facts.money?.open?.text,
+    ]);
+    expect(states).toEqual([
+      ["open", "open", "20129.33"],
+      ["paid", "paid", "0"],
+      ["disputed", "disputed", "20129.33"],
+      ["void", "ended", "0"],
+      ["credited", "ended", "0"],
+      ["partly", "open", "20000.00"],
+      ["october", "open", "20129.33"],
+    ]);
+    for (const name of names) {
+      expect(of(name)).toMatchObject({ mark: documents[name].id, change: null, kind: "invoice" });
+      expect(of(name).version).toMatch(/^2026-/);
+    }
+
+    const items = names.map((name) => ({
+      number: documents[name].number,
+      id: documents[name].id,
+      revision: "r",
+      document: { ...documents[name], ...(name === "void" ? { status: "void" } : {}) },
+      counterpart: null,
+    }));
+    const bad = { ...items[0]!, document: { ...documents.open, party: TWO } };
+    await desk.admin.call("model.party.party.create", [
+      [1, 2].map((n) => ({
+        name: `Twin ${n}`,
+        identifiers: [["create", [{ code: TWO.companyId }]]],
+      })),
+    ]);
+    const expected = await invoiceHoldings(desk.books, "invoice").expect([...items, bad], never);
+    expect(expected.at(-1)).toMatchObject({ fault: { code: "twice-in-tryton" } });
+    const differences = names.flatMap((name, at) => {
+      const one = expected[at];
+      if (one === undefined || "fault" in one) return [`${name}: fault`];
+      return compare("invoice", one.facts, of(name).facts).map(({ field }) => `${name}: ${field}`);
+    });
+    expect(differences).toEqual(["credited: state"]);
+
+    const sums = new Map<string, Decimal>();
+    for (const { facts } of holdings) {
+      const open = facts.money?.open;
+      if (open && open.sign !== 0)
+        sums.set(String(facts.party), open.plus(sums.get(String(facts.party)) ?? Decimal.zero));
+    }
+    const ledger = await controlOf(desk.books, "invoice", never);
+    expect(new Map(ledger.map(({ party, open }) => [party, open.fixed(2)]))).toEqual(
+      new Map([...sums].map(([party, open]) => [party, open.fixed(2)])),
+    );
+  });
+
+  test("a scope is a union; lists go on after a position; one is told by its number or its id", async () => {
+    const desk = deskIn(server);
+    const sink = billSink(desk.books);
+    const [october, november] = [
+      billDocument({ invoiceDate: "2026-10-31", status: "paid", paidDate: "2026-11-20" }),
+      billDocument(),
+    ];
+    await send(sink, october);
+    await send(sink, november);
+    const numbers = async (scope: Scope, from: number | null = null): Promise<(string | null)[]> =>
+      (await listed(desk, "bill", scope, from)).holdings.map(({ mark }) => mark);
+    expect(await numbers(NOTHING)).toEqual([]);
+    expect(await numbers({ ...NOTHING, open: true })).toEqual([november.id]);
+    expect(await numbers(NOVEMBER)).toEqual([november.id]);
+    expect(await numbers({ ...NOVEMBER, changedSince: "2026-01-01T00:00:00.000Z" })).toEqual([
+      october.id,
+      november.id,
+    ]);
+    expect(await numbers({ ...NOVEMBER, changedSince: "2199-01-01T00:00:00.000Z" })).toEqual([
+      november.id,
+    ]);
+    const [{ id: first }] = (await allInvoices(desk)) as [InvoiceRow];
+    expect(await numbers({ ...NOTHING, changedSince: "2026-01-01T00:00:00.000Z" }, first)).toEqual([
+      november.id,
+    ]);
+    const holdings = invoiceHoldings(desk.books, "bill");
+    const got = await holdings.get(["BILL-2026-00001", "BILL-2026-00009"], never);
+    expect(got).toMatchObject([
+      { id: "BILL-2026-00001", mark: october.id, facts: { state: "paid" } },
+    ]);
+    expect(await controlOf(desk.books, "bill", never)).toMatchObject([
+      { party: "SUP-1", open: d("20129.33") },
+    ]);
+
+    // One number twice: the one that stands has it, the other one is named by its id.
+    const own = invoiceSink(booksOf(desk.database, { numbering: "tryton" }));
+    const document = invoiceDocument();
+    await send(own, document);
+    const [invoice] = (await allInvoices(desk)).slice(-1) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.copy", [
+      [invoice.id],
+      { comment: null, number: invoice.number, invoice_date: DAY, payment_term_date: LATER },
+    ]);
+    const twin = (await allInvoices(desk)).at(-1) as InvoiceRow;
+    const told = await invoiceHoldings(desk.books, "invoice").get([String(invoice.number)], never);
+    expect(told.map(({ id }) => id)).toEqual([invoice.number, `#${twin.id}`]);
+    await desk.clerk.call("model.account.invoice.post", [[twin.id]]);
+    const [, change] = await invoiceHoldings(desk.books, "invoice").get(
+      [`#${twin.id}`, `#${invoice.id}`],
+      never,
+    );
+    expect(change).toMatchObject({ id: `#${twin.id}`, change: null });
+  });
+});
+
+const DAY = { __class__: "date", year: 2026, month: 11, day: 21 };
+const VOID = { status: "void" } as const;
+const LATER = { __class__: "date", year: 2027, month: 1, day: 8 };
+const TWO = { code: "NONE", name: "Twins", companyId: "0a000000-0000-4000-8000-00000000c0ff" };

@@ -1,0 +1,200 @@
+/**
+ * Invoices that were delivered: are they still there, still as far as they were brought, and do they still say what
+ * they were delivered with?
+ */
+import { compare } from "../../src/books/compare.ts";
+import { type Delivered, gone, type Inspection, thereAsBrought } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Difference } from "../../src/core/holdings.ts";
+import type { Books } from "./books.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import type { Guard } from "./guard.ts";
+import { type Credit, creditsOf } from "./invoice-credits.ts";
+import { isDraft, kindOf, type Progressed, type Settling } from "./invoice-facts.ts";
+import { progressOf } from "./invoice-states.ts";
+import { isSettlementOf } from "./invoice-taken-back.ts";
+import { isOurPayment, markOf } from "./marks.ts";
+import { unavailable } from "./sources/unavailable.ts";
+import { linkedAs, look, type Verdict, type Wanted } from "./standing.ts";
+
+/** Documents that one search asks for. */
+const LOT = 200;
+
+/** @param wantedIn what a body says @throws SourceUnavailable */
+export async function inspectInvoices(
+  books: Books,
+  guard: Guard,
+  type: InvoiceDocument["type"],
+  delivered: readonly Delivered[],
+  wantedIn: (body: string) => readonly Wanted[],
+): Promise<Inspection[]> {
+  const bodies = new Map<string, readonly Wanted[]>();
+  const toldOf = ({ id, body }: Delivered): Wanted | null => {
+    if (body === null) return null;
+    const wanted = bodies.get(body) ?? wantedIn(body);
+    bodies.set(body, wanted);
+    return wanted.find(({ document }) => document.id === id) ?? null;
+  };
+  const inspections = new Map<Delivered, Inspection>();
+  try {
+    for (let at = 0; at < delivered.length; at += LOT) {
+      const lot = delivered.slice(at, at + LOT);
+      const told = lot.flatMap((one) => {
+        const wanted = toldOf(one);
+        return wanted === null ? [] : [{ ...wanted, ...one, of: one }];
+      });
+      const linked = lot.filter((one) => !told.some(({ of }) => of === one));
+      const all = await inspectTold(books, guard, told);
+      for (const [at, { of }] of told.entries()) inspections.set(of, all[at] ?? thereAsBrought);
+      const lost = await unlinked(books, type, linked);
+      for (const one of linked) inspections.set(one, lost.has(one) ? gone : thereAsBrought);
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return delivered.map((one) => inspections.get(one) ?? thereAsBrought);
+}
+
+/** What was delivered, and whether it still waits for its payments. */
+interface Told extends Wanted {
+  readonly waitsUntil?: string;
+}
+
+interface There {
+  readonly document: InvoiceDocument;
+  readonly entry: Progressed;
+  readonly differences: readonly Difference[];
+  readonly until: string | null;
+  readonly waits: boolean;
+}
+
+async function inspectTold(
+  books: Books,
+  guard: Guard,
+  told: readonly Told[],
+): Promise<Inspection[]> {
+  const verdicts = await look(books, guard, told);
+  const theres = told.map((one, at) => thereIn(one, verdicts[at]));
+  const there = theres.filter((one) => one !== null);
+  const alike = there.filter((one) => hasItsFigures(one));
+  const progress = await progressOf(books, alike);
+  const undone = new Set(alike.filter((_, at) => progress[at] === "open"));
+  const credits = await creditsOf(
+    books,
+    there.map(({ entry }) => entry),
+  );
+  return verdicts.map((verdict, at): Inspection => {
+    const one = theres[at] ?? null;
+    if (verdict.found === "several")
+      return {
+        is: "there",
+        differences: [{ field: "record", expected: "one", held: verdict.detail }],
+      };
+    if (one === null || undone.has(one)) return gone;
+    const { document, entry, differences } = one;
+    const more = [...markDifference(one), ...progressDifferences(document, entry, credits)];
+    return { is: "there", differences: [...differences, ...more] };
+  });
+}
+
+/**
+ * Books that were restored give numbers a second time: without the platform's id the figures must be the same too. Null:
+ * it is not there, or somebody else's is, or one that was entered again by a person with other figures.
+ */
+function thereIn(told: Told, verdict: Verdict | undefined): There | null {
+  if (verdict?.found !== "one" && verdict?.found !== "different") return null;
+  const { document, until } = told;
+  const { entry } = verdict;
+  const differences = verdict.found === "one" ? verdict.amend : verdict.differences;
+  const waits = told.waitsUntil !== undefined;
+  const there = { document, entry, differences, until, waits };
+  return entry.platformId === document.id || hasItsFigures(there) ? there : null;
+}
+
+const hasItsFigures = ({ document, entry }: Pick<There, "document" | "entry">): boolean => {
+  const { type, subtotal, tax, total } = document;
+  return (
+    compare(kindOf(type), { money: { untaxed: subtotal, tax, total } }, entry.facts).length === 0
+  );
+};
+
+/** We made it, and somebody took its mark away: it would not be found again by it. */
+const markDifference = ({ document: { id }, entry }: There): Difference[] =>
+  entry.made && entry.platformId === null
+    ? [{ field: "mark", expected: markOf(id), held: "none" }]
+    : [];
+
+/** What became of it in Tryton by other hands. What payments of the platform's have paid is no difference. */
+function progressDifferences(
+  document: InvoiceDocument,
+  entry: Progressed,
+  allCredits: ReadonlyMap<number, readonly Credit[]>,
+): Difference[] {
+  const { status } = document;
+  // One that is to be void and is not cancelled is gone: see progressOf.
+  if (status === "void" || isDraft(entry)) return [];
+  const credits = allCredits.get(entry.id) ?? [];
+  const credited = credits.map(({ name, total }): Difference => ({
+    field: "credit note",
+    expected: "none",
+    held: `${name} of ${total.fixed(2)}`,
+  }));
+  if (entry.state === "cancelled")
+    return [{ field: "state", expected: status, held: "cancelled" }, ...credited];
+  const isCredit = ({ move }: Settling): boolean => credits.some((one) => one.move === move);
+  const others = entry.settling.filter((one) => !isCredit(one) && !isOurs(document, one));
+  return [...credited, ...paidDifferences(document, entry, others)];
+}
+
+/** A payment that the platform told us of; or our settlement of what it called paid. */
+const isOurs = ({ id, status }: InvoiceDocument, settling: Settling): boolean =>
+  isSettlementOf(id, settling) ? status === "paid" : isOurPayment(settling.description);
+
+/**
+ * @param others payments that the platform does not know of. One that settles an invoice is told until the platform
+ * calls it paid as well.
+ */
+function paidDifferences(
+  { status }: InvoiceDocument,
+  entry: Progressed,
+  others: readonly Settling[],
+): Difference[] {
+  const { toPay, total } = entry;
+  if (status === "paid") {
+    const isApart = entry.state === "posted" && entry.reconciled === null && total.sign !== 0;
+    const held = "posted: what paid it is no longer reconciled with it";
+    return isApart && toPay.sign === 0 ? [{ field: "state", expected: status, held }] : [];
+  }
+  if (others.length === 0) return [];
+  const moves = others.map(({ move, amount }) => `#${move} of ${amount.fixed(2)}`).join(", ");
+  if (entry.state === "paid" || toPay.sign === 0)
+    return [{ field: "state", expected: status, held: `paid (payment move ${moves})` }];
+  const paid = Decimal.sum(others.map(({ amount }) => amount));
+  return [
+    {
+      field: "money.open",
+      expected: toPay.plus(paid).fixed(2),
+      held: `${toPay.fixed(2)} (payment move ${moves}; the platform cannot take partial payments)`,
+    },
+  ];
+}
+
+/** Those that are gone of what a person linked: by the number that was given then. */
+async function unlinked(
+  books: Books,
+  type: InvoiceDocument["type"],
+  linked: readonly Delivered[],
+): Promise<ReadonlySet<Delivered>> {
+  if (linked.length === 0) return new Set();
+  const found = await linkedAs(
+    books,
+    type,
+    linked.map(({ counterpart }) => counterpart),
+  );
+  const there = new Set(
+    found
+      .filter((one) => books.config.posting === "draft" || !isDraft(one))
+      .flatMap(({ id, number }) => [`#${id}`, number ?? ""]),
+  );
+  return new Set(linked.filter(({ counterpart }) => !there.has(counterpart)));
+}
