@@ -139,6 +139,40 @@ describe("what could hide a difference", () => {
     ]);
   });
 
+  test("a record whose mark names nothing is never out of scope, whatever a mapping says", () => {
+    const site = ground();
+    const pair = site.take("bill", ({ by }) => by === "mark");
+    site.remove("platform", pair);
+    const tell = tellOf(site.sides.pairs);
+    const skips = (one: Case) =>
+      one.books[0]?.id === pair.books
+        ? { began: "books" as const, skip: "from the platform" }
+        : tell(one);
+    expect(open(site, { told: skips }).map(({ bucket, cause }) => [bucket, cause?.code])).toEqual([
+      ["only here", "gone"],
+    ]);
+  });
+
+  test("a settlement of another sum joins no payments: each is told alone", () => {
+    const site = ground();
+    const [first, second] = ["payment-b-00000", "payment-b-00001"].map((books) =>
+      site.take("payment", (pair) => pair.books === books),
+    );
+    if (first === undefined || second === undefined) throw new Error("no payments");
+    site.sides.links = [];
+    site.remove("books", first);
+    site.change("books", second, (holding) => ({
+      ...holding,
+      mark: null,
+      facts: { ...holding.facts, money: { amount: Decimal.of("7") } },
+    }));
+    expect(open(site).map(({ bucket }) => bucket)).toEqual([
+      "only there",
+      "only there",
+      "only here",
+    ]);
+  });
+
   test("an acceptance is of exactly these values: the next difference is told", () => {
     const site = ground();
     const pair = site.take("invoice");
