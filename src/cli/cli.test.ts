@@ -375,9 +375,18 @@ const STATUS: Status = {
       quarantined: 1,
       resolved: 0,
       superseded: 0,
+      agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
     },
   ],
   stops: [],
+  reconciliation: {
+    lastAt: "2026-11-21T02:21:00.000Z",
+    trouble: null,
+    nextDueAt: null,
+    everyNights: 1,
+    wantsShare: null,
+    differences: { confirmed: 1, seen: 0 },
+  },
   clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
   requests: {
     month: "2026-11",
