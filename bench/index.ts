@@ -1,12 +1,14 @@
 /**
- * `npm run bench [pull|outbound|tryton|demo|memory|sandbox]`: without a name all of them, one after the other. Figures move with the machine;
- * the ratios, taken in one run, are what counts. A target that is missed is said and fails nothing.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|sandbox]`: without a name all of them, one after the other.
+ * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
+ * fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
+import { benchReconcile } from "./reconcile.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchTryton } from "./tryton.ts";
 
@@ -26,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
   tryton: () => benchTryton(200, rounds),
+  reconcile: () => benchReconcile(20_000, rounds),
   demo: benchDemo,
   memory: benchMemory,
   sandbox: () => benchSandbox(Number(values.records)),

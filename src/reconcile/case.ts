@@ -132,3 +132,6 @@ export function numberOf({ platform, books }: Pick<Case, Side>): string {
   const shown = leading(platform) ?? leading(books);
   return shown?.facts.number ?? shown?.id ?? "";
 }
+
+/** `invoices`, `parties` */
+export const manyOf = (kind: HoldingKind): string => (kind === "party" ? "parties" : `${kind}s`);

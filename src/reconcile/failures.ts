@@ -2,7 +2,7 @@
 import { inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
-import { agreeing, type Case, type Records, type Side, sides } from "./case.ts";
+import { agreeing, type Case, manyOf, type Records, type Side, sides } from "./case.ts";
 import type { CaseRow } from "./report.ts";
 import { type Control, controlsOf } from "./sums.ts";
 
@@ -26,17 +26,19 @@ export interface Count {
 
 export function failuresOf(read: {
   readonly rows: Records;
+  /** Of the rows. */
+  readonly controls: readonly Control[];
   readonly cases: readonly Case[];
   readonly lists: readonly ListCount[];
   readonly previous: readonly Count[];
 }): string[] {
-  const { rows, cases, lists, previous } = read;
+  const { rows, controls, cases, lists, previous } = read;
   return [
     ...lists.flatMap(({ side, kind, what, total, distinct }) =>
       total === null || total === distinct
         ? []
         : [
-            `the ${side} list of ${kind}s (${what}) says ${total} records and showed ${distinct}: run it again; ` +
+            `the ${side} list of ${manyOf(kind)} (${what}) says ${total} records and showed ${distinct}: run it again; ` +
               "if it stays so, records are hidden from this key or user",
           ],
     ),
@@ -45,12 +47,12 @@ export function failuresOf(read: {
       return count < FEW || now * 2 >= count
         ? []
         : [
-            `the ${side} shows ${now} ${kind}s where the last run found ${count}: check what this key or user may ` +
+            `the ${side} shows ${now} ${manyOf(kind)} where the last run found ${count}: check what this key or user may ` +
               "see, and that it is the same company",
           ];
     }),
     ...unlike(
-      controlsOf(rows),
+      controls,
       controlsOf({
         platform: cases.flatMap(({ platform }) => platform),
         books: cases.flatMap(({ books }) => books),
@@ -75,14 +77,13 @@ const lineOf = ({ side, kind, count, amount, open, ids }: Control): string =>
   `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} ids ${ids}`;
 
 /** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
-export function untied(cases: readonly CaseRow[], rows: Records): string[] {
+export function untied(cases: readonly CaseRow[], controls: readonly Control[]): string[] {
   const unequal = cases.filter(
     ({ bucket, amount }) =>
       agreeing.has(bucket) &&
       bucket !== "out of scope" &&
       !Decimal.of(amount.platform).equals(Decimal.of(amount.books)),
   );
-  const controls = controlsOf(rows);
   const sums = sides.flatMap((side) =>
     controls
       .filter((control) => control.side === side)
@@ -93,7 +94,7 @@ export function untied(cases: readonly CaseRow[], rows: Records): string[] {
         return judged.equals(amount)
           ? []
           : [
-              `the cases of ${side} ${kind}s sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
+              `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
             ];
       }),
   );

@@ -15,11 +15,10 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   const [platform, books] = [leading(one.platform), leading(one.books)];
   if (platform === undefined || books === undefined) return [];
   if (isLumped(one) || isDoubled(one)) return [recordsOf(one), ...links];
-  const state = plainState(platform, books);
-  if (isLive(platform) !== isLive(books)) return [...state, ...links];
+  if (isLive(platform) !== isLive(books)) return [endedOf(platform, books), ...links];
   const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
   const seen = new Set(mapped.map(({ field }) => field));
-  const plain = [...state, ...plainDifferences(one.kind, platform, books)];
+  const plain = [...plainState(platform, books), ...plainDifferences(one.kind, platform, books)];
   return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
 }
 
@@ -122,6 +121,13 @@ function withoutAmount(kind: HoldingKind, platform: Holding, books: Holding): Fi
   const said = (holding: Holding): string => (shows(holding) ? "held" : "shows no amount");
   return [{ field: "record", platform: said(platform), books: said(books) }];
 }
+
+/** Ended on one side only: nothing else needs to be said. */
+const endedOf = (platform: Holding, books: Holding): FieldDifference => ({
+  field: "state",
+  platform: platform.facts.state ?? "not ended",
+  books: books.facts.state ?? "not ended",
+});
 
 /** States in words that both sides have: a dispute is open, a payment or party is there or ended. */
 function plainState({ kind, facts: one }: Holding, { facts: other }: Holding): FieldDifference[] {

@@ -5,15 +5,15 @@
 import { Decimal } from "../core/decimal.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
-import { agreeing, type Side, sides } from "./case.ts";
+import { agreeing, type Side } from "./case.ts";
 import type { CaseRow, Report } from "./report.ts";
 import { byText } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
 
 /**
- * Every amount of the period on both sides, by party, and each case's difference on an account of its own. hledger adds
- * the two sides itself: a difference that was computed wrongly does not balance. The last entry asserts the totals of
- * the records as they were read.
+ * One entry per case: the platform's amount, the books' with the opposite sign, and what differs on an account of its
+ * own. So hledger proves by every entry's balance that what is called equal is equal. The last entry asserts the totals
+ * of the records as they were read.
  * @throws FuelbridgeError for an amount that is finer than cents, and for a reconciliation that failed.
  */
 export function periodJournal(report: Report): string {
@@ -24,8 +24,10 @@ export function periodJournal(report: Report): string {
   );
   return `${[
     `; fuelbridge reconcile ${wordsOf(report)}, as both sides were at ${report.at}.`,
-    "; platform:, books: what each side holds by party. difference: both sides of one case. unequal: cases that",
-    "; differ, those without money too. outofscope: what only one side has, rightly. Codes are percent-escaped.",
+    "; platform: what the platform holds, by party. books: what the books hold, with the opposite sign: an entry",
+    "; balances only where both say the same, or with what differs in `difference`, an account for each case.",
+    "; unequal: cases that differ, those without money too. outofscope: what only one side has, rightly.",
+    "; Codes are percent-escaped.",
     "decimal-mark .",
     "; Four places: with two, hledger 1.25 takes half a cent for nothing.",
     `commodity 1000.0000 ${report.currency}`,
@@ -82,11 +84,12 @@ function entriesOf(report: Report): Entry[] {
       `the reconciliation failed and judged nothing: ${report.failures.join("; ")}`,
       { next: "Remove the cause, reconcile again, and write the journal then." },
     );
+  const last = lastDay(report);
   return report.cases
     .filter(({ within }) => within)
     .flatMap((row) => {
       const postings = postingsOf(row, report.currency);
-      const day = row.day ?? lastDay(report);
+      const day = row.day ?? last;
       const title = `(${escaped(row.number)}) ${row.kind} ; case:${row.case}`;
       return postings.length === 0 ? [] : [{ day, title, postings }];
     })
@@ -98,17 +101,13 @@ function postingsOf(row: CaseRow, currency: string): Posting[] {
   const post = (account: string, amount: Decimal, commodity = currency): void => {
     if (amount.sign !== 0) postings.push({ account, amount, commodity });
   };
-  const [platform, books] = sides.map((side) => signed(row.kind, cents(row, side)));
-  if (platform !== undefined && books !== undefined && moneyKinds.has(row.kind)) {
-    for (const [side, amount] of [["platform", platform] as const, ["books", books] as const]) {
-      post(ledgerOf(side, row.kind, row.parties[side]), amount);
-      post(`${side}:contra`, amount.negated());
-    }
-    const own = [row.party ?? "none", row.number, row.case].map(escaped).join(":");
+  if (moneyKinds.has(row.kind)) {
+    const [platform, books] = [cents(row, "platform"), cents(row, "books")];
+    post(ledgerOf("platform", row.kind, row.parties.platform), platform);
+    post(ledgerOf("books", row.kind, row.parties.books), books.negated());
     const top = row.bucket === "out of scope" ? "outofscope" : "difference";
-    post(`${top}:${own}`, platform);
-    post(`${top}:${own}`, books.negated());
-    post(`${top}:contra`, books.minus(platform));
+    const own = [row.party ?? "none", row.number, row.case].map(escaped).join(":");
+    post(`${top}:${own}`, books.minus(platform));
   }
   if (!agreeing.has(row.bucket)) {
     post(`unequal:${row.bucket.replaceAll(" ", "-")}`, ONE, "CASE");
@@ -119,9 +118,10 @@ function postingsOf(row: CaseRow, currency: string): Posting[] {
 
 const ONE = Decimal.of("1");
 
+/** What the party owes by it. @throws FuelbridgeError when it is finer than cents */
 function cents({ kind, number, amount }: CaseRow, side: Side): Decimal {
   const value = Decimal.of(amount[side]);
-  if (value.round(2).equals(value)) return value;
+  if (value.round(2).equals(value)) return signed(kind, value);
   throw new FuelbridgeError(
     exitCodes.runtime,
     "finer-than-cents",
@@ -146,7 +146,8 @@ function controlOf(report: Report): Entry {
   for (const { side, kind, party, amount } of report.accounts) {
     const account = ledgerOf(side, kind, party);
     const before = totals.get(account) ?? Decimal.zero;
-    totals.set(account, before.plus(signed(kind, Decimal.of(amount))));
+    const owed = signed(kind, Decimal.of(amount));
+    totals.set(account, side === "platform" ? before.plus(owed) : before.minus(owed));
   }
   return {
     day: lastDay(report),

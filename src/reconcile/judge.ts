@@ -65,7 +65,7 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
   });
 }
 
-export function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
+function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
   const [told, standing] = [tell(one), know(one)];
   const differences = differencesOf(one, told, ignore);
   const facing = { one, told, standing, differences, skip: skipOf(one, told, standing) };
@@ -130,7 +130,7 @@ const isOlderThanADay = (since: string | null, now: string): boolean =>
   since !== null && Date.parse(now) - Date.parse(since) > DAY_MS;
 
 /** Over the values of both sides, equal values written otherwise being the same. */
-export function digestOf({ kind, platform, books }: Case): string {
+function digestOf({ kind, platform, books }: Case): string {
   const facts = [platform, books].map((holdings) =>
     holdings.map(({ id, facts }) => canonical([id, facts])).toSorted(),
   );

@@ -113,7 +113,9 @@ function fieldsOf(kind: HoldingKind, differences: Facing["differences"]): string
 
 function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fault {
   const here = bucket === "only here";
-  const [has, lacks] = here ? ["the books", "the platform"] : ["the platform", "the books"];
+  const [has, lacks] = here
+    ? ["the books hold", "on the platform"]
+    : ["the platform holds", "in the books"];
   if (one.turned !== null)
     return fault(
       "turned",
@@ -121,11 +123,11 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
       "Cancel the one of the wrong kind, then retry the delivery of the other.",
     );
   if (told !== null && "fault" in told)
-    return { ...told.fault, message: `${lacks} lack it: ${told.fault.message}` };
+    return { ...told.fault, message: `it is not ${lacks}: ${told.fault.message}` };
   if (one.lost !== null)
     return fault(
       "gone",
-      `${has} hold it; its partner ${one.lost} is not in ${lacks} any more`,
+      `${has} it; its partner ${one.lost} is not ${lacks} any more`,
       here
         ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
         : "It was deleted in the books, or they were restored: retry its delivery.",

@@ -22,7 +22,14 @@ import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
 import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
 import { rowsOf } from "./rows.ts";
-import { amountOf, type ControlRow, controlRows, moneyKinds } from "./sums.ts";
+import {
+  amountOf,
+  type Control,
+  controlRow,
+  type ControlRow,
+  controlsOf,
+  moneyKinds,
+} from "./sums.ts";
 import {
   type Bridge,
   bridgesOf,
@@ -41,7 +48,10 @@ export interface Asked extends Judging {
   readonly today: Day;
   /** ISO 4217 */
   readonly currency: string;
-  /** All that was read, what was looked up afterwards included; repeats allowed. */
+  /**
+   * All that was read, what was looked up afterwards included; repeats allowed. From the readers, not from the cases:
+   * that every row is in a case is proven by it.
+   */
   readonly records: Records;
   /** Of `match`, over the same records. */
   readonly cases: readonly Case[];
@@ -149,18 +159,20 @@ export function reconcile(asked: Asked): Report {
     platform: distinct(asked.records.platform),
     books: distinct(asked.records.books),
   };
-  const before = failuresOf({ ...asked, rows });
+  const controls = controlsOf(rows);
+  const before = failuresOf({ ...asked, rows, controls });
   const judged = before.length > 0 ? [] : judgeAll(asked.cases, asked);
   const cases = rowsOf(judged, asked.period);
-  const failures = before.length > 0 ? before : untied(cases, rows);
+  const failures = before.length > 0 ? before : untied(cases, controls);
+  const read = { rows, controls };
   return failures.length > 0
-    ? reportOf(asked, rows, [], [], failures)
-    : reportOf(asked, rows, cases, judged, []);
+    ? reportOf(asked, read, [], [], failures)
+    : reportOf(asked, read, cases, judged, []);
 }
 
 function reportOf(
   asked: Asked,
-  rows: Records,
+  { rows, controls }: { readonly rows: Records; readonly controls: readonly Control[] },
   cases: readonly CaseRow[],
   judged: readonly Judged[],
   failures: readonly string[],
@@ -191,7 +203,7 @@ function reportOf(
     months: partyMonthsOf(within),
     bridges: bridgesOf(within),
     balances,
-    controls: controlRows(rows),
+    controls: controls.map(controlRow),
     accounts: accountsOf(rows, within),
   };
 }

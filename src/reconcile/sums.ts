@@ -76,9 +76,8 @@ export interface ControlRow {
   readonly ids: string;
 }
 
-export const controlRows = (records: Records): ControlRow[] =>
-  controlsOf(records).map((control) => ({
-    ...control,
-    amount: inDigits(control.amount),
-    open: inDigits(control.open),
-  }));
+export const controlRow = (control: Control): ControlRow => ({
+  ...control,
+  amount: inDigits(control.amount),
+  open: inDigits(control.open),
+});

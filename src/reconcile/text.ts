@@ -1,8 +1,9 @@
 /** A reconciliation for people at a terminal: differences first, then counts and sums of both sides. */
-import { inWords } from "../books/compare.ts";
+import { inDigits, inWords, labelOf } from "../books/compare.ts";
+import { Decimal } from "../core/decimal.ts";
 import type { Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";
-import { agreeing } from "./case.ts";
+import { agreeing, manyOf } from "./case.ts";
 import type { CaseRow, Report } from "./report.ts";
 import type { Group, Total } from "./totals.ts";
 
@@ -32,7 +33,8 @@ function headOf({ period, at, currency, state, failures, agrees, cases, unasked 
   if (state === "failed")
     return [head, "FAILED, nothing was judged:", ...failures.map((why) => `  ${why}`)].join("\n");
   const missing = unasked.map(
-    ({ endpoint, kind, why }) => `NOT ASKED: ${endpoint} cannot be asked for ${kind}s: ${why}`,
+    ({ endpoint, kind, why }) =>
+      `NOT ASKED: ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}`,
   );
   const open = cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
   const verdict = agrees
@@ -64,9 +66,10 @@ function stormInWords(
 ): string {
   const rows = cases.slice(0, EXAMPLES).flatMap((id) => byId.get(id) ?? []);
   const [first] = rows;
-  const alike = fields.length === 0 ? "" : ` in ${fields.join(", ")}`;
+  const alike =
+    fields.length === 0 ? "" : ` in ${fields.map((field) => labelOf(kind, field)).join(", ")}`;
   return [
-    `MISMATCH: ${cases.length} ${kind}s are "${bucket}" alike${alike}: ${rows.map(({ number }) => number).join(", ")}, ...`,
+    `MISMATCH: ${cases.length} ${manyOf(kind)} are "${bucket}" alike${alike}: ${rows.map(({ number }) => number).join(", ")}, ...`,
     ...(first === undefined ? [] : reasonsOf(first)),
   ].join("\n");
 }
@@ -141,20 +144,22 @@ function monthsTable({ months }: Report, table: Table): string {
 
 function balancesTable({ balances }: Report, table: Table): string {
   if (balances.length === 0) return "";
-  const rowsOf = ({ kind, party, platform, books, difference, ledger }: Balance): string[][] => {
+  const columns = [...ages, "total"] as const;
+  const rowsOf = ({ kind, party, platform, books, difference }: Balance): string[][] => {
     const owed = kind === "invoice" ? "receivable" : "payable";
-    const aged = (aging: Balance["books"]): string[] => [
-      ...ages.map((age) => aging[age]),
-      aging.total,
+    const rowOf = (side: string, of: (column: (typeof columns)[number]) => string): string[] => [
+      owed,
+      party,
+      side,
+      ...columns.map(of),
     ];
-    const rows = [
-      [owed, party, "platform", ...aged(platform)],
-      [owed, party, "books", ...aged(books)],
+    const less = (column: (typeof columns)[number]): string =>
+      inDigits(Decimal.of(platform[column]).minus(Decimal.of(books[column])));
+    return [
+      rowOf("platform", (column) => platform[column]),
+      rowOf("books", (column) => books[column]),
+      ...(difference === "0.00" ? [] : [rowOf("difference", less)]),
     ];
-    if (ledger !== null) rows.push([owed, party, "ledger", ...ages.map(() => ""), ledger]);
-    if (difference !== "0.00")
-      rows.push([owed, party, "difference", ...ages.map(() => ""), difference]);
-    return rows;
   };
   const header = ["OPEN", "PARTY", "SIDE", "CURRENT", "1-30", "31-60", "61-90", "OLDER", "TOTAL"];
   return table(header, balances.flatMap(rowsOf));
@@ -168,7 +173,9 @@ function limitsOf({ ignore, strength }: Report): string[] {
   const weak = strength.filter((one) => one.strength !== "asked");
   return [
     `Not compared, by the configuration (ignore): ${ignored.join("; ") || "nothing"}.`,
-    ...weak.map(({ endpoint, kind, strength: how }) => `${endpoint}, ${kind}s: ${strengths[how]}.`),
+    ...weak.map(
+      ({ endpoint, kind, strength: how }) => `${endpoint}, ${manyOf(kind)}: ${strengths[how]}.`,
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Real servers that tests speak to, from the packages of Debian. The set-up of the test run installs what is missing,
- * once, and starts none of it: each test starts its own, on a free port, with files of its own.
+ * Real servers and programs that tests use, from the packages of Debian. The set-up of the test run installs what is
+ * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +14,7 @@ interface Need {
 
 const needs = [
   { program: "redis-server", at: "/usr/bin/redis-server", packages: ["redis-server"] },
+  { program: "hledger", at: "/usr/bin/hledger", packages: ["hledger"] },
   {
     program: "trytond",
     at: "/usr/bin/trytond",

@@ -174,7 +174,7 @@ const paymentFacts = (
 });
 
 /** The platform's words in the books'; and the other way round. */
-export const inBooks = (facts: Facts): Facts => translated(facts, "", "erp ", /^co-/);
+const inBooks = (facts: Facts): Facts => translated(facts, "", "erp ", /^co-/);
 const onPlatform = (facts: Facts): Facts => translated(facts, "co-", "", /^$/, /^erp /);
 
 function translated(facts: Facts, party: string, code: string, cut: RegExp, cutCode = /^$/): Facts {
