@@ -24,10 +24,19 @@ test("it never passes the server's clock at the walk's start", () => {
   expect(afterPage(unread, walk, { cursor: null, latest: eleven }).watermark).toBe(walk.startedAt);
 });
 
-test("it never moves back, and an empty walk leaves it", () => {
+test("it never moves back behind what was read, and an empty walk leaves it", () => {
+  const eight = "2026-11-21T08:00:00.000000000Z";
+  const position = { watermark: nine, walk };
+  expect(afterPage(position, walk, { cursor: null, latest: eight }).watermark).toBe(nine);
+  expect(afterPage(position, walk, { cursor: null, latest: null }).watermark).toBe(nine);
+  const clockless = { ...walk, startedAt: "" };
+  expect(afterPage(position, clockless, { cursor: null, latest: null }).watermark).toBe(nine);
+});
+
+test("left ahead by a server's clock that was ahead once, it comes back to that clock", () => {
   const position = { watermark: eleven, walk };
-  expect(afterPage(position, walk, { cursor: null, latest: nine }).watermark).toBe(eleven);
-  expect(afterPage(position, walk, { cursor: null, latest: null }).watermark).toBe(eleven);
+  expect(afterPage(position, walk, { cursor: null, latest: nine }).watermark).toBe(walk.startedAt);
+  expect(afterPage(position, walk, { cursor: null, latest: null }).watermark).toBe(walk.startedAt);
 });
 
 test("the overlap is asked for again; nothing read yet asks for everything", () => {

@@ -46,13 +46,14 @@ export function afterPage(
 }
 
 /**
- * The watermark never moves back, never past the server's clock at the walk's start (records from the future do not
- * count), and never by our own clock.
+ * The watermark never moves by our own clock, and never past the server's clock at the walk's start: records from the
+ * future do not count. It moves back only to that clock: where it lies ahead of it, the server's clock was ahead once,
+ * and changes since would have been asked for by nobody.
  */
 function promoted(watermark: string | null, walk: Walk, latest: string | null): string | null {
-  if (latest === null) return watermark;
-  const reached = latest < walk.startedAt ? latest : walk.startedAt;
-  return laterOf(watermark, reached);
+  const reached = laterOf(watermark, latest);
+  const { startedAt } = walk;
+  return reached !== null && startedAt !== "" && reached > startedAt ? startedAt : reached;
 }
 
 function laterOf(one: string | null, other: string | null): string | null {

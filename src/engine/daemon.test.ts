@@ -4,6 +4,7 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
+import { ledger } from "../store/ledger.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow } from "./engine.ts";
 
@@ -136,6 +137,30 @@ test("a clock that was 26 hours ahead at one start stops nothing at the next: fl
   expect(daemon.clockJump).toMatchObject({ at: "2026-11-21T12:00:00.000Z" });
   expect(daemon.clockJump?.byMs).toBeCloseTo(-(26 * 60 + 5) * MINUTE, -6);
   right.store.close();
+});
+
+test("no stop waits longer than any may: what a clock that was ahead has put off for weeks is tried at once", () => {
+  const bench = engineOn(tempFolder());
+  const wallMs = bench.clock.now().wallMs;
+  const stop = { scope: "platform", message: "", next: "", sinceMs: wallMs - MINUTE };
+  const put = (breaker: string, retryMs: number | null) =>
+    bench.store.journal.trip({ ...stop, breaker, retryMs });
+  const endOfMonth = Date.parse("2026-12-01T00:00:00Z");
+  put("quota", endOfMonth);
+  put("version", wallMs + 26 * 60 * MINUTE);
+  put("doubled", null);
+  expect(new Daemon(bench.engine, []).clockJump).toBeNull();
+  const retries = () =>
+    bench.store.journal.breakers().map(({ breaker, retryMs }) => [breaker, retryMs]);
+  expect(Object.fromEntries(retries())).toEqual({
+    quota: endOfMonth,
+    version: wallMs,
+    doubled: null,
+  });
+  expect(ledger(bench.store).closedUntil(wallMs)).toBe(endOfMonth);
+  put("quota", Date.parse("2027-01-01T00:00:00Z"));
+  expect(new Daemon(bench.engine, []).clockJump).toBeNull();
+  expect(ledger(bench.store).closedUntil(wallMs)).toBeNull();
 });
 
 test("a clock that steps back an hour while running delays no flow, and the log says by how much", async () => {

@@ -32,7 +32,7 @@ describe("a walk whose cursors never end", () => {
     const known = new Set<string>();
     return {
       by: reading({ stored: (id, version) => known.has(`${id} ${version}`) }),
-      keep({ changes }: Page) {
+      keep: ({ changes }: Page): void => {
         for (const { id, version } of changes) known.add(`${id} ${version}`);
       },
     };

@@ -115,6 +115,30 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     expect(south.governor.spent(month)).toEqual({ poll: 1_005, write: 201 });
   });
 
+  it.each([
+    [
+      "the minute's requests",
+      (redis: TestRedis, at: number) =>
+        redis.client.zadd("{fuelbridge-test}:minute", at, "one", at, "two"),
+    ],
+    [
+      "a pause",
+      (redis: TestRedis, at: number) =>
+        redis.client.hset("{fuelbridge-test}:gate", { opens: at, why: "told" }),
+    ],
+  ])(
+    "Redis's clock set back an hour: %s are over after a minute, not after an hour",
+    async (_, put) => {
+      const redis = await startRedis();
+      const windowMs = 400;
+      const { governor } = await open(redis, { windowMs, budget: { ...plenty, perMinute: 2 } });
+      await put(redis, Date.now() + 3_600_000);
+      const since = performance.now();
+      expect(await governor.admit("poll")).toEqual({ admitted: true });
+      expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
+    },
+  );
+
   it("Redis restarted: nothing is sent for a minute, for its last second may be missing", async () => {
     const redis = await startRedis();
     const windowMs = 400;

@@ -187,7 +187,8 @@ function secondsIn(value = ""): number {
 }
 
 /**
- * One request, or why not and how long. Of the month it is told what was used and left when it was last looked at:
+ * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that
+ * has been set back since: then, as after a restart, nothing is sent for a minute. Of the month it is told what was used and left when it was last looked at:
  * since then, no more than that may have been used.
  */
 const ADMIT = `${PRELUDE}
@@ -195,8 +196,11 @@ local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - window)
 local used = redis.call('ZCARD', KEYS[2])
 local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets')
-if gate[1] ~= run then
-  redis.call('DEL', KEYS[1])
+local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
+local furthest = math.max(tonumber(gate[2] or 0), tonumber(gate[4] or 0))
+local ahead = tonumber(newest) > now + 1000 or furthest > now + math.max(window, ${WINDOW_MS})
+if gate[1] ~= run or ahead then
+  redis.call('DEL', KEYS[1], KEYS[2])
   redis.call('HSET', KEYS[1], 'run', run, 'opens', now + window, 'why', 'new')
   return {'new', window, used}
 end
