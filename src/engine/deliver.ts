@@ -16,10 +16,10 @@ import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { refusedBecause, sameThere, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
+import { reassigned } from "./lost.ts";
 import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
-import { reassigned } from "./verify.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;

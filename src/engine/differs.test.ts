@@ -255,3 +255,35 @@ test("what was inspected while a newer version arrived is not held against that"
   expect(sink.sent).toHaveLength(2);
   expect(counts()).toEqual({ delivered: 2 });
 });
+
+test("what the receiver refused because it differs closes by itself once a person has brought it there by hand", async () => {
+  const { bench, flow, sink, standing, once, verified, counts, causes } = booksOf(
+    [bill("INV-1", "1")],
+    [bill("INV-1", "1", { note: "other payer" })],
+    [bill("INV-1", "1", { note: "other payer" })],
+  );
+  await once();
+  const fault = { code: "differs", message: "payer: erp A-1038, platform A-1001", next: "" };
+  sink.script.push(() => ({
+    answer: { name: "invalid", detail: "differs", fault },
+    execute: false,
+  }));
+  await runFlow(bench.engine, flow, signal);
+  expect(causes()).toEqual([fault.message]);
+  // It is compared with the version that was refused, and not with the one before.
+  let asked: string | null = null;
+  sink.inspect = async (delivered) =>
+    delivered.map(({ id, body }) => {
+      asked = body;
+      return standing.get(id) ?? there();
+    });
+  standing.set("INV-1", there(payer("A-1038")));
+  await verified();
+  expect(asked).toContain("other payer");
+  expect(causes()).toEqual([fault.message]);
+  standing.clear();
+  await verified();
+  expect(counts()).toEqual({ delivered: 2 });
+  await once();
+  expect(sink.sent).toHaveLength(2);
+});

@@ -8,7 +8,8 @@ import type { Fault } from "../core/fault.ts";
 import type { Difference } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Disagreement, Finder } from "../store/disagreements.ts";
-import { type Link, ownId } from "../store/links.ts";
+import { type Link, otherId, ownId } from "../store/links.ts";
+import { linkBoth } from "./deliver.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { differs } from "./faults.ts";
 
@@ -40,7 +41,7 @@ export function settleDifferences(
 ): number {
   const fresh: Fresh[] = [];
   for (const one of compared)
-    if (one.differences.length === 0) agree(engine, flow, one.link, finder);
+    if (one.differences.length === 0) agree(engine, flow, one, finder);
     else fresh.push(...unlessTold(engine, flow, one, finder));
   const alike = Map.groupBy(fresh, ({ differences }) => fieldsOf(flow, differences));
   for (const [fields, group] of alike) {
@@ -51,21 +52,31 @@ export function settleDifferences(
   return fresh.length;
 }
 
-/** There is nothing left to disagree about. Inside a transaction. The delivery that it was about; null: there was none. */
-export function close({ store }: Engine, flow: Flow, link: Link, finder: Finder): number | null {
-  const { disagreements } = store;
-  const last = disagreements.last(flow.flow, ownId(link, flow.side), link.number);
-  const row = last === null ? null : disagreements.find(last.record, finder);
-  if (row === null) return null;
-  disagreements.close(finder, row);
-  return row.delivery;
+/**
+ * A person has brought there by hand what the receiver had refused because it differs: it is delivered. Inside a
+ * transaction.
+ */
+export function arrivedByHand(engine: Engine, flow: Flow, link: Link, delivery: number): void {
+  const carried = engine.store.deliveries.carried(delivery);
+  if (carried === null) return;
+  const at = engine.clock.now().wallMs;
+  linkBoth(engine, flow, carried, otherId(link, flow.side), at);
+  audit(engine, flow, "agrees again", { delivery, detail: link.number });
 }
 
-function agree(engine: Engine, flow: Flow, link: Link, finder: Finder): void {
-  const delivery = close(engine, flow, link, finder);
-  if (delivery === null) return;
-  const entry = { flow: flow.flow, delivery, event: "agrees again", detail: link.number };
-  engine.store.journal.audit(engine.clock.now().wallMs, entry);
+function agree(engine: Engine, flow: Flow, { link }: Compared, finder: Finder): void {
+  const { disagreements } = engine.store;
+  const id = ownId(link, flow.side);
+  const last = disagreements.last(flow.flow, id, link.number);
+  const row = last === null ? null : disagreements.find(last.record, finder);
+  if (row !== null) {
+    disagreements.close(finder, row);
+    audit(engine, flow, "agrees again", { delivery: row.delivery, detail: link.number });
+  }
+  // Reconciliation compares the newest version, whether the receiver took it or not.
+  const refused = disagreements.refused(flow.flow, id, link.number);
+  if (finder === "reconciliation" && refused !== null)
+    arrivedByHand(engine, flow, link, refused.delivery);
 }
 
 function unlessTold(
@@ -94,14 +105,19 @@ function open(
   finder: Finder,
   storm: string | null,
 ): void {
-  const { disagreements, journal } = engine.store;
   const at = engine.clock.now().wallMs;
   const lines = linesOf(flow, differences);
   const fault = faultOf(flow, lines, storm);
-  disagreements.open(finder, { record, delivery, was, digest }, fault, at);
-  const detail = `${link.number}: ${lines.join("; ")}`;
-  journal.audit(at, { flow: flow.flow, delivery, event: "differs", detail });
+  engine.store.disagreements.open(finder, { record, delivery, was, digest }, fault, at);
+  audit(engine, flow, "differs", { delivery, detail: `${link.number}: ${lines.join("; ")}` });
 }
+
+const audit = (
+  { store, clock }: Engine,
+  { flow }: Flow,
+  event: string,
+  told: { readonly delivery?: number; readonly detail: string },
+): void => store.journal.audit(clock.now().wallMs, { flow, event, ...told });
 
 function faultOf(flow: Flow, lines: readonly string[], storm: string | null): Fault {
   const takesChanges = flow.sink.writes === "upsert";
@@ -126,8 +142,7 @@ const shortened = (lines: readonly string[]): readonly string[] =>
 function announce(engine: Engine, flow: Flow, fields: string, documents: number): void {
   const to = endpointOf(flow.to);
   const notice = `${documents} documents differ in "${to}" from what was delivered, all in: ${fields}`;
-  const entry = { flow: flow.flow, event: "notice", detail: notice };
-  engine.store.journal.audit(engine.clock.now().wallMs, entry);
+  audit(engine, flow, "notice", { detail: notice });
   engine.note("many differ", { flow: flow.name, documents, fields });
 }
 

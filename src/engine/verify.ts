@@ -8,9 +8,9 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { close, settleDifferences } from "./differs.ts";
+import { arrivedByHand, settleDifferences } from "./differs.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { gone } from "./faults.ts";
+import { lost } from "./lost.ts";
 
 const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;
@@ -100,11 +100,16 @@ async function verifyOlder(
   });
 }
 
-/** A link as it was asked about, and what was said. */
-interface Inspected {
+/** A link as it is asked about. */
+interface Asked {
   readonly link: Link;
-  /** The one that brought it there; null: it was linked by a person. */
+  /** The one whose bytes it is compared with; null: it was linked by a person. */
   readonly request: number | null;
+  /** A version that the receiver refused because it differs: a person may have brought it there by hand. */
+  readonly refused: number | null;
+}
+
+interface Inspected extends Asked {
   readonly inspection: Inspection;
 }
 
@@ -117,12 +122,12 @@ async function inspect(
   links: readonly Link[],
   signal: AbortSignal,
 ): Promise<Inspected[]> {
-  const asked = links.map(deliveredIn(engine, flow));
-  const delivered = asked.map(({ delivered }) => delivered);
+  const asked = links.map((link) => askedOf(engine, flow, link));
+  const delivered = asked.map(deliveredIn(engine, flow));
   const inspections = (await flow.sink.inspect?.(delivered, signal)) ?? [];
   return inspections.flatMap((inspection, at) => {
     const one = asked[at];
-    return one === undefined ? [] : [{ link: one.link, request: one.request, inspection }];
+    return one === undefined ? [] : [{ ...one, inspection }];
   });
 }
 
@@ -132,12 +137,15 @@ function settle(engine: Engine, flow: Flow, inspected: readonly Inspected[]): nu
   const current = inspected.filter(({ link, request }) => {
     const id = ownId(link, flow.side);
     const now = engine.store.links.find(flow.mapping.kind, flow.side, id);
-    return now?.erpId === link.erpId && requestOf(engine, flow, now) === request;
+    return now?.erpId === link.erpId && askedOf(engine, flow, now).request === request;
   });
-  const compared = current.flatMap(({ link, inspection }) =>
-    inspection.is === "there" ? [{ link, differences: inspection.differences }] : [],
+  const compared = current.flatMap(({ link, refused, inspection }) =>
+    inspection.is === "there" ? [{ link, refused, differences: inspection.differences }] : [],
   );
-  const opened = settleDifferences(engine, flow, compared, "inspection");
+  for (const { link, refused, differences } of compared)
+    if (refused !== null && differences.length === 0) arrivedByHand(engine, flow, link, refused);
+  const rest = compared.filter(({ refused }) => refused === null);
+  const opened = settleDifferences(engine, flow, rest, "inspection");
   if (opened > 0) engine.note("differs", { flow: flow.name, documents: opened });
   return current.filter((one) => isGone(one) && lost(engine, flow, one.link)).length;
 }
@@ -157,49 +165,23 @@ function releasedLately({ store, clock }: Engine): boolean {
   return atMs !== null && Math.abs(clock.now().wallMs - atMs) < RELEASE_HOLDS_MS;
 }
 
+/** The one that it was last brought there by, or the one that was refused since. */
+function askedOf({ store }: Engine, { flow, side }: Flow, link: Link): Asked {
+  const id = ownId(link, side);
+  const refused = store.disagreements.refused(flow, id, link.number);
+  if (refused !== null) return { link, request: refused.request, refused: refused.delivery };
+  // Without content it was linked by a person.
+  const request = link.content === null ? null : store.losses.lastRequest(flow, id, link.number);
+  return { link, request, refused: null };
+}
+
 /** One body for all documents that a request carried. */
-function deliveredIn(
-  engine: Engine,
-  flow: Flow,
-): (link: Link) => { link: Link; request: number | null; delivered: Delivered } {
+function deliveredIn({ store }: Engine, { side }: Flow): (asked: Asked) => Delivered {
   const bodies = new Map<number, string | null>();
-  return (link) => {
-    const request = requestOf(engine, flow, link);
+  return ({ link, request }) => {
     if (request !== null && !bodies.has(request))
-      bodies.set(request, engine.store.requests.get(request)?.body ?? null);
+      bodies.set(request, store.requests.get(request)?.body ?? null);
     const body = request === null ? null : (bodies.get(request) ?? null);
-    const id = ownId(link, flow.side);
-    return { link, request, delivered: { id, counterpart: otherId(link, flow.side), body } };
+    return { id: ownId(link, side), counterpart: otherId(link, side), body };
   };
-}
-
-/** The one that it was last brought there by. Without content it was linked by a person. */
-const requestOf = ({ store }: Engine, { flow, side }: Flow, link: Link): number | null =>
-  link.content === null ? null : store.losses.lastRequest(flow, ownId(link, side), link.number);
-
-/**
- * The receiver knows another document by the id of this one: this one is gone there, for a receiver that can be asked
- * gives an id to one document at a time. Inside a transaction.
- */
-export function reassigned(engine: Engine, flow: Flow, before: Link): void {
-  if (flow.sink.inspect !== undefined && before.born === flow.side) lost(engine, flow, before);
-}
-
-/**
- * The link is dropped, so that a retry delivers it anew. Inside a transaction. False when another version of the record
- * is on its way: that one finds out by itself.
- */
-function lost(engine: Engine, flow: Flow, link: Link): boolean {
-  const { store, clock } = engine;
-  const at = clock.now().wallMs;
-  const endpoint = endpointOf(flow.to);
-  const { number } = link;
-  const recordId = ownId(link, flow.side);
-  for (const finder of ["inspection", "reconciliation"] as const) close(engine, flow, link, finder);
-  const delivery = store.losses.lastDelivered(flow.flow, recordId, number);
-  if (delivery === null) return false;
-  store.links.drop(flow.mapping.kind, flow.side, recordId);
-  store.losses.lose(delivery, number, gone(endpoint), at);
-  store.journal.audit(at, { flow: flow.flow, delivery, event: "gone", detail: number });
-  return true;
 }

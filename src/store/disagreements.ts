@@ -27,19 +27,6 @@ export interface Last {
 
 export function disagreements(database: Database.Database) {
   const why = causes(database);
-  const recordOf = database
-    .prepare<[number, Buffer | string], number>(
-      "select record from record where flow = ? and id = ?",
-    )
-    .pluck();
-  const open = database.prepare<[number], Last>(
-    "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
-  );
-  // `+?`: see requests.ts.
-  const settled = database.prepare<[string, number], Last>(
-    `select record, delivery, state from delivery where number = +? and record = +?
-       and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
-  );
   const columns = "disagreement.record, delivery, was, digest, state";
   const one = database.prepare<[number, Finder], Disagreement>(
     `select ${columns} from disagreement join delivery using (delivery)
@@ -50,12 +37,6 @@ export function disagreements(database: Database.Database) {
      from disagreement join delivery using (delivery) left join quarantine using (delivery)
      where disagreement.record = ? order by state = 'quarantined' desc limit 1`,
   );
-  const ofFlow = database
-    .prepare<[number, Finder, number], Buffer | string>(
-      `select record.id from record join disagreement using (record)
-       where record.flow = ? and finder = ? order by disagreement.delivery limit ?`,
-    )
-    .pluck();
   const save = database.prepare(
     `insert into disagreement (record, finder, delivery, was, digest)
      values (:record, :finder, :delivery, :was, :digest)
@@ -74,17 +55,7 @@ export function disagreements(database: Database.Database) {
   const drop = database.prepare("delete from disagreement where record = ? and finder = ?");
 
   return {
-    /** Null: the record is not known, or nothing of it under this number was settled. */
-    last(flow: number, recordId: string, number: string): Last | null {
-      const record = recordOf.get(flow, storedId(recordId));
-      if (record === undefined) return null;
-      return open.get(record) ?? settled.get(number, record) ?? null;
-    },
     find: (record: number, finder: Finder): Disagreement | null => one.get(record, finder) ?? null,
-
-    /** The records' ids of a flow, those that were told first first. */
-    ofFlow: (flow: number, finder: Finder, limit: number): string[] =>
-      ofFlow.all(flow, finder, limit).map(shownId),
 
     /**
      * What a new delivery of the record that says nothing new is to be: quarantined with the same cause, because a
@@ -117,7 +88,71 @@ export function disagreements(database: Database.Database) {
       drop.run(record, finder);
       if (giveBack.run(was, delivery).changes === 1) why.drop(delivery);
     },
+    /** The document is gone: whoever disagreed about it. Inside a transaction. */
+    forget(record: number): void {
+      for (const finder of ["inspection", "reconciliation"] as const) {
+        const row = one.get(record, finder);
+        if (row !== undefined) this.close(finder, row);
+      }
+    },
+    ...newest(database),
     ...rounds(database),
+  };
+}
+
+/** The newest deliveries of records, and which of them disagree. */
+function newest(database: Database.Database) {
+  const recordOf = database
+    .prepare<[number, Buffer | string], number>(
+      "select record from record where flow = ? and id = ?",
+    )
+    .pluck();
+  const open = database.prepare<[number], Last>(
+    "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
+  );
+  // `+?`: see requests.ts.
+  const settled = database.prepare<[string, number], Last>(
+    `select record, delivery, state from delivery where number = +? and record = +?
+       and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
+  );
+  const refused = database.prepare<[number], { delivery: number; request: number }>(
+    `select delivery, request from quarantine join delivery using (delivery) join request using (request)
+     where delivery = ? and code = 'differs' and delivery.state = 'quarantined'
+       and request.state = 'rejected'`,
+  );
+  const ofFlow = database
+    .prepare<[{ flow: number; finder: Finder; limit: number }], Buffer | string>(
+      `select record.id from record join
+         (select record from disagreement where finder = :finder
+          union select record from quarantine join delivery using (delivery)
+            where code = 'differs' and state = 'quarantined' and delivery.flow = :flow)
+         using (record)
+       where record.flow = :flow order by record limit :limit`,
+    )
+    .pluck();
+  const lastOf = (flow: number, recordId: string, number: string): Last | null => {
+    const record = recordOf.get(flow, storedId(recordId));
+    if (record === undefined) return null;
+    return open.get(record) ?? settled.get(number, record) ?? null;
+  };
+
+  return {
+    /** Null: the record is not known, or nothing of it under this number was settled. */
+    last: lastOf,
+
+    /** The ids of a flow's records that disagree, whether a person has accepted it or not. */
+    ofFlow: (flow: number, finder: Finder, limit: number): string[] =>
+      ofFlow.all({ flow, finder, limit }).map(shownId),
+
+    /** The version of a record that is with a person because the receiver refused it with `differs`. */
+    refused(
+      flow: number,
+      recordId: string,
+      number: string,
+    ): { readonly delivery: number; readonly request: number } | null {
+      const last = lastOf(flow, recordId, number);
+      return last?.state === "quarantined" ? (refused.get(last.delivery) ?? null) : null;
+    },
   };
 }
 
