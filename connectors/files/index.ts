@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { defineConnector } from "../../src/core/contract.ts";
 import { FilesConfig } from "./config.ts";
+import { filesHoldings } from "./holdings.ts";
 import { checkFolder } from "./pickup.ts";
 import { checkSinks, openSinks } from "./sink.ts";
 import { openSource, sourceFolder } from "./source.ts";
@@ -17,6 +18,7 @@ export const files = defineConnector<FilesConfig>({
         sources.map(([name, source]) => [name, openSource(source, config, surroundings)]),
       ),
       sinks: openSinks(config.sinks, folder, surroundings),
+      holdings: filesHoldings(config, folder, surroundings),
       async check() {
         for (const [, source] of sources)
           await checkFolder(sourceFolder(source, config, surroundings));

@@ -1,5 +1,6 @@
 /** Documents and sinks for the tests of this folder. */
 import { parse } from "csv-parse/sync";
+import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CustomerInvoiceDocument } from "./documents.ts";
@@ -16,7 +17,7 @@ export function openIn(folder: string, more: Record<string, unknown> = {}, at = 
     folder,
     now: () => new Date(at),
     pause: () => Promise.resolve(),
-    dayOf: (instant: string) => instant.slice(0, 10),
+    dayOf: calendarOf("America/Chicago"),
     ignore: {},
     note: () => {},
   };

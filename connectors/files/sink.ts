@@ -32,8 +32,10 @@ export const SinkConfig = z
     timeZone: z
       .string()
       .refine(isTimeZone, "not a time zone, such as America/Chicago")
-      .default("UTC")
-      .describe("The time zone of the company's calendar: an invoice's date is a day there."),
+      .optional()
+      .describe(
+        "Whose calendar the dates are of; left out: the time zone of the whole configuration.",
+      ),
   })
   .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
     message: "more than one document in a file needs per: batch",
@@ -47,7 +49,7 @@ const NAME_MAX = 100;
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
 
-const OPERATIONS: Readonly<Record<DocumentName, string>> = {
+export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
   orders: "file.order.deliver",
   "delivery-tickets": "file.delivery-ticket.deliver",
   "customer-invoices": "file.customer-invoice.deliver",
@@ -63,7 +65,7 @@ export function openSinks(
   return Object.fromEntries(
     Object.entries(sinks).map(([name, config]) => {
       createFolders(resolve(folder, config.folder), surroundings);
-      return [name, fileSink(config, folder)];
+      return [name, fileSink(config, folder, surroundings)];
     }),
   );
 }
@@ -88,9 +90,8 @@ export async function checkSinks(
   }
 }
 
-function fileSink(config: SinkConfig, folder: string): Sink {
-  const { spreadsheetSafe, timeZone } = config;
-  const writing: Writing = { spreadsheetSafe, dayOf: calendarOf(timeZone) };
+function fileSink(config: SinkConfig, folder: string, surroundings: Surroundings): Sink {
+  const writing = writingOf(config, surroundings);
   const where = (request: Outgoing) => {
     const final = resolve(folder, request.target);
     const staging = stagingOf(dirname(final));
@@ -166,6 +167,14 @@ function fileSink(config: SinkConfig, folder: string): Sink {
     },
   };
 }
+
+export const writingOf = (
+  { spreadsheetSafe, timeZone }: SinkConfig,
+  { dayOf }: Surroundings,
+): Writing => ({
+  spreadsheetSafe,
+  dayOf: timeZone === undefined ? dayOf : calendarOf(timeZone),
+});
 
 /** The file; in one with several documents, each by its own id in it. */
 const idsOf = ({ target, items }: Outgoing): string[] =>

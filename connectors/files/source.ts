@@ -48,17 +48,8 @@ export function openSource(
   files: FilesConfig,
   surroundings: Surroundings,
 ): Source {
-  const layout = layouts.find(({ name }) => name === config.layout);
-  if (layout === undefined) throw new TypeError(`no layout ${config.layout}`);
-  const folder = sourceFolder(config, files, surroundings);
-  const place: Place = {
-    folder,
-    archive: resolve(folder, config.archive),
-    failed: resolve(folder, config.failed),
-    patterns: new Map(
-      Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
-    ),
-  };
+  const layout = layoutOf(config);
+  const place = placeOf(config, files, surroundings);
   return {
     async *read(position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const { ready, waiting } = await look(place, files, surroundings, reading.signal);
@@ -72,6 +63,28 @@ export function openSource(
         if (taken !== null) yield* deliver(layout, config, place, taken, waiting, reading);
       }
     },
+  };
+}
+
+export function layoutOf({ layout: wanted }: SourceConfig): Layout {
+  const layout = layouts.find(({ name }) => name === wanted);
+  if (layout === undefined) throw new TypeError(`no layout ${wanted}`);
+  return layout;
+}
+
+export function placeOf(
+  config: SourceConfig,
+  files: FilesConfig,
+  surroundings: Surroundings,
+): Place {
+  const folder = sourceFolder(config, files, surroundings);
+  return {
+    folder,
+    archive: resolve(folder, config.archive),
+    failed: resolve(folder, config.failed),
+    patterns: new Map(
+      Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
+    ),
   };
 }
 
@@ -119,7 +132,8 @@ function refusal({ name, size, regular }: Found, maxBytes: number): string | nul
 const namesOf = (found: readonly { readonly name: string }[]): string =>
   found.map(({ name }) => name).join(" + ");
 
-async function takeSet(folder: string, set: FileSet): Promise<Taken | null> {
+/** Null: one of its files is gone, or no longer what was listed. */
+export async function takeSet(folder: string, set: FileSet): Promise<Taken | null> {
   const bytes = new Map<string, { file: string; content: Buffer }>();
   for (const [part, file] of set.parts) {
     const content = await take(folder, file);
@@ -166,10 +180,11 @@ async function* deliver(
   }
 }
 
-function extractFrom(
+/** @throws PartFault when a file is not what the layout says. */
+export function extractFrom(
   layout: Layout,
   config: SourceConfig,
-  taken: Taken,
+  taken: Pick<Taken, "bytes">,
 ): { extract: Extract; notices: string[] } {
   const parts = new Map<string, Part>();
   const notices: string[] = [];

@@ -107,7 +107,7 @@ function cell(value: unknown, field: string, writing: Writing): string | Decimal
 }
 
 /** What a spreadsheet takes for the start of a formula, in both widths (OWASP ASVS 1.2.10, CWE-1236). */
-const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+export const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 /** Control characters but tab and line breaks. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/;

@@ -119,8 +119,10 @@ async function expectTotals(books: Books, fresh: readonly Draft[]): Promise<void
 async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   if (drafts.length === 0) return;
   const ids = drafts.map(({ id }) => id);
-  const now = books.surroundings.now().toISOString().slice(0, 10);
-  const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) < now);
+  // Tryton goes by its server's day, which may be a day ahead of the company's.
+  const soon = books.surroundings.now().getTime() + DAY_MS;
+  const today = books.surroundings.dayOf(new Date(soon).toISOString());
+  const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) < today);
   const accepted = new Set<string>();
   for (;;) {
     try {
@@ -139,6 +141,8 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
     }
   }
 }
+
+const DAY_MS = 86_400_000;
 
 async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
   const { user } = await tryton.session();

@@ -66,8 +66,10 @@ export const TrytonConfig = z.strictObject({
   timeZone: z
     .string()
     .refine(isTimeZone, "is not a time zone, such as America/Chicago")
-    .default("UTC")
-    .describe("Whose calendar the days are of: the company's, such as America/Chicago."),
+    .optional()
+    .describe(
+      "Whose calendar the days are of; left out: the time zone of the whole configuration.",
+    ),
   deadlineMs: z
     .int()
     .min(1_000)

@@ -49,6 +49,8 @@ export const InvoiceDocument = z.object({
   invoiceDate: day,
   dueDate: dayOrNone,
   paidDate: dayOrNone,
+  /** With `void`: the day it became so, which dates its credit note. Requests of older versions lack it. */
+  endedDate: day.optional(),
   description: textOrNone,
   lines: z.array(InvoiceLine).min(1),
   taxes: z.array(InvoiceTax),

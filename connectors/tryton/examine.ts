@@ -64,16 +64,12 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
     [
       `prices with ${PRICE_DECIMALS} decimal places`,
       async () => {
-        const fields = await tryton.call<{ unit_price: { digits: string } }>(
-          "model.account.invoice.line.fields_get",
-          [["unit_price"]],
-        );
-        const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
+        const places = await lookup.pricePlaces();
         if (places >= PRICE_DECIMALS) return null;
         return {
           code: "few-decimals",
           message: `Tryton keeps prices with ${places} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
-          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then documents with such prices wait for a person.`,
+          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
         };
       },
     ],
@@ -81,8 +77,8 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
 }
 
 /** Today's, and those that the next two months will need. */
-function periodLooks({ tryton, config, surroundings }: Books): Look[] {
-  return monthsFrom(surroundings.now(), config.timeZone).map((date) => [
+function periodLooks({ tryton, surroundings }: Books): Look[] {
+  return monthsFrom(surroundings.dayOf(surroundings.now().toISOString())).map((date) => [
     `open period for ${date}`,
     async () => {
       const domain = [
@@ -107,9 +103,8 @@ function periodLooks({ tryton, config, surroundings }: Books): Look[] {
   ]);
 }
 
-/** Today and the first days of the next two months, in the calendar of the zone. */
-function monthsFrom(now: Date, timeZone: string): string[] {
-  const today = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(now);
+/** Today and the first days of the next two months. */
+function monthsFrom(today: string): string[] {
   const firstOf = (ahead: number): string => {
     const date = new Date(`${today.slice(0, 7)}-01T00:00:00Z`);
     date.setUTCMonth(date.getUTCMonth() + ahead);

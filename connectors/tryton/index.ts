@@ -1,4 +1,5 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
+import { calendarOf } from "../../src/core/calendar.ts";
 import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
@@ -31,7 +32,9 @@ const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
 export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",
   config: TrytonConfig,
-  open(config, surroundings) {
+  open(config, given) {
+    const { timeZone } = config;
+    const surroundings = timeZone === undefined ? given : { ...given, dayOf: calendarOf(timeZone) };
     const wire = openTryton(config, surroundings);
     const books: Books = {
       config,

@@ -9,6 +9,7 @@ import { TrytonFault } from "./fault.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
 import { entriesOf, type Entry, idOf, type Standing, standingsOf } from "./standing.ts";
+import { day } from "./values.ts";
 
 /** A document and its invoice in Tryton. */
 export interface Booked {
@@ -98,7 +99,10 @@ async function settle(books: Books, document: InvoiceDocument, standing: Standin
   });
 }
 
-/** Cancels; where the company keeps its customer invoices, a credit note takes it back. Both are in the books. */
+/**
+ * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
+ * note takes it back. Both are in the books.
+ */
 async function cancel(books: Books, document: InvoiceDocument, standing: Standing): Promise<void> {
   const { tryton } = books;
   const { id, state, toPay, total } = standing;
@@ -109,24 +113,60 @@ async function cancel(books: Books, document: InvoiceDocument, standing: Standin
     await tryton.call("model.account.invoice.cancel", [[id]]);
   } catch (error) {
     if (!(error instanceof TrytonFault && KEPT.test(error.message))) throw error;
-    const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
-    const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-      tryton.call<T>(`wizard.account.invoice.credit.${step}`, params, { context });
-    const [session] = await call<[number]>("create");
-    try {
-      // Without a date Tryton takes its own today: the platform does not say when it became void.
-      const start = { with_refund: true, invoice_date: null };
-      await call("execute", session, { start }, "credit");
-    } finally {
-      await call("delete", session).catch(() => {});
-    }
+    await credit(books, id, document.endedDate);
   }
   // A button says nothing when it does nothing.
   const [now] = await entriesOf(books, [id]);
   if (now?.state !== "cancelled") throw refused(document, now ?? standing, "not-cancelled");
 }
 
-const KEPT = /company setup does not allow it/;
+/** The company cancels no customer invoice, or the period of this one is closed: then a credit note must do. */
+const KEPT = /company setup does not allow it|period of move .* is closed/;
+
+/**
+ * Takes an invoice back with a credit note of the day on which it became void. Tryton numbers in the order of dates:
+ * where a later credit note has its number already, this one is of the company's today, if that is in the same period.
+ */
+async function credit(books: Books, id: number, endedDate?: string): Promise<void> {
+  const today = books.surroundings.dayOf(books.surroundings.now().toISOString());
+  const ended = endedDate ?? today;
+  try {
+    await creditOn(books, id, ended);
+  } catch (error) {
+    const late = error instanceof TrytonFault && LATE.test(error.message);
+    if (!late || !(await isOnePeriod(books, ended, today))) throw error;
+    await creditOn(books, id, today);
+  }
+}
+
+const LATE = /must set an accounting date after/;
+
+/** Without a date Tryton would take its server's today. */
+async function creditOn({ tryton }: Books, id: number, date: string): Promise<void> {
+  const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
+  const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
+    tryton.call<T>(`wizard.account.invoice.credit.${step}`, params, { context });
+  const [session] = await call<[number]>("create");
+  try {
+    const start = { with_refund: true, invoice_date: day(date) };
+    await call("execute", session, { start }, "credit");
+  } finally {
+    await call("delete", session).catch(() => {});
+  }
+}
+
+async function isOnePeriod({ tryton }: Books, one: string, other: string): Promise<boolean> {
+  const { company } = await tryton.session();
+  const periods = await tryton.call<number>("model.account.period.search_count", [
+    [
+      ["company", "=", company],
+      ["type", "=", "standard"],
+      ["start_date", "<=", day(one)],
+      ["end_date", ">=", day(other)],
+    ],
+  ]);
+  return periods > 0 && one <= other;
+}
 
 const REFUSALS = {
   "not-posted": {

@@ -23,7 +23,7 @@ describe("quantities of a line", () => {
     ["digits that a double does not have", "1234567.8901", "0.123456", "152414.81"],
   ] as const)("%s: quantity × price stands", ([, quantity, unitPrice, amount]) => {
     const one = { ...line, quantity: d(quantity), unitPrice: d(unitPrice), amount: d(amount) };
-    expect(quantities(one, product, gallons)).toMatchObject({
+    expect(quantities(one, product, gallons, 6)).toMatchObject({
       product: 7,
       unit: 25,
       unit_price: d(unitPrice),
@@ -34,13 +34,18 @@ describe("quantities of a line", () => {
   test.for([
     ["a cent more", { amount: d("18103.97") }, "(7500.5 gal × 2.4137 = 18103.97)"],
     ["half a cent up", { quantity: d("1"), unitPrice: d("0.125"), amount: d("0.13") }, "0.13)"],
+    [
+      "a price of more digits than Tryton keeps",
+      { unitPrice: d("2.413700000001"), amount: d("18103.96") },
+      "(7500.5 gal × 2.413700000001 = 18103.96)",
+    ],
   ] as const)("%s: the amount stands, and says where it is from", ([, more, words]) => {
-    expect(quantities({ ...line, ...more }, product, gallons)).toEqual({
+    expect(quantities({ ...line, ...more }, product, gallons, 6)).toEqual({
       quantity: 1,
       unit_price: d(more.amount.text),
       description: expect.stringMatching(/^ULSD \(/) as string,
     });
-    expect(quantities({ ...line, ...more }, product, gallons)).toMatchObject({
+    expect(quantities({ ...line, ...more }, product, gallons, 6)).toMatchObject({
       description: expect.stringContaining(words) as string,
     });
   });
@@ -52,7 +57,7 @@ describe("quantities of a line", () => {
       unitPrice: d("0.02"),
       amount: d("150.00"),
     };
-    expect(quantities(fine, null, null)).toEqual({
+    expect(quantities(fine, null, null, 6)).toEqual({
       quantity: 1,
       unit_price: d("150.00"),
       description: "Freight (7500.1234 × 0.02 = 150.00)",
@@ -61,8 +66,8 @@ describe("quantities of a line", () => {
 
   test("more digits of a product than its unit takes are refused, never rounded", () => {
     const fine = { ...line, quantity: d("7500.50001") };
-    expect(() => quantities(fine, product, gallons)).toThrow(Refused);
-    expect(() => quantities(fine, product, gallons)).toThrow("4 decimal places");
+    expect(() => quantities(fine, product, gallons, 6)).toThrow(Refused);
+    expect(() => quantities(fine, product, gallons, 6)).toThrow("4 decimal places");
   });
 });
 

@@ -3,7 +3,7 @@
  * is sent.
  *
  * Tryton computes a line as quantity × unit price, rounded to the cent. Where that is not the amount of the document's
- * line, the amount stands: the line is booked as 1 × amount, without product and unit, on the account that it would
+ * line, or the price has more digits than Tryton keeps, the amount stands: the line is booked as 1 × amount, without product and unit, on the account that it would
  * have had; quantity, unit and price are in its description. The total is right to the cent, no cent hides in another
  * line, and no figure counts a gallon that was not there.
  */
@@ -86,17 +86,24 @@ async function lineValues(
     line.account !== null
       ? await lookup.account(line.account)
       : (own ?? (await lookup.account(fallback)));
-  return { type: "line", account, ...quantities(line, product, unit) };
+  const pricePlaces = await lookup.pricePlaces();
+  return { type: "line", account, ...quantities(line, product, unit, pricePlaces) };
 }
 
 /** @throws Refused when the unit takes fewer digits than the quantity has */
-export function quantities(line: Line, product: Product | null, unit: Unit | null): object {
+export function quantities(
+  line: Line,
+  product: Product | null,
+  unit: Unit | null,
+  pricePlaces: number,
+): object {
   const { quantity, unitPrice, amount, description } = line;
   const counted = quantity.times(unitPrice).round(CENTS).equals(amount);
   const places = unit?.digits ?? PLACES_WITHOUT_UNIT;
   const fits = quantity.round(places).equals(quantity);
+  const priced = unitPrice.round(pricePlaces).equals(unitPrice);
   if (!fits && unit !== null && product !== null) throw tooFine(line, unit);
-  if (!fits || !counted || (product !== null && unit === null))
+  if (!fits || !counted || !priced || (product !== null && unit === null))
     return { quantity: 1, unit_price: amount, description: described(line) };
   return {
     ...(product === null ? {} : { product: product.id }),

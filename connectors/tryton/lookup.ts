@@ -46,6 +46,8 @@ export interface Lookup {
   /** By its symbol: `gal`. */
   unit(symbol: string): Promise<Unit>;
   tax(name: string): Promise<number>;
+  /** Decimal places that a unit price may have. */
+  pricePlaces(): Promise<number>;
   paymentTerm(name: string): Promise<number>;
   paymentMethod(name: string): Promise<number>;
   currency(code: string): Promise<number>;
@@ -179,6 +181,7 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     journal: id(kinds.journal),
     location: id(kinds.location),
     tax: id(kinds.tax),
+    pricePlaces: () => kept.get("price places", () => pricePlacesOf(tryton)),
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
@@ -198,6 +201,13 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
       return new Map([...rows].map(([code, found]) => [code, partyOf(found)]));
     },
   };
+}
+
+async function pricePlacesOf(tryton: Tryton): Promise<number> {
+  const method = "model.account.invoice.line.fields_get";
+  const fields = await tryton.call<{ unit_price: { digits: string } }>(method, [["unit_price"]]);
+  const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
+  return places;
 }
 
 const keyOf = ({ what }: Kind, value: string): string => `${what} ${value}`;

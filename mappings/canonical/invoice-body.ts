@@ -5,6 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
+import { inCents } from "../money.ts";
 import { codeOf } from "./codes.ts";
 import { unknownStatus } from "./unknown-status.ts";
 
@@ -13,7 +14,7 @@ type Body = Omit<SupplierInvoiceDocument, "vendor" | "issuerId">;
 /** @throws Refused, NotMapped */
 export function invoiceBody(invoice: Invoice, references: References): Body {
   if (!isKnown(invoiceStatuses, invoice.status)) throw unknownStatus("invoice", invoice.status);
-  expectToAddUp(invoice);
+  const { lineItems, taxLines } = inWholeCents(invoice);
   return {
     id: invoice.id,
     number: invoice.invoiceNumber,
@@ -30,7 +31,7 @@ export function invoiceBody(invoice: Invoice, references: References): Body {
     taxTotal: invoice.tax,
     total: invoice.total,
     notes: invoice.notes,
-    lines: invoice.lineItems.map((line) => ({
+    lines: lineItems.map((line) => ({
       item: line.product === null ? null : codeOf(references, "items", line.product),
       product: line.product,
       description: line.description,
@@ -46,7 +47,7 @@ export function invoiceBody(invoice: Invoice, references: References): Body {
       carrier: line.carrier,
       deliveredDate: line.deliveredDate,
     })),
-    taxes: invoice.taxLines.map((tax) => ({
+    taxes: taxLines.map((tax) => ({
       taxCode: codeOf(references, "taxes", tax.taxType),
       taxType: tax.taxType,
       authority: tax.authority,
@@ -78,14 +79,44 @@ export function payerOf({ payerCompanyId }: Invoice): string {
 }
 
 /**
- * The platform does not promise that its figures agree (specification 2.4); the books need them to, to the cent.
- * @throws Refused
+ * The invoice with every amount of a line or tax in cents. The platform does not promise that its figures agree
+ * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded half to even where the
+ * rounded amounts come to the sum that the invoice says; sums are never rounded.
+ * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
  */
-export function expectToAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): void {
-  const lines = Decimal.sum(lineItems.map((line) => line.amount));
-  const taxes = Decimal.sum(taxLines.map((line) => line.amount));
-  if (lines.equals(subtotal) && taxes.equals(tax) && subtotal.plus(tax).equals(total)) return;
-  throw new Refused({
+export function inWholeCents(invoice: Invoice): Invoice {
+  const { lineItems, taxLines, subtotal, tax, total } = invoice;
+  const lines = addedUp("lineItems", lineItems, subtotal);
+  const taxes = addedUp("taxLines", taxLines, tax);
+  if (lines === null || taxes === null || !subtotal.plus(tax).equals(total))
+    throw doesNotAddUp(invoice);
+  return { ...invoice, lineItems: lines(), taxLines: taxes() };
+}
+
+interface Part {
+  readonly amount: Decimal;
+}
+
+/** Null: they do not come to the sum. What is in cents keeps its digits. */
+function addedUp<P extends Part>(
+  field: string,
+  parts: readonly P[],
+  sum: Decimal,
+): (() => P[]) | null {
+  const rounded = parts.map((part) => {
+    const cents = part.amount.round(2);
+    return cents.equals(part.amount) ? part : { ...part, amount: cents };
+  });
+  if (sumOf(rounded).equals(sum)) return () => rounded;
+  if (!sumOf(parts).equals(sum)) return null;
+  return () => parts.map((part) => ({ ...part, amount: inCents(field, part.amount) }));
+}
+
+const sumOf = (parts: readonly Part[]): Decimal => Decimal.sum(parts.map(({ amount }) => amount));
+
+function doesNotAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): Refused {
+  const [lines, taxes] = [sumOf(lineItems), sumOf(taxLines)];
+  return new Refused({
     code: "does-not-add-up",
     message:
       `it does not add up: the lines come to ${money(lines)} and the subtotal says ${money(subtotal)}, ` +

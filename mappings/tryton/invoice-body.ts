@@ -5,10 +5,9 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
 import { codeOf } from "../canonical/codes.ts";
-import { expectToAddUp } from "../canonical/invoice-body.ts";
+import { inWholeCents } from "../canonical/invoice-body.ts";
 import { joined, labelled, ledgerAccount, symbolOf } from "./codes.ts";
 import { dayOrNone } from "./company.ts";
-import { inCents } from "./money.ts";
 import { standingOf } from "./standing.ts";
 
 type Type = InvoiceDocument["type"];
@@ -27,15 +26,16 @@ const STANDINGS = {
  * @throws Refused, NotMapped
  */
 export function booked(
-  invoice: Invoice,
+  given: Invoice,
   references: References,
   type: Type,
   party: () => Party,
 ): InvoiceDocument | Skip {
   const kind = type === "out" ? "invoice" : "bill";
-  const status = standingOf(references, { kind, ...STANDINGS }, invoice);
+  const status = standingOf(references, { kind, ...STANDINGS }, given);
   if (typeof status !== "string") return status;
-  expectToAddUp(invoice);
+  given.lineItems.forEach(expectPriced);
+  const invoice = inWholeCents(given);
   return {
     id: invoice.id,
     number: invoice.invoiceNumber,
@@ -46,6 +46,8 @@ export function booked(
     invoiceDate: references.dayOf(invoice.createdAt),
     dueDate: dayOrNone(references, invoice.dueDate),
     paidDate: dayOrNone(references, invoice.paidAt),
+    // The platform says no more of when it became void than when it last changed.
+    ...(status === "void" ? { endedDate: references.dayOf(invoice.updatedAt) } : {}),
     description:
       joined(labelled("PO", invoice.poNumber), labelled("contract", invoice.contractNumber)) ||
       null,
@@ -54,11 +56,11 @@ export function booked(
       account: ledgerAccount(references, "tryton-taxes", tax.taxType, type),
       description: tax.authority === null ? tax.taxType : `${tax.taxType} (${tax.authority})`,
       base: baseOf(tax.productRef, invoice),
-      amount: inCents("taxLines", tax.amount),
+      amount: tax.amount.round(2),
     })),
-    subtotal: inCents("subtotal", invoice.subtotal),
-    tax: inCents("tax", invoice.tax),
-    total: inCents("total", invoice.total),
+    subtotal: invoice.subtotal.round(2),
+    tax: invoice.tax.round(2),
+    total: invoice.total.round(2),
   };
 }
 
@@ -78,7 +80,7 @@ const CENT = Decimal.of("0.01");
  * rounds half cents as it likes, and what Tryton makes of them is for the connector to compare.
  */
 function lineOf(line: LineItem, references: References, type: Type): Line {
-  const amount = inCents("lineItems", line.amount);
+  const amount = line.amount.round(2);
   const description = describe(line, references);
   const { product, gallons, rate } = line;
   if (product === null || gallons === null || gallons.sign === 0 || rate === null) {
@@ -86,8 +88,6 @@ function lineOf(line: LineItem, references: References, type: Type): Line {
     const alone = { product: null, account, quantity: ONE, unit: null, unitPrice: amount };
     return { ...alone, amount, description };
   }
-  const priced = gallons.times(rate);
-  if (priced.minus(amount).abs().compare(CENT) > 0) throw overpriced(line, priced);
   return {
     product: codeOf(references, "items", product),
     account: null,
@@ -99,13 +99,18 @@ function lineOf(line: LineItem, references: References, type: Type): Line {
   };
 }
 
-const overpriced = ({ amount, rate, gallons, product }: LineItem, priced: Decimal): Refused =>
-  new Refused({
+/** By the amount as the platform wrote it, before a fraction of a cent is rounded. @throws Refused */
+function expectPriced({ amount, rate, gallons, product }: LineItem): void {
+  if (product === null || gallons === null || gallons.sign === 0 || rate === null) return;
+  const priced = gallons.times(rate);
+  if (priced.minus(amount).abs().compare(CENT) <= 0) return;
+  throw new Refused({
     code: "does-not-add-up",
-    message: `a line of ${product} says ${amount.fixed(2)}, and ${gallons?.text} gallons at ${rate?.text} are ${priced.round(2).text}`,
+    message: `a line of ${product} says ${amount.fixed(2)}, and ${gallons.text} gallons at ${rate.text} are ${priced.round(2).text}`,
     next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
     field: "lineItems",
   });
+}
 
 /** As people look for it. Gallons and rate are said where they are no fields of Tryton's line. */
 function describe(line: LineItem, references: References): string {
@@ -130,5 +135,5 @@ function describe(line: LineItem, references: References): string {
 function baseOf(productRef: string | null, { lineItems, subtotal }: Invoice): Decimal {
   const taxed = lineItems.filter(({ product }) => product !== null && product === productRef);
   const base = taxed.length === 0 ? subtotal : Decimal.sum(taxed.map(({ amount }) => amount));
-  return inCents("lineItems", base);
+  return base.round(2);
 }

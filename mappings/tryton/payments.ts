@@ -5,7 +5,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
 import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
-import { inCents } from "./money.ts";
+import { inCents } from "../money.ts";
 import { standingOf } from "./standing.ts";
 
 const STANDINGS = {

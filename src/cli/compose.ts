@@ -101,7 +101,7 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
   const { governor, trouble } = carriers;
   try {
     const { budget } = config.platform;
-    const endpoints = openEndpoints(config, carriers, clock, note);
+    const endpoints = openEndpoints(config, store, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     expectOneReceiverEach(flows);
     const month = monthReport({
@@ -168,6 +168,7 @@ function expectOneReceiverEach(flows: readonly Flow[]): void {
 
 function openEndpoints(
   config: Config,
+  store: Store,
   { governor, queueOver }: Carriers,
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
@@ -180,6 +181,7 @@ function openEndpoints(
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
     dayOf,
     ignore: config.ignore,
+    remembered: (operation: string) => store.remembered.of(operation),
     note: (message: string, details = {}) => note(message, details),
   };
   const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);

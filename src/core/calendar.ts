@@ -1,6 +1,7 @@
 /**
- * Which calendar day (`YYYY-MM-DD`) an instant is where the company is: an invoice made late on the 31st in Chicago is the old
- * month's, although it was the 1st in Greenwich. A date without a time arrives as midnight and stays what it says.
+ * Which calendar day (`YYYY-MM-DD`) an instant (ISO 8601 with a zone) is in `timeZone` (IANA): an invoice made late on the
+ * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A date without a time, alone or as a
+ * midnight, stays what it says. @throws RangeError for a text that is no instant
  */
 export function calendarOf(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en", {
@@ -10,9 +11,11 @@ export function calendarOf(timeZone: string): (instant: string) => string {
     day: "2-digit",
   });
   return (instant) => {
-    if (/^.{10}[Tt ]00:00:00(?:\.0+)?\D/.test(instant)) return instant.slice(0, 10);
+    if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
     const parts = format.formatToParts(new Date(instant));
     const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
     return `${part("year")}-${part("month")}-${part("day")}`;
   };
 }
+
+const DATE_ONLY = /^\d{4}-\d\d-\d\d(?:[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d))?$/;

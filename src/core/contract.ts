@@ -174,6 +174,13 @@ export interface Connector<Config = unknown> {
   open(config: Config, surroundings: Surroundings): Endpoint;
 }
 
+/** A request that was delivered. */
+export interface Remembered extends Frozen {
+  readonly items: readonly Pick<Item, "number" | "id">[];
+  /** ISO 8601 UTC. */
+  readonly deliveredAt: string;
+}
+
 /** What a connector may use of the world around it; tests hand in their own. */
 export interface Surroundings {
   /** The folder that relative paths of the configuration start from. */
@@ -185,6 +192,11 @@ export interface Surroundings {
   readonly dayOf: (instant: string) => string;
   /** Fields of a kind that do not matter to this site: left out of every comparison. */
   readonly ignore: Readonly<Partial<Record<HoldingKind, readonly string[]>>>;
+  /**
+   * What requests of a sink's operation delivered, each document in the newest request that carried it, oldest first:
+   * for receivers that cannot be asked. Left out where nothing is stored.
+   */
+  readonly remembered?: (operation: string) => Iterable<Remembered>;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -142,8 +142,12 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 }
 
 /** @throws Error when the frozen bytes are not the ones that were frozen: SQLite pages carry no checksum. */
-function read(row: Row): StoredRequest {
+export function expectWhole(row: Pick<Row, "request" | "body" | "body_sha256">): void {
   if (sha256(row.body) !== row.body_sha256)
     throw new Error(`the frozen bytes of request ${row.request} are damaged; restore a backup`);
+}
+
+function read(row: Row): StoredRequest {
+  expectWhole(row);
   return { ...row, machine: JSON.parse(row.machine) as RequestState };
 }

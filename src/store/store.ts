@@ -14,6 +14,7 @@ import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
+import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
 import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
@@ -110,5 +111,6 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     journal: journal(database),
     questions: questions(database),
     sweeps: sweeps(database),
+    remembered: remembered(database),
   };
 }

@@ -1,5 +1,5 @@
-import type { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
+import type { Decimal } from "../src/core/decimal.ts";
+import { Refused } from "../src/core/errors.ts";
 
 /** With two decimal places. @throws Refused for fractions of a cent, which no books hold. */
 export function inCents(field: string, amount: Decimal): Decimal {

@@ -1,0 +1,158 @@
+/** What an ERP's newest export says, in the words of holdings: as of that file, not as it is now. */
+import type { Change, Surroundings } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
+import { parseExact } from "../../src/core/json.ts";
+import type { FilesConfig, SourceConfig } from "./config.ts";
+import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
+import { customers, suppliers } from "./layouts/parties.ts";
+import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
+import type { Layout } from "./layouts/table.ts";
+import { findSets, list, type FileSet } from "./pickup.ts";
+import { PartFault } from "./records.ts";
+import { extractFrom, layoutOf, placeOf, takeSet } from "./source.ts";
+
+/** Layouts whose records both sides hold, and as what. */
+const KINDS: Readonly<Record<string, HoldingKind>> = {
+  [customers.name]: "party",
+  [suppliers.name]: "party",
+  [priceLists.name]: "price",
+  [customerInvoices.name]: "invoice",
+};
+
+export const exportedKind = ({ layout }: SourceConfig): HoldingKind | null => KINDS[layout] ?? null;
+
+export interface Export {
+  readonly holdings: readonly Holding[];
+  /** When the ERP wrote it, ISO 8601 UTC. */
+  readonly at: string;
+  /** How many files it is made of. */
+  readonly parts: number;
+}
+
+/**
+ * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
+ * @throws SourceUnavailable when there is none
+ */
+export async function newestExport(
+  config: SourceConfig,
+  files: FilesConfig,
+  surroundings: Surroundings,
+): Promise<Export> {
+  const layout = layoutOf(config);
+  const place = placeOf(config, files, surroundings);
+  const sets = [
+    // There is none before the first file was read.
+    ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
+    ...(await newestSets(place.folder, place.patterns)),
+  ];
+  for (const { folder, set } of sets) {
+    const changes = await changesIn(folder, set, layout, config);
+    if (changes === null) continue;
+    const holdings = changes.map((change) => holdingOf(layout.name, change));
+    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+  }
+  throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
+    next: "Export it once more in the ERP, and leave the newest file in the archive folder.",
+  });
+}
+
+/** Null: it is gone, cut short, or not what the layout says; the source tells a person of it. */
+async function changesIn(
+  folder: string,
+  set: FileSet,
+  layout: Layout,
+  config: SourceConfig,
+): Promise<readonly Change[] | null> {
+  const taken = await takeSet(folder, set);
+  if (taken === null) return null;
+  try {
+    const { changes, cut } = extractFrom(layout, config, taken).extract;
+    return cut === null ? changes : null;
+  } catch (error) {
+    if (error instanceof PartFault) return null;
+    throw error;
+  }
+}
+
+interface Placed {
+  readonly folder: string;
+  readonly set: FileSet;
+}
+
+/** Whole sets, the newest first. In the archive names have a hash before their ending, the same in all of a set. */
+async function newestSets(
+  folder: string,
+  patterns: ReadonlyMap<string, string>,
+): Promise<Placed[]> {
+  const files = (await list(folder)).filter(({ regular }) => regular);
+  const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
+  return sets
+    .flatMap((alike) => {
+      const plain = new Map(
+        alike.map((file) => [{ ...file, name: file.name.replace(ARCHIVED, "$2") }, file]),
+      );
+      return findSets(patterns, [...plain.keys()]).map((set) => ({
+        ...set,
+        parts: new Map([...set.parts].map(([part, file]) => [part, plain.get(file) ?? file])),
+      }));
+    })
+    .filter(({ missing }) => missing.length === 0)
+    .toSorted((one, other) => ageOf(other) - ageOf(one))
+    .map((set) => ({ folder, set }));
+}
+
+const ageOf = ({ parts }: FileSet): number =>
+  Math.max(...[...parts.values()].map(({ mtimeMs }) => mtimeMs));
+
+/** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
+const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
+
+function holdingOf(layout: string, change: Change): Holding {
+  const kind = KINDS[layout] as HoldingKind;
+  const facts = change.fault === undefined ? factsOf(layout, change) : {};
+  return { kind, id: change.id, version: null, mark: null, change, facts };
+}
+
+function factsOf(layout: string, { id, text }: Change): Facts {
+  const record = parseExact(text);
+  if (layout === customerInvoices.name) return invoiceFacts(customerInvoices.record.parse(record));
+  if (layout === priceLists.name) return priceFacts(id, priceLists.record.parse(record));
+  const { code, name } = customers.record.parse(record);
+  return { number: code, state: "open", words: { name } };
+}
+
+const STATES: Readonly<Record<string, HoldingState>> = {
+  draft: "draft",
+  validated: "draft",
+  posted: "open",
+  paid: "paid",
+  cancelled: "ended",
+};
+
+function invoiceFacts(invoice: CustomerInvoice): Facts {
+  const { number, partyCode, currency, date, reconciled, untaxed, tax, total } = invoice;
+  const state = STATES[invoice.state];
+  const due = invoice.dueDates.flatMap((one) => one.due ?? []).toSorted();
+  const isOver = state === "paid" || state === "ended";
+  const open = invoice.amountToPay ?? (isOver ? Decimal.zero : null);
+  return {
+    ...(number === null ? {} : { number }),
+    party: partyCode,
+    ...(state === undefined ? {} : { state }),
+    days: {
+      ...(date === null ? {} : { date }),
+      due: due.at(-1) ?? null,
+      paid: state === "paid" ? reconciled : null,
+    },
+    money: { untaxed, tax, total, ...(open === null ? {} : { open }) },
+    words: { side: "sale", currency },
+  };
+}
+
+/** A formula is no price; the mapping says so. */
+const priceFacts = (id: string, { formula }: PriceLine): Facts => {
+  const text = formula?.trim() ?? "";
+  return { number: id, ...(Decimal.is(text) ? { money: { price: Decimal.of(text) } } : {}) };
+};

@@ -1,0 +1,280 @@
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { compare } from "../../src/books/compare.ts";
+import { calendarOf } from "../../src/core/calendar.ts";
+import { defineMapping, type Remembered } from "../../src/core/contract.ts";
+import type { Facts, Holding, HoldingKind } from "../../src/core/holdings.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { Daemon } from "../../src/engine/daemon.ts";
+import { engineOn, pagesOf } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { CustomerInvoiceDocument } from "./documents.ts";
+import { files } from "./index.ts";
+import { d, invoice, item, line } from "./sink.fixture.ts";
+import { picks } from "./source.fixture.ts";
+
+const signal = new AbortController().signal;
+const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
+const IMPORT = { document: "customer-invoices", folder: "import", per: "batch" };
+
+function openIn(
+  folder: string,
+  config: object,
+  remembered?: (operation: string) => Iterable<Remembered>,
+) {
+  const endpoint = files.open(files.config.parse({ folder: ".", settleMs: 0, ...config }), {
+    folder,
+    now: () => new Date("2026-11-21T12:00:00Z"),
+    pause: async () => {},
+    dayOf: calendarOf("America/Chicago"),
+    ignore: {},
+    note: () => {},
+    ...(remembered === undefined ? {} : { remembered }),
+  });
+  if (endpoint.holdings === undefined) throw new Error("no holdings");
+  return { ...endpoint, holdings: endpoint.holdings };
+}
+
+type Opened = ReturnType<typeof openIn>;
+
+async function allOf({ holdings }: Opened, kind: HoldingKind): Promise<Holding[]> {
+  const scope = { dated: null, changedSince: null, open: true };
+  const found: Holding[] = [];
+  for await (const page of holdings.list(kind, scope, null, signal)) found.push(...page.holdings);
+  return found;
+}
+
+async function expectedOf({ holdings }: Opened, document: CustomerInvoiceDocument): Promise<Facts> {
+  const [one] = await holdings.expect("invoice", [item(document)], signal);
+  if (one === undefined || !("facts" in one)) throw new Error("no facts");
+  return one.facts;
+}
+
+const bills = defineMapping({
+  name: "test/invoices",
+  kind: "invoice",
+  input: CustomerInvoiceDocument,
+  output: CustomerInvoiceDocument,
+  number: ({ number }) => number,
+  map: (document) => document,
+  figures: ({ total }) => ({ amount: total, gallons: null }),
+});
+
+test("what was written is told by its links, whether its file is still there or the ERP took it", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(join(folder, "state"));
+  const opened = openIn(folder, { sinks: { books: IMPORT } }, (operation) =>
+    bench.store.remembered.of(operation),
+  );
+  const first = invoice();
+  const second = invoice({ id: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f", number: "INV-1002" });
+  const later = { ...second, version: "2026-03-02T10:00:00Z", total: d("20219.21") };
+  const change = (document: CustomerInvoiceDocument) => ({
+    id: document.id,
+    version: document.version,
+    text: stringifyExact(document),
+  });
+  const sink = opened.sinks["books"];
+  if (sink === undefined) throw new Error("no sink");
+  const flow = bench.flow({
+    name: "books",
+    from: "platform.invoices",
+    to: "erp.books",
+    side: "platform",
+    mapping: bills,
+    sink,
+    source: pagesOf(
+      [{ changes: [change(first), change(second)], position: 1 }],
+      [{ changes: [change(later)], position: 2 }],
+    ),
+  });
+  for (let run = 0; run < 2; run++) {
+    bench.clock.advance(60_000);
+    await new Daemon(bench.engine, [flow]).once(signal);
+  }
+  const names = await readdir(join(folder, "import"));
+  expect(names).toHaveLength(2);
+
+  const expected = [await expectedOf(opened, first), await expectedOf(opened, later)];
+  const told = async () => {
+    const all = await allOf(opened, "invoice");
+    expect(all.map(({ mark }) => mark)).toEqual([first.id, second.id]);
+    expect(all.map(({ id }) => id)).toEqual(
+      [first, second].map(({ id }) => bench.store.links.find("invoice", "platform", id)?.erpId),
+    );
+    expect(await opened.holdings.get("invoice", [all[1]?.id ?? ""], signal)).toEqual([all[1]]);
+    return all.map(({ facts }, at) => compare("invoice", expected[at] ?? {}, facts));
+  };
+  expect(opened.holdings.strength).toEqual({ invoice: "remembered" });
+  expect(await told()).toEqual([[], []]);
+
+  // Somebody has edited what still lies there.
+  const name = names.find((one) => one.startsWith("customer-invoices_2_")) ?? "";
+  const path = join(folder, "import", name);
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replace('"00042"', '"00043"'));
+  expect((await told())[0]).toEqual([{ field: "party", expected: "00042", held: "00043" }]);
+  await writeFile(path, `${text}"`);
+  await expect(allOf(opened, "invoice")).rejects.toThrow(
+    `The file import/${name} is not as it was`,
+  );
+  // A store that was lost knows of no request, and the files are still there.
+  await writeFile(path, text);
+  const forgetful = openIn(folder, { sinks: { books: IMPORT } });
+  expect((await allOf(forgetful, "invoice")).map(({ mark }) => mark)).toEqual(
+    expect.arrayContaining([first.id, second.id]),
+  );
+  // The ERP takes them.
+  for (const one of names) await rm(join(folder, "import", one));
+  expect(await told()).toEqual([[], []]);
+  expect(await allOf(forgetful, "invoice")).toEqual([]);
+  bench.store.close();
+});
+
+/** Columns that the README lists as not compared. */
+const LEFT_OUT = ["version", "payerId", "orderId", "taxes.taxType", "taxes.gallons", "taxes.rate"];
+
+test("every field of an import file is compared, but those that the README lists", async () => {
+  const folder = tempFolder();
+  const opened = openIn(folder, { sinks: { books: { ...IMPORT, per: "document" } } });
+  const [one] = invoice().lines;
+  const full = invoice({
+    lines: [{ ...(one ?? line(null, null, null, "1")), bolNumber: null }],
+    orderId: "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6c",
+  });
+  const plain = await expectedOf(opened, full);
+  const fields: (readonly [string, CustomerInvoiceDocument])[] = [];
+  const changed = (name: string, value: unknown): unknown => {
+    if (name === "status") return "DISPUTED";
+    if (name.endsWith("Date")) return "2026-07-01T12:00:00Z";
+    if (name === "version") return "2026-07-01T12:00:00Z";
+    return /gallons|rate|amount|subtotal|total/i.test(name) ? d("7.77") : `${String(value)}x`;
+  };
+  for (const [name, value] of Object.entries(full)) {
+    if (name === "lines" || name === "taxes")
+      for (const [column, cell] of Object.entries(full[name][0] ?? {}))
+        fields.push([
+          `${name}.${column}`,
+          { ...full, [name]: [{ ...full[name][0], [column]: changed(column, cell) }] },
+        ]);
+    else fields.push([name, { ...full, [name]: changed(name, value) }]);
+  }
+  expect(fields.length).toBeGreaterThan(30);
+  const silent = [];
+  for (const [name, document] of fields)
+    if (compare("invoice", plain, await expectedOf(opened, document)).length === 0)
+      silent.push(name);
+  // The id is the mark.
+  expect(silent.filter((name) => name !== "id")).toEqual(LEFT_OUT);
+  const readme = await readFile(join(import.meta.dirname, "README.md"), "utf8");
+  const listed = readme.split("## What is not compared")[1] ?? "";
+  for (const name of LEFT_OUT)
+    expect(listed).toContain(
+      `\`${name.replace(/^.*\./, "").replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}\``,
+    );
+});
+
+test("a text that kept from running as a formula is told as it was", async () => {
+  const opened = openIn(tempFolder(), { sinks: { books: { ...IMPORT, per: "document" } } });
+  const { words } = await expectedOf(opened, invoice({ notes: "=1+1" }));
+  expect(words?.notes).toBe("=1+1");
+});
+
+test("exports are told as of the newest file that was read", async () => {
+  const folder = tempFolder();
+  const sources = {
+    customers: picks.customers,
+    prices: picks.priceLists,
+    invoices: picks.invoices,
+  };
+  const opened = openIn(folder, { sources });
+  expect(opened.holdings.strength).toEqual({
+    invoice: "exported",
+    party: "exported",
+    price: "exported",
+  });
+  await expect(allOf(opened, "party")).rejects.toThrow("There is no export of tryton-export/cust");
+  const names = ["customers", "price-lists", "customer-invoices", "customer-invoice-lines"];
+  for (const name of [...names, "customer-invoice-taxes"])
+    await copyFile(join(EXPORTS, `${name}.csv`), join(folder, `${name}.csv`));
+  const unread = await allOf(opened, "invoice");
+  expect(unread.length).toBeGreaterThan(100);
+  // Read: it is in the archive, under a name with a hash; an older one of the same name is there too.
+  await mkdir(join(folder, "archive"));
+  const archived = async (name: string, to: string, at: number) => {
+    await rename(join(folder, name), join(folder, "archive", to));
+    await utimes(join(folder, "archive", to), at, at);
+  };
+  for (const name of ["customer-invoices", "customer-invoice-lines", "customer-invoice-taxes"])
+    await archived(`${name}.csv`, `${name}.0badcafe.csv`, 1_790_000_000);
+  await archived("customers.csv", "customers.0badcafe.2.csv", 1_790_000_000);
+  const customers = await readFile(join(folder, "archive/customers.0badcafe.2.csv"), "utf8");
+  await writeFile(join(folder, "old.csv"), customers.split("\n").slice(0, 2).join("\n") + "\n");
+  await archived("old.csv", "customers.0badcaff.csv", 1_780_000_000);
+  await writeFile(join(folder, "customers.csv"), customers.split("\n").slice(0, 3).join("\n"));
+
+  expect(await allOf(opened, "invoice")).toEqual(
+    unread.map((one) => ({ ...one, change: expect.objectContaining({ id: one.id }) as object })),
+  );
+  const parties = await allOf(opened, "party");
+  expect(parties.length).toBeGreaterThan(20);
+  expect(parties[0]).toMatchObject({ mark: null, version: null, facts: { state: "open" } });
+  const paid = unread.find(({ facts }) => facts.state === "paid");
+  expect(paid?.facts.number).toBe(paid?.id);
+  expect(paid?.facts.money?.open?.sign).toBe(0);
+  expect(paid?.change?.text).toContain('"lines":[{');
+  // The heads once more, newer, for what is paid: the lines stay what a mapping takes.
+  await mkdir(join(folder, "heads"));
+  await copyFile(
+    join(EXPORTS, "customer-invoices.csv"),
+    join(folder, "heads/customer-invoices.csv"),
+  );
+  const heads = { ...picks.invoiceHeads, folder: "heads" };
+  const both = openIn(folder, { sources: { heads, ...sources } });
+  expect(await allOf(both, "invoice")).toEqual(await allOf(opened, "invoice"));
+  const [price] = await allOf(opened, "price");
+  expect(price?.facts.number).toBe(price?.id);
+});
+
+test("a document that an export shows after it was written is told once, as exported", async () => {
+  const folder = tempFolder();
+  const rows = (await readFile(join(EXPORTS, "customer-invoices.csv"), "utf8")).split("\n");
+  await writeFile(join(folder, "customer-invoices.csv"), rows.join("\n"));
+  const sources = { invoices: picks.invoiceHeads };
+  const shown = (await allOf(openIn(folder, { sources }), "invoice")).find(
+    ({ facts }) => facts.state === "paid",
+  );
+  if (shown === undefined) throw new Error("none is paid");
+  const document = invoice({
+    number: shown.facts.number ?? "",
+    customer: shown.facts.party ?? "",
+  });
+  const sinks = { books: { ...IMPORT, per: "document" } };
+  const writer = openIn(folder, { sinks }).sinks["books"];
+  const frozen = writer?.freeze([item(document)]);
+  if (frozen === undefined) throw new Error("no sink");
+  const after = (deliveredAt: string) =>
+    openIn(folder, { sources, sinks }, () => [{ ...frozen, items: [item(document)], deliveredAt }]);
+  const tell = async (deliveredAt: string) => {
+    const all = await allOf(after(deliveredAt), "invoice");
+    expect(all.filter(({ facts }) => facts.number === document.number)).toHaveLength(1);
+    return all.find(({ mark }) => mark === document.id);
+  };
+  expect(await tell("2020-01-01T00:00:00.000Z")).toMatchObject({
+    id: frozen.target,
+    facts: { state: "paid", money: { total: shown.facts.money?.total }, lines: [{}, {}] },
+  });
+  expect(await tell("2099-01-01T00:00:00.000Z")).toMatchObject({
+    facts: { state: "open", money: { total: document.total } },
+  });
+});

@@ -1,0 +1,222 @@
+/**
+ * What this side is known to hold, without asking an ERP: what it exported, and what was written for it to import.
+ * Weaker than a question: what the ERP did with an import file nobody sees here, unless an export shows it.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix, resolve } from "node:path";
+import type { Item, Surroundings } from "../../src/core/contract.ts";
+import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
+import {
+  type Expected,
+  type Holding,
+  type HoldingKind,
+  holdingKinds,
+  type Holdings,
+  type Strength,
+} from "../../src/core/holdings.ts";
+import type { FilesConfig } from "./config.ts";
+import { type Export, exportedKind, newestExport } from "./exported.ts";
+import { OPERATIONS, type SinkConfig, writingOf } from "./sink.ts";
+import { troubleOf, unavailable } from "./trouble.ts";
+import { writeCsv } from "./write.ts";
+import { type InvoiceName, readWritten, type Written } from "./written.ts";
+
+const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
+  invoice: "customer-invoices",
+  bill: "supplier-invoices",
+};
+
+/** `folder`: of the connector. */
+export function filesHoldings(
+  files: FilesConfig,
+  folder: string,
+  surroundings: Surroundings,
+): Holdings {
+  const sinkOf = (kind: HoldingKind): SinkConfig | undefined =>
+    Object.values(files.sinks).find(({ document }) => document === WRITTEN[kind]);
+  const sourcesOf = (kind: HoldingKind) =>
+    Object.values(files.sources).filter((source) => exportedKind(source) === kind);
+
+  async function all(kind: HoldingKind): Promise<Holding[]> {
+    const sink = sinkOf(kind);
+    const written = sink === undefined ? [] : await writtenOf(kind, sink, folder, surroundings);
+    const exports = await Promise.all(
+      sourcesOf(kind).map((source) => newestExport(source, files, surroundings)),
+    );
+    return joined(written, exports);
+  }
+
+  return {
+    strength: strengthOf(files, (kind) => sinkOf(kind) !== undefined),
+    // Everything at once: a file has no part that could be asked for.
+    async *list(kind) {
+      const holdings = await all(kind);
+      yield { holdings, position: null, total: holdings.length, serverTime: null };
+    },
+    get: async (kind, ids) => {
+      const wanted = new Set(ids);
+      return (await all(kind)).filter(({ id }) => wanted.has(id));
+    },
+    expect: async (kind, items) => {
+      const sink = sinkOf(kind);
+      return items.map((item) =>
+        sink === undefined ? nobody(kind) : expected(kind, item, sink, surroundings),
+      );
+    },
+  };
+}
+
+/** The weaker one, where a kind is both written and exported. */
+function strengthOf(
+  { sources }: FilesConfig,
+  isWritten: (kind: HoldingKind) => boolean,
+): Holdings["strength"] {
+  const exported = new Set(Object.values(sources).map(exportedKind));
+  return Object.fromEntries(
+    holdingKinds.flatMap((kind): [HoldingKind, Strength][] => {
+      if (isWritten(kind)) return [[kind, "remembered"]];
+      return exported.has(kind) ? [[kind, "exported"]] : [];
+    }),
+  );
+}
+
+/** A document of ours, and since when it lies there. */
+interface Ours {
+  readonly holding: Holding;
+  readonly deliveredAt: string;
+}
+
+/**
+ * The newest version of each document: from the import folder where its file still is, else as it was frozen. Files
+ * that the store does not know of count too: it may have been lost.
+ */
+async function writtenOf(
+  kind: HoldingKind,
+  sink: SinkConfig,
+  folder: string,
+  surroundings: Surroundings,
+): Promise<Ours[]> {
+  const document = WRITTEN[kind] as InvoiceName;
+  const latest = new Map<string, Ours & Pick<Written, "version">>();
+  const take = (target: string, text: string, deliveredAt: string): void => {
+    const documents = writtenIn(document, text, sink, target);
+    for (const { id: mark, version, facts } of documents) {
+      if (version < (latest.get(mark)?.version ?? "")) continue;
+      const id = documents.length === 1 ? target : `${target}#${mark}`;
+      const holding: Holding = { kind, id, version, mark, change: null, facts };
+      latest.set(mark, { version, holding, deliveredAt });
+    }
+  };
+  const known = new Set<string>();
+  for (const { target, body, deliveredAt } of surroundings.remembered?.(OPERATIONS[document]) ??
+    []) {
+    known.add(target);
+    take(target, (await textAt(resolve(folder, target))) ?? body, deliveredAt);
+  }
+  for (const name of await namesIn(resolve(folder, sink.folder))) {
+    const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
+    if (!name.startsWith(`${document}_`) || !name.endsWith(".csv") || known.has(target)) continue;
+    take(target, (await textAt(join(folder, target))) ?? "", "");
+  }
+  return [...latest.values()];
+}
+
+/** @throws SourceUnavailable when somebody has made something else of the file */
+function writtenIn(
+  document: InvoiceName,
+  text: string,
+  { spreadsheetSafe }: SinkConfig,
+  target: string,
+): Written[] {
+  try {
+    return readWritten(document, text, spreadsheetSafe);
+  } catch (error) {
+    throw new SourceUnavailable(`The file ${target} is not as it was written: ${String(error)}.`, {
+      next: "Look at the file; move it out of the import folder, or put back what was there.",
+    });
+  }
+}
+
+/** Null: the ERP has taken it. @throws SourceUnavailable */
+async function textAt(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (troubleOf(error).code === "ENOENT") return null;
+    throw unavailable(error, `the file ${path} cannot be read`);
+  }
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  try {
+    return (await readdir(path)).toSorted();
+  } catch (error) {
+    throw unavailable(error, `the folder ${path} cannot be listed`);
+  }
+}
+
+/**
+ * An export that shows a document which we wrote (the same number and party) tells of that document: what it says
+ * counts if it is the newer one of the two. Of two exports of one list the newer counts; what a mapping takes is of the
+ * one with more parts, for invoices may be exported with their lines, and their heads again for what is paid.
+ */
+function joined(written: readonly Ours[], exports: readonly Export[]): Holding[] {
+  const ours = new Map(written.map((one) => [keyOf(one.holding), one]));
+  const holdings = new Map(written.map(({ holding }) => [holding.id, holding]));
+  const mapped = new Map(
+    exports
+      .toSorted((one, other) => one.parts - other.parts)
+      .flatMap((one) => one.holdings.map(({ id, change }) => [id, change])),
+  );
+  for (const { holdings: exported, at } of exports.toSorted((a, b) => (a.at < b.at ? -1 : 1)))
+    for (const holding of exported) {
+      const own = ours.get(keyOf(holding));
+      const change = mapped.get(holding.id) ?? holding.change;
+      if (own === undefined) holdings.set(holding.id, { ...holding, change });
+      else if (own.deliveredAt < at) holdings.set(own.holding.id, shownBy(own.holding, holding));
+    }
+  return [...holdings.values()];
+}
+
+const keyOf = ({ facts: { number, party } }: Holding): string => `${party} ${number}`;
+
+/** Ours, with what the export shows of it. */
+function shownBy(own: Holding, { facts }: Holding): Holding {
+  const { days, money, words } = own.facts;
+  return {
+    ...own,
+    facts: {
+      ...own.facts,
+      ...facts,
+      days: { ...days, ...facts.days },
+      money: { ...money, ...facts.money },
+      words: { ...words, ...facts.words },
+    },
+  };
+}
+
+/** As it is written, read back. */
+function expected(
+  kind: HoldingKind,
+  { document }: Item,
+  sink: SinkConfig,
+  surroundings: Surroundings,
+): Expected {
+  const name = WRITTEN[kind] as InvoiceName;
+  try {
+    const text = writeCsv(name, [document], writingOf(sink, surroundings));
+    const [written] = readWritten(name, text, sink.spreadsheetSafe);
+    return written === undefined ? nobody(kind) : { facts: written.facts };
+  } catch (error) {
+    if (error instanceof Refused) return { fault: error.fault };
+    throw error;
+  }
+}
+
+const nobody = (kind: HoldingKind): Expected => ({
+  fault: {
+    code: "cannot-be-told",
+    message: `no ${kind} is written into files here`,
+    next: "Look at it in the ERP.",
+  },
+});

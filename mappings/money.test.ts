@@ -1,0 +1,85 @@
+/** Invoices with amounts of up to four decimal places, through the mappings that book them. */
+import { array, assert, boolean, constantFrom, integer, property, tuple } from "fast-check";
+import { expect, test } from "vitest";
+import type { References } from "../src/core/contract.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import { Refused } from "../src/core/errors.ts";
+import { mappings } from "./index.ts";
+
+const ID = "00000000-0000-4000-8000-000000000001";
+const AT = "2026-11-04T10:15:00Z";
+const references: References = {
+  currency: "USD",
+  dayOf: (instant) => instant.slice(0, 10),
+  find: () => null,
+  counterpart: (_, id) => id,
+  row: () => ({ account: "A-1", tax: "T-1", sales: "4000", purchases: "5000", name: "Ann" }),
+};
+
+const tenThousandths = (units: number): Decimal =>
+  Decimal.of(String(units)).times(Decimal.of("0.0001"));
+
+function invoiceOf(lines: readonly Decimal[], taxes: readonly Decimal[], off: Decimal) {
+  const rounded = (amounts: readonly Decimal[]) => Decimal.sum(amounts.map((one) => one.round(2)));
+  const [subtotal, tax] = [rounded(lines).plus(off), rounded(taxes)];
+  const part = { id: ID, invoiceId: ID };
+  return {
+    id: ID,
+    companyId: ID,
+    payerCompanyId: ID,
+    invoiceNumber: "FL-1",
+    status: "OUTSTANDING",
+    subtotal,
+    tax,
+    total: subtotal.plus(tax),
+    lineItems: lines.map((amount) => ({ ...part, description: "Freight", amount })),
+    taxLines: taxes.map((amount) => ({ ...part, taxType: "State", amount })),
+    createdAt: AT,
+    updatedAt: AT,
+  };
+}
+
+interface Booked {
+  readonly lines: readonly { readonly amount: Decimal }[];
+  readonly taxes: readonly { readonly amount: Decimal }[];
+}
+
+const amounts = (minLength: number) =>
+  array(integer({ min: -30_000, max: 90_000 }).map(tenThousandths), { minLength, maxLength: 9 });
+const off = tuple(boolean(), integer({ min: -100, max: 100 })).map(([some, units]) =>
+  some ? tenThousandths(units) : Decimal.zero,
+);
+const names = constantFrom(
+  "tryton/customer-invoices",
+  "tryton/supplier-invoices",
+  "canonical/customer-invoices",
+  "canonical/supplier-invoices",
+);
+
+test("never a cent is gained or lost: what is booked adds up to the invoice's sums, or is refused", () => {
+  let [booked, refused] = [0, 0];
+  assert(
+    property(names, amounts(1), amounts(0), off, (name, lines, taxes, off) => {
+      const mapping = mappings.find((one) => one.name === name);
+      if (mapping === undefined) throw new Error(`no mapping ${name}`);
+      const invoice = invoiceOf(lines, taxes, off);
+      try {
+        const document = mapping.map(mapping.input.parse(invoice), references) as Booked;
+        const of = (parts: Booked["lines"]) => parts.map(({ amount }) => amount);
+        expect(Decimal.sum(of(document.lines)).plain()).toBe(invoice.subtotal.plain());
+        expect(Decimal.sum(of(document.taxes)).plain()).toBe(invoice.tax.plain());
+        expect(of(document.lines).map((one) => one.plain())).toEqual(
+          lines.map((one) => one.round(2).plain()),
+        );
+        booked++;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        expect(["does-not-add-up", "no-cents"]).toContain(error.fault.code);
+        expect(off.sign).not.toBe(0);
+        refused++;
+      }
+    }),
+  );
+  expect(booked).toBeGreaterThan(20);
+  expect(refused).toBeGreaterThan(10);
+});

@@ -1,0 +1,44 @@
+import { assert, constantFrom, integer, property } from "fast-check";
+import { expect, test } from "vitest";
+import { calendarOf } from "./calendar.ts";
+
+const chicago = calendarOf("America/Chicago");
+
+test.each([
+  ["20:47 in Chicago is that day", "2026-11-22T02:47:00Z", "2026-11-21"],
+  ["a month's last evening is the month's", "2026-12-01T02:47:00.123456Z", "2026-11-30"],
+  ["a year's last second", "2027-01-01T05:59:59.999Z", "2026-12-31"],
+  ["a year's first", "2027-01-01T06:00:00.001Z", "2027-01-01"],
+  ["clocks go back: before midnight, in summer time", "2026-11-01T04:59:59Z", "2026-10-31"],
+  ["clocks go back: midnight, in summer time", "2026-11-01T05:00:00Z", "2026-11-01"],
+  ["clocks go back: the day has 25 hours", "2026-11-02T05:59:59Z", "2026-11-01"],
+  ["clocks go forward: the day has 23 hours", "2026-03-09T04:59:59Z", "2026-03-08"],
+  ["clocks go forward: the next", "2026-03-09T05:00:00Z", "2026-03-09"],
+  ["a leap day's evening", "2028-03-01T05:59:00Z", "2028-02-29"],
+  ["a date without a time stays what it says", "2026-11-30", "2026-11-30"],
+  ["so does one written as a midnight", "2026-12-01T00:00:00.000Z", "2026-12-01"],
+  ["and as a midnight there", "2026-12-01T00:00:00-06:00", "2026-12-01"],
+  ["an instant with an offset", "2026-11-30T20:47:00-06:00", "2026-11-30"],
+])("%s: %s", (_, instant, day) => {
+  expect(chicago(instant)).toBe(day);
+});
+
+test("a text that is no instant is an error, not a day", () => {
+  expect(() => chicago("soon")).toThrow(RangeError);
+});
+
+test("in any zone days follow each other, 23 to 25 hours each", () => {
+  const zones = constantFrom("America/Chicago", "America/Phoenix", "Europe/Berlin", "UTC");
+  const hours = integer({ min: 0, max: 24 * 1461 });
+  assert(
+    property(zones, hours, (zone, hour) => {
+      const dayOf = calendarOf(zone);
+      const at = (hours: number): string =>
+        dayOf(new Date(Date.UTC(2025, 0, 1, hours, 30)).toISOString());
+      expect(at(hour) <= at(hour + 1)).toBe(true);
+      const next = new Date(`${at(hour)}T12:00:00Z`);
+      next.setUTCDate(next.getUTCDate() + 1);
+      expect([next.toISOString().slice(0, 10), at(hour)]).toContain(at(hour + 23));
+    }),
+  );
+});
