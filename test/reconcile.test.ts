@@ -7,6 +7,9 @@ import { Decimal } from "../src/core/decimal.ts";
 import type { Holding } from "../src/core/holdings.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import type { Audit, Question } from "../src/engine/reconcile/reconcile.ts";
+import { Auditor } from "../src/engine/reconcile/auditor.ts";
+import { Nightly } from "../src/engine/reconcile/nightly.ts";
+import { usualBudget } from "../src/core/budget.ts";
 import { push, runFlow } from "../src/engine/run.ts";
 import { times } from "./conformance/support.ts";
 import { customerInvoices } from "../mappings/canonical/customer-invoices.ts";
@@ -269,6 +272,90 @@ test("a month is asked for with what is open, and a document whose partner lies 
   ]);
 });
 
+describe("the daemon's own", () => {
+  const night = async () => {
+    const { engine } = office.bench;
+    const auditor = new Auditor(engine, office.audit);
+    const nightly = new Nightly(engine, auditor, {
+      schedule: { cron: "20 2 * * *", timeZone: "UTC" },
+      days: 35,
+      budget: usualBudget,
+    });
+    const run = async (): Promise<boolean> => {
+      const wait = Math.max(nightly.dueMs() - office.bench.clock.now().wallMs, 0);
+      office.bench.clock.advance(wait);
+      return new Promise((resolve, reject) => {
+        nightly.start(
+          (error, stirred) => (error === null ? resolve(stirred) : reject(error)),
+          never,
+        );
+      });
+    };
+    const due = () => new Date(nightly.dueMs()).toISOString();
+    return { nightly, run, due };
+  };
+
+  test("runs every night; what differs is confirmed a quarter of an hour later, told to a person once, and cleared by itself", async () => {
+    const { run, due } = await night();
+    const { store, clock } = office.bench;
+    const row = one(await office.ask());
+    const kept = office.books.held.get(bookOf(row)) as Holding;
+    expect(due()).toMatch(/T02:20:00/);
+    await run();
+    expect(due()).toMatch(/T02:20:00/);
+    const days = { due: "2027-01-01" };
+    edit(bookOf(row), (held) => ({ ...held, facts: { ...held.facts, days } }));
+    await run();
+    const seen = clock.now().wallMs;
+    expect(store.questions.quarantine()).toEqual([]);
+    await run();
+    expect(clock.now().wallMs - seen).toBeLessThan(20 * 60_000);
+    const cause = expect.stringContaining(
+      "due date: erp 2027-01-01, platform 2026-11-30",
+    ) as string;
+    expect(store.questions.quarantine()).toMatchObject([{ code: "differs", count: 1, cause }]);
+    expect(store.links.find("invoice", "platform", recordOf(row))).not.toBeNull();
+    // It is with a person until both agree again, and not told twice.
+    expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("with a person")]);
+    expect(due()).toMatch(/T02:20:00/);
+    office.books.held.set(bookOf(row), kept);
+    await run();
+    expect(store.questions.quarantine()).toEqual([]);
+    expect(store.sweeps.agreements()).toHaveLength(2);
+  });
+
+  test("beyond its share of the month it is further apart, and says which share would do", async () => {
+    const { engine } = office.bench;
+    const pace = (perMonth: number) =>
+      new Nightly(engine, new Auditor(engine, office.audit), {
+        schedule: { cron: "20 2 * * *", timeZone: "UTC" },
+        days: 35,
+        budget: { perMonth, share: { audit: 10 } },
+      }).pace();
+    expect(pace(50_000)).toMatchObject({ everyNights: 1, wantsShare: null });
+    expect(pace(3_000)).toMatchObject({ everyNights: 3, wantsShare: null });
+    expect(pace(500)).toMatchObject({ everyNights: 7, wantsShare: 23 });
+  });
+
+  test("a side that cannot be read is tried again within the hour, and stops nothing", async () => {
+    const { run, due } = await night();
+    await control.fault({
+      method: "GET",
+      path: "/invoices",
+      kind: "status",
+      status: 503,
+      times: 50,
+    });
+    await run();
+    const { sweeps } = office.bench.store;
+    expect(sweeps.lastEnded()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("503") as string,
+    });
+    expect(Date.parse(due()) - (sweeps.lastEnded()?.startedMs ?? 0)).toBe(3_600_000);
+  });
+});
+
 test("an endpoint that cannot be asked is never equal", async () => {
   const blind = { ...office.audit, endpoints: new Map([...office.audit.endpoints].slice(0, 1)) };
   const question = { period: null, flow: null, askedBy: "test" };
@@ -303,34 +390,6 @@ test("a record that was committed 8 or 60 minutes late is taken in by the daemon
   expect(engine.store.flows.position(flow.name)).toEqual(position);
   await push(engine, flow, never);
   expect(inWords(await office.ask())).toEqual([]);
-});
-
-test("a difference that a second run confirms goes to a person with its values, keeps its link, and clears by itself", async () => {
-  const row = one(await office.ask({}, true));
-  const [flow] = office.flows as [Flow];
-  const { store } = office.bench;
-  const kept = office.books.held.get(bookOf(row)) as Holding;
-  edit(bookOf(row), (held) => ({
-    ...held,
-    facts: { ...held.facts, days: { ...held.facts.days, due: "2027-01-01" } },
-  }));
-  await office.ask({}, true);
-  expect(store.questions.quarantine()).toEqual([]);
-  office.bench.clock.advance(16 * 60_000);
-  await office.ask({}, true);
-  expect(store.questions.quarantine()).toMatchObject([
-    {
-      code: "differs",
-      cause: expect.stringContaining("due date: erp 2027-01-01, platform 2026-11-30") as string,
-    },
-  ]);
-  expect(store.links.find("invoice", "platform", recordOf(row))).not.toBeNull();
-  // As long as it stands, it is with a person and not told again.
-  expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("with a person")]);
-  office.books.held.set(bookOf(row), kept);
-  expect(inWords(await office.ask({}, true))).toEqual([]);
-  expect(store.questions.quarantine()).toEqual([]);
-  expect(store.deliveries.counts(flow.flow).get("quarantined") ?? 0).toBe(0);
 });
 
 test("a side that shows less than half of what it showed fails the run, and nothing is judged", async () => {

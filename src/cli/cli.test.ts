@@ -380,9 +380,18 @@ const STATUS: Status = {
       resolved: 0,
       superseded: 0,
       waits: { count: 1, until: "2026-11-22T07:00:00.000Z" },
+      agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
     },
   ],
   stops: [],
+  reconciliation: {
+    lastAt: "2026-11-21T02:21:00.000Z",
+    trouble: null,
+    nextDueAt: null,
+    everyNights: 1,
+    wantsShare: null,
+    differences: { confirmed: 1, seen: 0 },
+  },
   clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
   requests: {
     month: "2026-11",

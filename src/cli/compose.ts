@@ -9,6 +9,7 @@ import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
+import { Nightly } from "../engine/reconcile/nightly.ts";
 import { openPlatform } from "../platform/endpoint.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
@@ -56,8 +57,17 @@ export async function composeDaemon(
   const { engine, flows } = held;
   const withProgress = progress === undefined ? engine : { ...engine, progress };
   try {
-    const daemon = new Daemon(withProgress, flows);
-    const office = storeOffice({ ...held, daemon, version, startedAt: new Date() });
+    const { reconcile, timeZone, platform } = config;
+    const { cron, days, paused } = reconcile;
+    const nightly = paused
+      ? null
+      : new Nightly(withProgress, held.auditor, {
+          schedule: { cron, timeZone },
+          days,
+          budget: platform.budget,
+        });
+    const daemon = new Daemon(withProgress, flows, nightly);
+    const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
     return {
       office,
       daemon,

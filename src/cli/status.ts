@@ -33,6 +33,7 @@ function inWords(status: Status): string {
     ]),
     ...errors(status),
     ...waits(status.flows),
+    ...agreement(status),
     ...(status.flows.some(({ quarantined }) => quarantined > 0)
       ? ["", "Deliveries wait for a person: fuelbridge quarantine list"]
       : []),
@@ -76,6 +77,38 @@ function flows({ flows, daemon }: Status): string {
   const header = ["FLOW", "STATE", "NEXT LOOK", "RECEIVED", "DELIVERED", "PENDING", "QUARANTINED"];
   const all = table([...header, "CLOSED"], rows);
   return flows.some((flow) => closed(flow) > 0) ? `${all}\n\n${CLOSED}` : all;
+}
+
+/** What both sides agree on, since when and in money; and what they do not. */
+function agreement({ flows, reconciliation }: Status): string[] {
+  const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences } = reconciliation;
+  const agreed = flows.flatMap(({ name, agreed }) =>
+    agreed === null
+      ? []
+      : [[name, instant(agreed.at), String(agreed.documents), agreed.amount ?? "-"]],
+  );
+  const next = nextDueAt === null ? "" : ` The next time is ${instant(nextDueAt)}.`;
+  return [
+    "",
+    lastAt === null
+      ? `Both sides were never compared: fuelbridge reconcile.${next}`
+      : `Both sides were last compared ${instant(lastAt)}.${next}`,
+    ...(trouble === null ? [] : [`The last comparison ended without an answer: ${trouble}`]),
+    ...(everyNights === 1
+      ? []
+      : [`It is done every ${everyNights} nights, to keep within its share of the month.`]),
+    ...(wantsShare === null
+      ? []
+      : [`platform.budget.share.audit: ${wantsShare} would do for a comparison a week.`]),
+    ...(differences.confirmed + differences.seen === 0
+      ? []
+      : [
+          `${counted(differences.confirmed, "difference")} confirmed, and ${differences.seen} seen once: fuelbridge reconcile tells each with both values and what to do.`,
+        ]),
+    ...(agreed.length === 0
+      ? []
+      : ["", table(["FLOW", "LAST AGREED", "DOCUMENTS", "AMOUNT"], agreed)]),
+  ];
 }
 
 /** One is looking now, and nobody will look at the other. */

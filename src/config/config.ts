@@ -37,6 +37,8 @@ export interface Config {
   readonly flows: readonly FlowConfig[];
   /** Fields that no comparison of both sides looks at, by kind. */
   readonly ignore: Ignore;
+  /** When the daemon compares both sides by itself. */
+  readonly reconcile: { readonly cron: string; readonly days: number; readonly paused: boolean };
   readonly console: { readonly port: number };
   readonly queue: QueueConfig;
   /** The values that no log, page or error may show. */
@@ -71,7 +73,7 @@ type Made = "file" | "folder" | "endpoints" | "secrets";
 
 function complete(settings: Settings, folder: string): Omit<Config, Made> {
   const { overlap, settle, ...platform } = settings.platform;
-  const { company, currency, timeZone, log, console, ignore } = settings;
+  const { company, currency, timeZone, log, console, ignore, reconcile } = settings;
   return {
     company,
     currency,
@@ -79,6 +81,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     log,
     console,
     ignore,
+    reconcile,
     state: resolve(folder, settings.state),
     firstStart: settings.firstStart === "" ? null : settings.firstStart,
     platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },

@@ -34,6 +34,10 @@ function endOf(text: unknown): End | null {
   return endpoint === undefined || name === undefined ? null : { endpoint, name };
 }
 
+export const cron = z
+  .string()
+  .refine((text) => /^\S+( \S+){4}$/.test(text) && isCron(text), "is not a cron expression");
+
 export const flowSchema = (mappings: readonly string[]) =>
   z.strictObject({
     mapping: (mappings.length > 0 ? z.enum(mappings) : z.string()).describe(
@@ -42,9 +46,7 @@ export const flowSchema = (mappings: readonly string[]) =>
     from: end.describe("What is read: ENDPOINT.SOURCE, for example platform.orders."),
     to: end.describe("What is written: ENDPOINT.SINK, for example erp.orders."),
     every: duration("How often, at least 10s").optional(),
-    cron: z
-      .string()
-      .refine((text) => /^\S+( \S+){4}$/.test(text) && isCron(text), "is not a cron expression")
+    cron: cron
       .optional()
       .describe('When, in timeZone: five fields, for example "0 6 * * 1-5" for 6:00 on weekdays.'),
     paused: z

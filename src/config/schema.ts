@@ -5,7 +5,7 @@ import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
 import type { Connector } from "../core/contract.ts";
 import { duration } from "./duration.ts";
-import { flowSchema } from "./flows.ts";
+import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
 import { queueSchema } from "./queue.ts";
 import { secret } from "./secret.ts";
@@ -149,6 +149,26 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       )
       .default({})
       .describe("Fields that no comparison of both sides looks at, by kind of document."),
+    reconcile: z
+      .strictObject({
+        cron: cron
+          .default("20 2 * * *")
+          .describe(
+            'When, in timeZone: five fields, by default "20 2 * * *" for 2:20 every night.',
+          ),
+        days: z
+          .int()
+          .min(1)
+          .max(366)
+          .default(35)
+          .describe("How many days a nightly run looks back, 1 to 366: a number."),
+        paused: z
+          .boolean()
+          .default(false)
+          .describe("true: the daemon does not reconcile by itself; the command still does."),
+      })
+      .prefault({})
+      .describe("When the daemon compares both sides by itself, and how far back."),
     queue: queueSchema(NAME)
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),

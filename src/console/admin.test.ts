@@ -28,6 +28,14 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  reconciliation: {
+    lastAt: null,
+    trouble: null,
+    nextDueAt: null,
+    everyNights: 1,
+    wantsShare: null,
+    differences: { confirmed: 0, seen: 0 },
+  },
   clockJump: null,
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
 };

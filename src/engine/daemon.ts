@@ -6,6 +6,7 @@ import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import type { Nightly } from "./reconcile/nightly.ts";
 import { acquaint, watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
 import { dueAfterJump, dueFrom, nextDue, untilDue } from "./schedule.ts";
@@ -35,6 +36,8 @@ export class Daemon {
   readonly #engine: Engine;
   readonly #lanes: readonly Lane[];
   readonly #clocks: ClockWatch;
+  /** The reconciliation that it runs by itself; null: none. */
+  readonly #nightly: Nightly | null;
   #stir = new AbortController();
   #fatal: Error | null = null;
   /** Asked once before the first flow; again where the platform could not be asked. */
@@ -43,8 +46,9 @@ export class Daemon {
   #worked = false;
 
   /** What was under way when the last process ended is read back before anything is sent again. */
-  constructor(engine: Engine, flows: readonly Flow[]) {
+  constructor(engine: Engine, flows: readonly Flow[], nightly: Nightly | null = null) {
     this.#engine = engine;
+    this.#nightly = nightly;
     this.#lanes = flows.map((flow) => ({
       flow,
       running: null,
@@ -75,13 +79,14 @@ export class Daemon {
     signal.addEventListener("abort", () => this.#stir.abort(), { once: true });
     while (!signal.aborted && this.#fatal === null) {
       this.#stir = new AbortController();
-      const pauseMs = this.#startDue(signal);
+      const pauseMs = Math.min(this.#startDue(signal), this.#startNightly(signal));
       if (this.#worked && this.#lanes.every(({ running }) => running === null)) {
         this.#worked = false;
         this.#engine.rest?.();
       }
       await this.#engine.clock.pause(Math.max(pauseMs, 1), this.#stir.signal);
     }
+    await this.#nightly?.stop();
     for (const { running } of this.#lanes) await running;
     if (this.#fatal !== null) throw this.#fatal;
   }
@@ -142,6 +147,15 @@ export class Daemon {
       else pauseMs = Math.min(pauseMs, dueInMs, wakeAt ? wakeAt.monoMs - now.monoMs : pauseMs);
     }
     return pauseMs;
+  }
+
+  #startNightly(signal: AbortSignal): number {
+    const ended = (error: Error | null, stirred: boolean): void => {
+      this.#fatal ??= error;
+      if (stirred) this.nudge();
+      this.#stir.abort();
+    };
+    return this.#nightly?.start(ended, signal) ?? Infinity;
   }
 
   #dueOf(lane: Lane, now: Moment): Moment {

@@ -73,15 +73,41 @@ export interface Status {
   readonly daemon: { readonly pid: number; readonly startedAt: string } | null;
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
-   * person, and the month has requests left.
+   * person, the sides have no confirmed difference, and the month has requests left.
    */
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
+  readonly reconciliation: ReconciliationStatus;
   /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
   readonly clockJump: { readonly at: string; readonly byMs: number } | null;
   /** Requests to the platform in this calendar month (UTC). */
   readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "forecast">;
+}
+
+/** What is known of both sides' agreement: by the last run, whoever asked for it. */
+export interface ReconciliationStatus {
+  /** When the daemon last compared both sides whole, ISO 8601 UTC; null: never. */
+  readonly lastAt: string | null;
+  /** Why the last run ended without an answer; null: it did not. */
+  readonly trouble: string | null;
+  /** Null: the daemon does not do it by itself. */
+  readonly nextDueAt: string | null;
+  /** Nights between two runs, so that they fit into their share of the month; 1: every night. */
+  readonly everyNights: number;
+  /** The share of the month that would do, percent; null: it suffices. */
+  readonly wantsShare: number | null;
+  /** Differences that a second run has confirmed; `seen`: those that one run has seen. */
+  readonly differences: { readonly confirmed: number; readonly seen: number };
+}
+
+/** When both sides of a flow last agreed. */
+export interface Agreement {
+  /** ISO 8601 UTC */
+  readonly at: string;
+  readonly documents: number;
+  /** In the company's currency; null: they have no amounts. */
+  readonly amount: string | null;
 }
 
 /** Requests of the calendar month (UTC), as this store has counted them: all that were sent, billed or not. */
@@ -140,6 +166,8 @@ export interface FlowStatus {
   readonly superseded: number;
   /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
   readonly waits: { readonly count: number; readonly until: string } | null;
+  /** Null: never, as far as anybody has looked. */
+  readonly agreed: Agreement | null;
 }
 
 /** A breaker: something that pauses work and harms nothing. */

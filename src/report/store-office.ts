@@ -3,6 +3,7 @@ import { type Governor, PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
+import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { released, unread } from "../engine/recovery.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type Status,
   type Stop,
 } from "./office.ts";
+import { agreements, reconciliationStatus } from "./agreement.ts";
 import { groupId, resolve, retry, select } from "./decisions.ts";
 import { type MonthReport, monthReport } from "./month.ts";
 import { trace } from "./trace.ts";
@@ -31,6 +33,8 @@ export interface OfficeParts {
   readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
   /** Left out: nothing can be reconciled here. */
   readonly auditor?: Auditor;
+  /** What the daemon reconciles by itself; left out: nothing. */
+  readonly nightly?: Nightly | null;
   /** Admits what commands send by themselves; left out: nothing. */
   readonly governor?: Governor;
 }
@@ -168,7 +172,12 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;
   const { company, environment } = engine;
   const { month, used, perMonth, forecast } = parts.month.status();
-  const states = flows.map((flow) => flowStatus(engine, flow, daemon));
+  const agreed = agreements(engine);
+  const states = flows.map((flow) => ({
+    ...flowStatus(engine, flow, daemon),
+    agreed: agreed.get(flow.name) ?? null,
+  }));
+  const reconciliation = reconciliationStatus(engine, parts.nightly ?? null);
   const stops = stopsOf(parts);
   return {
     version,
@@ -177,6 +186,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
     healthy:
       stops.length === 0 &&
+      reconciliation.differences.confirmed === 0 &&
       used < perMonth &&
       states.every(
         ({ lastError, quarantined }) =>
@@ -184,6 +194,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       ),
     flows: states,
     stops,
+    reconciliation,
     clockJump: daemon?.clockJump ?? null,
     requests: { month, used, perMonth, forecast },
   };
@@ -210,7 +221,11 @@ function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
   ];
 }
 
-function flowStatus({ store }: Engine, flow: Flow, daemon: Daemon | null): FlowStatus {
+function flowStatus(
+  { store }: Engine,
+  flow: Flow,
+  daemon: Daemon | null,
+): Omit<FlowStatus, "agreed"> {
   const row = store.flows.find(flow.name);
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;

@@ -85,6 +85,12 @@ export function sweeps(database: Database.Database) {
   const lastBy = database.prepare<[string], SweepRow>(
     `select ${SWEEP} from sweep where asked_by = ? order by sweep desc limit 1`,
   );
+  const ended = database.prepare<[], SweepRow>(
+    `select ${SWEEP} from sweep where state <> 'reading' order by sweep desc limit 1`,
+  );
+  const done = database.prepare<[], SweepRow>(
+    `select ${SWEEP} from sweep where state = 'done' order by sweep desc limit 1`,
+  );
   const find = database.prepare<[string, string], DifferenceRow>(
     `select ${DIFFERENCE} from difference where kind = ? and case_key = ?`,
   );
@@ -145,6 +151,9 @@ export function sweeps(database: Database.Database) {
     last: (scope: string): SweepRow | null => last.get(scope) ?? null,
     /** The last run that this one asked for, however it ended. */
     lastBy: (askedBy: string): SweepRow | null => lastBy.get(askedBy) ?? null,
+
+    lastEnded: (): SweepRow | null => ended.get() ?? null,
+    lastDone: (): SweepRow | null => done.get() ?? null,
 
     find: (kind: string, key: string): DifferenceRow | null => find.get(kind, key) ?? null,
     /** As a run found it: `seen` when it is new, was cleared or has other values than before. */

@@ -70,7 +70,7 @@ function take(
   if (late.length === 0) return 0;
   const at = clock.now().wallMs;
   const received = store.transaction(() => {
-    const position = store.flows.position(flow.name) as Json;
+    const position = store.flows.position(flow.name);
     const taken = store.intake.page(flow.flow, { changes: late, position }, at);
     if (taken.received > 0) {
       const detail = `${taken.received} records had been committed late: ${named(late)}`;

@@ -9,7 +9,6 @@ import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
-import { PAGES_MAX } from "../bounds.ts";
 import { patiently } from "../walk.ts";
 
 export interface Reader {
@@ -31,9 +30,11 @@ export interface ListPage {
 }
 
 const RESTARTS_MAX = 3;
+/** Where a list does not say how many it has. */
+const PAGES_MAX = 10_000;
 /** Room for records that come in while a list is read: twice its pages, and ten. */
 const boundOf = (total: number | null, pageSize: number): number =>
-  total === null ? PAGES_MAX : Math.min(PAGES_MAX, 2 * Math.ceil(total / pageSize) + 10);
+  total === null ? PAGES_MAX : 2 * Math.ceil(total / pageSize) + 10;
 
 /**
  * All records of a list that changed since an instant. A cursor that is refused begins the walk again, three times at
