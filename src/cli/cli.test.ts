@@ -44,7 +44,8 @@ function site(change: (text: string) => string = (text) => text) {
   cpSync(join(ROOT, "config"), join(folder, "config"), { recursive: true });
   const config = join(folder, "config", "demo.yaml");
   const text = readFileSync(config, "utf8").replace(/^( +apiKey:).*$/m, "$1 ${CANARY_KEY}");
-  writeFileSync(config, change(text));
+  const firstStart = new Date().toISOString().slice(0, 10);
+  writeFileSync(config, `${change(text)}\nfirstStart: ${firstStart}\n`);
   return { folder, config, state: join(folder, "var", "demo", "state") };
 }
 

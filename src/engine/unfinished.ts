@@ -34,17 +34,21 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
       waiting.map(({ counterpart }) => counterpart),
       signal,
     );
-    const done = waiting.filter((_, at) => open[at] === false);
-    store.transaction(() => {
+    return store.transaction(() => {
+      // Meanwhile another look may have ended it, or a person.
+      const left = new Set(store.unfinished.of(flow.flow, unfinished.code).map(idOf));
+      const done = waiting.filter((one, at) => open[at] === false && left.has(one.delivery));
       for (const { delivery, counterpart } of done) {
         store.deliveries.end(delivery, "delivered", counterpart);
         const entry = { flow: flow.flow, delivery, event: "finished", detail: counterpart };
         store.journal.audit(clock.now().wallMs, entry);
       }
+      return done.length;
     });
-    return done.length;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     return 0;
   }
 }
+
+const idOf = ({ delivery }: { readonly delivery: number }): number => delivery;

@@ -2,111 +2,206 @@
  * What must be where when a drill is over, read from the platform's raw records, the ERP's folder and the store's own
  * tables; the numbers in brackets are invariants of reliability 2.12 and 3.8.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { compare, inWords } from "../../src/books/compare.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Facts, HoldingKind } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Bill, Books } from "./books.ts";
-import type { Members, Seen, Site } from "./site.ts";
+import { imported, platformName, saleFacts } from "./sales.ts";
+import type { Members, Platform, Seen, Site } from "./site.ts";
 
 export interface Findings {
   readonly duplicates: string[];
   readonly lost: string[];
+  /** One line per field that differs. */
   readonly wrong: string[];
+  /** Documents of those above that neither wait nor are with a person. */
+  readonly silent: string[];
   /** The store, the log and the platform do not say the same. */
   readonly odd: string[];
 }
 
-type Holding = readonly [name: string, content: string];
+type Held = readonly [name: string, facts: Facts];
 
 /** Only while no daemon runs. */
 export async function audit(site: Site, books: Books): Promise<Findings> {
-  const findings: Findings = { duplicates: [], lost: [], wrong: [], odd: [] };
+  const findings: Findings = { duplicates: [], lost: [], wrong: [], silent: [], odd: [] };
   const { platform } = site;
-  const connections = await platform.records("connections");
+  const companies = await companiesOf(platform);
   const invoices = await platform.records("invoices");
+  const ours = invoices.filter(
+    ({ invoiceNumber }) => !written(invoiceNumber).startsWith("PLATFORM"),
+  );
   const prices = await platform.records("rack-prices");
-  const companies = new Map(
-    connections.map((one) => [written(one["erpId"]), written(one["toCompanyId"])]),
-  );
-  const parties = new Set(books.customers.map(({ code }) => code));
+  const known = new Set(openNumbers(site));
+  const against = (kind: HoldingKind, expected: readonly Held[], found: readonly Held[]): void =>
+    compareAll(kind, expected, found, known, findings);
 
-  compare(
-    "customer",
-    books.customers.map(({ code }) => [code, "ACCEPTED"]),
-    connections
-      .filter(({ erpId }) => parties.has(written(erpId)))
-      .map(({ erpId, status }) => [written(erpId), written(status)]),
-    findings,
+  against(
+    "party",
+    [...books.customers, ...books.suppliers].map(({ code, name }) => [
+      code,
+      { number: code, state: "open", words: { name } },
+    ]),
+    companies.map(({ code, name, status }) => [
+      code,
+      { number: code, state: status === "ACCEPTED" ? "open" : "ended", words: { name } },
+    ]),
   );
-  compare(
+  const idOf = new Map(companies.map(({ code, id }) => [code, id]));
+  against(
     "invoice",
-    books.bills.map((bill) => [bill.number, contentOf(bill, companies)]),
-    invoices.map((invoice) => [written(invoice["invoiceNumber"]), contentOfRaw(invoice)]),
-    findings,
+    books.bills.map((bill) => [bill.number, billFacts(bill, idOf)]),
+    ours.map((invoice) => [written(invoice["invoiceNumber"]), rawFacts(invoice)]),
   );
-  compare(
+  against(
     "price",
-    [...books.prices].map(([name, price]) => [name, Decimal.of(price).plain()]),
+    [...books.prices].map(([name, price]) => [name, priceFacts(Decimal.of(price), "gal")]),
     prices.map((row) => [
       `${written(row["terminalId"])} ${written(row["product"])}`,
-      plain(row["price"]),
+      priceFacts(Decimal.of(written(row["price"])), written(row["unit"])),
     ]),
-    findings,
   );
-  const imported = readdirSync(join(site.erp, "import"), { recursive: true, encoding: "utf8" });
-  for (const name of imported.filter((name) => name.endsWith(".csv")))
-    findings.odd.push(`${name}: our own invoice went back to the ERP (I11)`);
+  against(
+    "invoice",
+    books.sales.map((sale) => [sale.number, saleFacts(sale)]),
+    imported(site.erp),
+  );
   findings.odd.push(
     ...oddKeys(await platform.requests()),
-    ...oddStore(site, books, connections, invoices),
+    ...oddStore(site, books, companies, ours),
   );
   return findings;
 }
 
-/** Exactly one of each that is expected, with that content, and nothing else. */
-function compare(
-  what: string,
-  expected: readonly Holding[],
-  found: readonly Holding[],
-  { duplicates, lost, wrong }: Findings,
+interface Company {
+  readonly code: string;
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+}
+
+/** Companies that were made from a party of the books, each with its connection to us. */
+async function companiesOf(platform: Platform): Promise<Company[]> {
+  const connections = await platform.records("connections");
+  return (await platform.records("companies")).flatMap((company): Company[] => {
+    const id = written(company["id"]);
+    const code = (company["contact"] as Members | undefined)?.["externalId"];
+    if (typeof code !== "string") return [];
+    const connection = connections.find(({ fromCompanyId: from, toCompanyId: to }) =>
+      [from, to].includes(id),
+    );
+    const status = written(connection?.["status"]);
+    return [{ code, id, name: written(company["name"]), status }];
+  });
+}
+
+/** Exactly one of each that is expected, equal in every field, and nothing else. */
+function compareAll(
+  kind: HoldingKind,
+  expected: readonly Held[],
+  found: readonly Held[],
+  known: ReadonlySet<string>,
+  { duplicates, lost, wrong, silent }: Findings,
 ): void {
   const held = Map.groupBy(found, ([name]) => name);
-  for (const [name, content] of expected) {
-    const contents = (held.get(name) ?? []).map(([, one]) => one);
-    const [first] = contents;
-    if (first === undefined) lost.push(`${what} ${name}`);
-    else if (contents.length > 1) duplicates.push(`${what} ${name}: ${contents.length} times`);
-    else if (first !== content) wrong.push(`${what} ${name}: ${first} instead of ${content}`);
+  for (const [name, facts] of expected) {
+    const copies = (held.get(name) ?? []).map(([, one]) => one);
+    const [first] = copies;
+    const differences = first === undefined ? [] : compare(kind, facts, first);
+    if (first === undefined) lost.push(`${kind} ${name}`);
+    if (copies.length > 1) duplicates.push(`${kind} ${name}: ${copies.length} times`);
+    const sides = { expected: "expected", held: "held" };
+    for (const difference of differences)
+      wrong.push(`${kind} ${name}: ${inWords(kind, difference, sides)}`);
+    const isOff = copies.length !== 1 || differences.length > 0;
+    if (isOff && !known.has(name)) silent.push(`${kind} ${name}`);
   }
   const names = new Set(expected.map(([name]) => name));
   for (const name of held.keys())
-    if (!names.has(name)) wrong.push(`${what} ${name}: nobody knows it`);
+    if (!names.has(name)) wrong.push(`${kind} ${name}: nobody knows it`);
 }
 
-const contentOf = (bill: Bill, companies: ReadonlyMap<string, string>): string =>
-  [
-    companies.get(bill.customer) ?? bill.customer,
-    ...[bill.subtotal, bill.tax, bill.total].map((amount) => amount.plain()),
-    ...bill.lines.map(
-      ({ gallons, rate, amount }) => `${gallons} × ${Decimal.of(rate).plain()} = ${amount.plain()}`,
-    ),
-  ].join(", ");
+const priceFacts = (price: Decimal, unit: string): Facts => ({
+  money: { price },
+  words: { unit },
+});
 
-const contentOfRaw = (invoice: Members): string =>
-  [
-    written(invoice["payerCompanyId"]),
-    ...["subtotal", "tax", "total"].map((field) => plain(invoice[field])),
-    ...(invoice["lineItems"] as unknown as readonly Members[]).map(
-      ({ gallons, rate, amount }) => `${plain(gallons)} × ${plain(rate)} = ${plain(amount)}`,
-    ),
-  ].join(", ");
+const billFacts = (bill: Bill, idOf: ReadonlyMap<string, string>): Facts => ({
+  number: bill.number,
+  party: idOf.get(bill.customer) ?? bill.customer,
+  state: "open",
+  days: { due: null },
+  money: { untaxed: bill.subtotal, tax: bill.tax, total: bill.total },
+  words: { order: null, notes: null },
+  lines: bill.lines.map(({ product, gallons, rate, amount }, at) => ({
+    product: platformName(product),
+    quantity: Decimal.of(String(gallons)),
+    unit: "gal",
+    unitPrice: Decimal.of(rate),
+    amount,
+    text: `Fuel ${at}`,
+  })),
+  taxes: [{ code: "State Tax", amount: bill.tax }],
+});
+
+const rawFacts = (invoice: Members): Facts => ({
+  number: written(invoice["invoiceNumber"]),
+  party: textIn(invoice, "payerCompanyId"),
+  state: invoice["status"] === "OUTSTANDING" ? "open" : "draft",
+  days: { due: textIn(invoice, "dueDate") },
+  money: {
+    untaxed: amountIn(invoice, "subtotal"),
+    tax: amountIn(invoice, "tax"),
+    total: amountIn(invoice, "total"),
+  },
+  words: { order: textIn(invoice, "poNumber"), notes: textIn(invoice, "notes") },
+  lines: rowsIn(invoice, "lineItems").map((line) => ({
+    product: textIn(line, "product"),
+    quantity: amountIn(line, "gallons"),
+    unit: "gal",
+    unitPrice: amountIn(line, "rate"),
+    amount: amountIn(line, "amount") ?? Decimal.zero,
+    text: textIn(line, "description"),
+  })),
+  taxes: rowsIn(invoice, "taxLines").map((tax) => ({
+    code: written(tax["taxType"]),
+    amount: amountIn(tax, "amount") ?? Decimal.zero,
+  })),
+});
+
+const textIn = (record: Members, field: string): string | null => {
+  const value = record[field];
+  return typeof value === "string" ? value : null;
+};
+const amountIn = (record: Members, field: string): Decimal | null => {
+  const value = record[field];
+  return value instanceof Decimal ? Decimal.of(value.plain()) : null;
+};
+const rowsIn = (record: Members, field: string): readonly Members[] =>
+  record[field] as unknown as readonly Members[];
+
+/** What waits, is under way, or is with a person. */
+function openNumbers(site: Site): string[] {
+  const database = new Database(join(site.state, "fuelbridge.sqlite"));
+  try {
+    return database
+      .prepare<[], string | null>(
+        `select number from delivery where state in ('pending', 'frozen', 'quarantined')`,
+      )
+      .pluck()
+      .all()
+      .filter((number) => number !== null);
+  } finally {
+    database.close();
+  }
+}
 
 /** A member of a raw record as it is written there. */
 export const written = (value: Json | undefined): string =>
   value instanceof Decimal ? value.text : typeof value === "string" ? value : typeof value;
-const plain = (value: Json | undefined): string => Decimal.of(written(value)).plain();
 
 /** All sends of a key carry the same bytes (O6, O7). */
 function oddKeys(requests: readonly Seen[]): string[] {
@@ -125,7 +220,7 @@ function oddKeys(requests: readonly Seen[]): string[] {
 function oddStore(
   site: Site,
   books: Books,
-  connections: readonly Members[],
+  companies: readonly Company[],
   invoices: readonly Members[],
 ): string[] {
   const database = new Database(join(site.state, "fuelbridge.sqlite"));
@@ -145,6 +240,8 @@ function oddStore(
     ) as string[];
     return [
       ...unequal("customers delivered", recordsOf("customers"), books.customers.length),
+      ...unequal("suppliers delivered", recordsOf("suppliers"), books.suppliers.length),
+      ...unequal("sales delivered", recordsOf("invoices-issued"), books.sales.length),
       ...unequal("invoices delivered", recordsOf("invoices"), books.bills.length),
       ...unequal("prices delivered", recordsOf("rack-prices"), books.prices.size),
       ...unequal(
@@ -153,18 +250,19 @@ function oddStore(
         Decimal.sum(books.bills.map(({ total }) => total)).plain(),
       ),
       ...unequal(
-        "links of customers",
-        linkedAs("customer", links),
-        sorted(
-          connections,
-          "erpId",
-          "toCompanyId",
-          books.customers.map(({ code }) => code),
-        ),
+        "links of parties",
+        [linkedAs("customer", links), linkedAs("supplier", links)].join("\n"),
+        companies
+          .map(({ code, id }) => `${code} ${id}`)
+          .sort()
+          .join("\n"),
       ),
       ...unequal(
         "links of invoices",
-        linkedAs("invoice", links),
+        linkedAs(
+          "invoice",
+          links.filter(({ number }) => !number.startsWith("PLATFORM")),
+        ),
         sorted(
           invoices,
           "invoiceNumber",

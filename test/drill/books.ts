@@ -17,20 +17,28 @@ export interface Bill {
   readonly lines: readonly Line[];
 }
 
-interface Line {
+export interface Line {
   readonly product: string;
   readonly gallons: number;
   readonly rate: string;
   readonly amount: Decimal;
 }
 
-interface Customer {
+export interface Party {
   readonly code: string;
   readonly name: string;
 }
 
+/** An invoice that was made on the platform: the ERP must import it once. */
+export interface Sale {
+  readonly number: string;
+  readonly subtotal: Decimal;
+  readonly tax: Decimal;
+  readonly lines: readonly Line[];
+}
+
 /** ERP code, and the platform's name of it (config/crossref/products.csv). */
-const PRODUCTS = [
+export const PRODUCTS = [
   ["ULSD-CLR", "ULSD-CLR"],
   ["ULSD-DYE", "ULSD-DYE"],
   ["087", "UNL-87"],
@@ -46,7 +54,9 @@ type Cell = string | number;
 type Row = Readonly<Record<string, Cell>>;
 
 export class Books {
-  readonly customers: readonly Customer[];
+  readonly customers: readonly Party[];
+  readonly suppliers: readonly Party[];
+  readonly sales: readonly Sale[];
   readonly bills: readonly Bill[];
   readonly #prices: string[];
   readonly #random: Random;
@@ -54,15 +64,22 @@ export class Books {
   readonly #portions: number;
   #exports = 0;
 
-  /** Of `documents`, three in twenty are customers and a quarter are prices; they are exported in `portions`. */
+  /**
+   * Of `documents`, two in twenty are customers, one a supplier, one an invoice of the platform's own, and five are
+   * prices; they are exported in `portions`.
+   */
   constructor(random: Random, folder: string, documents: number, portions: number) {
-    const customers = Math.max(2, Math.round(documents * 0.15));
+    const customers = Math.max(2, Math.round(documents * 0.1));
+    const suppliers = Math.max(2, Math.round(documents * 0.05));
+    const sales = Math.max(2, Math.round(documents * 0.05));
     const prices = Math.round(documents * 0.25);
     this.#random = random;
     this.#folder = folder;
     this.#portions = portions;
-    this.customers = Array.from({ length: customers }, (_, at) => customer(at));
-    const bills = documents - customers - prices;
+    this.customers = Array.from({ length: customers }, (_, at) => party("D", at));
+    this.suppliers = Array.from({ length: suppliers }, (_, at) => party("S", at));
+    this.sales = Array.from({ length: sales }, (_, at) => sale(random, at));
+    const bills = documents - customers - suppliers - sales - prices;
     // Some are for customers that are exported only later: they wait for them.
     const known = (at: number): number =>
       Math.min(customers, Math.ceil(customers * (at / bills + 2 / portions)));
@@ -87,8 +104,11 @@ export class Books {
     );
   }
 
-  /** All customers and prices of now, the next invoices, and some older ones again as paid. */
-  exportNext(): void {
+  /**
+   * All parties and prices of now, the next invoices, and some older ones again as paid. Returns the invoices that the
+   * platform makes by itself meanwhile.
+   */
+  exportNext(): readonly Sale[] {
     const at = this.#exports++;
     const upTo = (all: number): number => Math.ceil((all * (at + 1)) / this.#portions);
     this.exportPrices();
@@ -105,7 +125,19 @@ export class Books {
     this.#write(`customer-invoice-lines-${stamp}`, LINE_COLUMNS, bills.flatMap(lineRows));
     this.#write(`customer-invoices-${stamp}`, HEAD_COLUMNS, heads);
     const known = this.customers.slice(0, upTo(this.customers.length));
-    this.#write(`customers-${stamp}`, CUSTOMER_COLUMNS, known.map(customerRow));
+    this.#write(
+      `customers-${stamp}`,
+      `${PARTY_COLUMNS},Customer Payment Term`,
+      known.map(partyRow),
+    );
+    const vendors = this.suppliers.slice(0, upTo(this.suppliers.length));
+    this.#write(
+      `suppliers-${stamp}`,
+      `${PARTY_COLUMNS},Supplier Payment Term`,
+      vendors.map(partyRow),
+    );
+    const sold = Math.ceil((this.sales.length * at) / this.#portions);
+    return this.sales.slice(sold, upTo(this.sales.length));
   }
 
   /** Each price changes with one chance in three; of a few values, so that some come back. */
@@ -142,9 +174,15 @@ export class Books {
 }
 
 /** Some have the name of another, and many a name that another one's name begins with. */
-function customer(at: number): Customer {
-  const name = at % 9 === 4 ? "Twin Farms" : `Drill Farms ${at}`;
-  return { code: `D${at}`, name };
+function party(letter: "D" | "S", at: number): Party {
+  const kind = letter === "D" ? "Farms" : "Supply";
+  const name = at % 9 === 4 ? `Twin ${kind}` : `Drill ${kind} ${at}`;
+  return { code: `${letter}${at}`, name };
+}
+
+function sale(random: Random, at: number): Sale {
+  const { subtotal, tax, lines } = bill(random, at, "");
+  return { number: `PLATFORM-${1_000 + at}`, subtotal, tax, lines };
 }
 
 /** Every seventh number begins with the number before it: a search for that one finds both. */
@@ -168,9 +206,9 @@ const productAt = (at: number) => PRODUCTS[at % PRODUCTS.length] ?? PRODUCTS[0];
 const terminalAt = (at: number): string =>
   `T-75-TX-${String(2_000 + Math.floor(at / PRODUCTS.length))}`;
 
-const CUSTOMER_COLUMNS =
+const PARTY_COLUMNS =
   "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code," +
-  "Addresses/City,Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
+  "Addresses/City,Addresses/Subdivision/Code,Addresses/Country/Code";
 const HEAD_COLUMNS =
   "ID,Number,Reference,Description,State,Invoice Date,Party/Code,Party,Currency/Code,Payment Term," +
   "Lines to Pay/Maturity Date,Untaxed,Tax,Total,Amount to Pay,Reconciled,Comment,Edited at";
@@ -182,7 +220,7 @@ const PRICE_COLUMNS =
   "ID,Name,Unit,Tax Included,Lines/Sequence,Lines/Product/Code,Lines/Product,Lines/Category," +
   "Lines/Quantity,Lines/Formula,Edited at,Created at";
 
-const customerRow = ({ code, name }: Customer): Row => ({
+const partyRow = ({ code, name }: Party): Row => ({
   ID: code.slice(1),
   Code: code,
   Name: name,

@@ -11,12 +11,14 @@ import { SLOW_S } from "./weather.ts";
 const RESTS_MS = (SLOW_S + 2) * 1_000;
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
+/** Nobody can tell by machine: whether it arrived, or whether a company of the same name is the party. */
+const DECIDABLE: readonly string[] = ["needs-decision", "same-name"];
 
 export class Person {
   readonly #site: Site;
   /** Delivery → when he first saw it, by the platform's clock. */
   readonly #seen = new Map<string, number>();
-  readonly decisions = { resolved: 0, retried: 0, released: 0 };
+  readonly decisions = { resolved: 0, retried: 0, released: 0, issued: 0 };
   /** What should never have come to him. */
   readonly complaints = new Set<string>();
 
@@ -58,7 +60,11 @@ export class Person {
     const { now } = await platform.ask<{ now: string }>("GET", "/clock");
     for (const { id, flow, code, cause } of await office.quarantine()) {
       if (code === "waits-for") continue;
-      if (code !== "needs-decision") {
+      if (code === "draft-at-receiver") {
+        await this.#issue();
+        continue;
+      }
+      if (!DECIDABLE.includes(code)) {
         this.complaints.add(`quarantined in ${flow}: ${code}: ${cause}`);
         continue;
       }
@@ -68,6 +74,16 @@ export class Person {
         this.#seen.set(one.delivery, since);
         if (Date.parse(now) - since >= RESTS_MS) await this.#settle(office, flow, one);
       }
+    }
+  }
+
+  /** What is said to be a draft is issued on the platform. */
+  async #issue(): Promise<void> {
+    const { platform } = this.#site;
+    for (const { id, status } of await platform.records("invoices")) {
+      if (status !== "DRAFT") continue;
+      await platform.ask("PATCH", `/records/invoices/${id as string}`, { status: "OUTSTANDING" });
+      this.decisions.issued++;
     }
   }
 
@@ -93,10 +109,10 @@ async function idsOf(platform: Platform, flow: string, number: string): Promise<
     return (await platform.records("invoices"))
       .filter((one) => one["invoiceNumber"] === number)
       .map((one) => text(one, "id"));
-  if (flow === "customers")
-    return (await platform.records("connections"))
-      .filter((one) => one["erpId"] === number)
-      .map((one) => text(one, "toCompanyId"));
+  if (flow === "customers" || flow === "suppliers")
+    return (await platform.records("companies"))
+      .filter((one) => (one["contact"] as Members | undefined)?.["externalId"] === number)
+      .map((one) => text(one, "id"));
   return [];
 }
 

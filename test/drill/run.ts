@@ -10,8 +10,18 @@ import { Books } from "./books.ts";
 import { Person } from "./person.ts";
 import { type Harm, SharedQueue } from "./queue.ts";
 import { second, type Seconds } from "./second.ts";
+import { switches } from "./readings.ts";
+import { saleRecord } from "./sales.ts";
 import { openSite, type Site } from "./site.ts";
-import { beforeStart, calm, holdNextWrite, LATE_S, nextDay, whileRunning } from "./weather.ts";
+import {
+  beforeStart,
+  type Chosen,
+  calm,
+  holdNextWrite,
+  LATE_S,
+  nextDay,
+  whileRunning,
+} from "./weather.ts";
 
 export interface Options {
   readonly documents: number;
@@ -29,6 +39,8 @@ export interface Options {
   readonly bullmq?: boolean;
   /** What is being sent is forgotten between two lives, as it would be without a store: this must make it fail. */
   readonly forget?: boolean;
+  /** Switched for the whole drill (readings.ts). */
+  readonly readings?: readonly string[];
   /** Told now and then how far it is. */
   readonly progress?: (line: string) => void;
 }
@@ -73,6 +85,7 @@ interface Course {
   readonly person: Person;
   readonly seconds: Seconds;
   readonly queue: SharedQueue | null;
+  readonly chosen: Chosen;
   restores: number;
 }
 
@@ -81,16 +94,31 @@ export async function drill(folder: string, options: Options): Promise<Outcome> 
   const { documents, kills, seed, settle = SETTLE_S } = options;
   const random = new Random(seed);
   const queue = options.bullmq ? await SharedQueue.open(folder) : null;
-  const site = await openSite(folder, { settle, more: queue?.yaml ?? "" });
+  const names = options.readings ?? [];
+  const readings = Object.assign({}, ...names.map((name) => switches[name]?.readings ?? {})) as {};
+  const site = await openSite(folder, { settle, more: queue?.yaml ?? "", readings });
   try {
     await queue?.startWorker(site);
     const exports = Math.max(1, Math.min(EXPORTS_MAX, Math.floor(kills / 2)));
     const books = new Books(random, join(site.erp, "export"), documents, exports);
     const person = new Person(site);
     const seconds: Seconds = { refused: 0, tookOver: 0 };
-    const course: Course = { options, random, site, books, person, seconds, queue, restores: 0 };
+    const chosen: Chosen = new Map(
+      names.filter((name) => switches[name]?.fault !== undefined).map((name) => [name, 0]),
+    );
+    const course: Course = {
+      options,
+      random,
+      site,
+      books,
+      person,
+      seconds,
+      queue,
+      chosen,
+      restores: 0,
+    };
     await storm(course, Math.max(1, Math.floor(kills / exports)));
-    while (!books.isExported) books.exportNext();
+    while (!books.isExported) await nextDayOf(course);
     const rounds = await settled(course);
     const findings = await audit(site, books);
     findings.odd.push(...person.complaints);
@@ -118,10 +146,11 @@ async function storm(course: Course, every: number): Promise<void> {
   const { options, random, site, books } = course;
   const { kills, late = LATE_S, progress } = options;
   for (let kill = 0; kill < kills; kill++) {
-    if (kill % every === 0 && !books.isExported) books.exportNext();
+    if (kill % every === 0 && !books.isExported) await nextDayOf(course);
     else if (random.chance(0.1)) books.exportPrices();
     const isShared = course.queue !== null;
-    const isSlow = await beforeStart(site.platform, random, { late, isShared });
+    const { chosen } = course;
+    const isSlow = await beforeStart(site.platform, random, { late, isShared, chosen });
     if (options.forget) forgetSends(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY / 2) backUp(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY - 1 && putBack(site, books)) {
@@ -131,6 +160,13 @@ async function storm(course: Course, every: number): Promise<void> {
     await live(course, isSlow);
     if (kill % 20 === 19) progress?.(`${kill + 1} kills, ${await site.platform.writes()} writes`);
   }
+}
+
+/** The ERP exports, and the platform makes invoices of its own. */
+async function nextDayOf({ books, site: { platform } }: Course): Promise<void> {
+  const records = books.exportNext().map((sale) => saleRecord(sale));
+  if (records.length > 0)
+    await platform.ask("POST", "/records/invoices", { key: "supplier", records });
 }
 
 /** One life of a daemon, from its start to the kill. */
@@ -242,7 +278,8 @@ function isSettled({ flows }: Status, books: Books): boolean {
     customers: books.customers.length,
     "rack-prices": books.prices.size,
     invoices: books.bills.length,
-    "invoices-issued": books.bills.length,
+    suppliers: books.suppliers.length,
+    "invoices-issued": books.bills.length + books.sales.length,
   };
   return flows.every(
     ({ name, received, pending, quarantined }) =>

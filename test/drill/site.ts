@@ -37,6 +37,8 @@ export interface Platform {
   ) => Promise<Answer>;
   /** Raw records of every company, numbers exact. */
   records(resource: string): Promise<readonly Members[]>;
+  /** Switches readings; those that stand for the whole drill stand. */
+  read(values: Readonly<Record<string, unknown>>): Promise<unknown>;
   requests(query?: string): Promise<readonly Seen[]>;
   /** Writes that have arrived so far. */
   writes(): Promise<number>;
@@ -56,7 +58,16 @@ export interface Site {
 /** `settle` and `overlap` are seconds. The platform holds nothing but its companies. */
 export async function openSite(
   folder: string,
-  { settle, more = "" }: { settle: number; more?: string },
+  {
+    settle,
+    more = "",
+    readings = {},
+  }: {
+    settle: number;
+    more?: string;
+    /** Of the platform, for the whole drill. */
+    readings?: Readonly<Record<string, unknown>>;
+  },
 ): Promise<Site> {
   const erp = join(folder, "erp");
   const config = join(folder, "drill.yaml");
@@ -65,7 +76,8 @@ export async function openSite(
   cpSync(join(root, "config", "crossref"), join(folder, "crossref"), { recursive: true });
   // Nothing but their being ours keeps our invoices from going back to the ERP.
   appendFileSync(join(folder, "crossref", "taxes.csv"), "State Tax,ST\n");
-  const { platform, apiKey } = await openPlatform(join(folder, "platform.sqlite"));
+  const { platform, apiKey } = await openPlatform(join(folder, "platform.sqlite"), readings);
+  await platform.read({});
   writeFileSync(join(folder, "api-key"), `${apiKey}\n`, { mode: 0o600 });
   writeFileSync(config, configuration(platform.url, settle) + more);
   return {
@@ -97,6 +109,7 @@ endpoints:
     settleMs: 0
     sources:
       customers: { layout: tryton-export/customers, folder: export, pick: "customers*.csv" }
+      suppliers: { layout: tryton-export/suppliers, folder: export, pick: "suppliers*.csv" }
       prices: { layout: tryton-export/price-lists, folder: export, pick: "price-lists*.csv" }
       invoices:
         layout: tryton-export/customer-invoices
@@ -109,12 +122,16 @@ endpoints:
       invoices: { document: customer-invoices, folder: import/invoices }
 flows:
   customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10s }
+  suppliers: { mapping: tryton-export/suppliers, from: erp.suppliers, to: platform.suppliers, every: 10s }
   rack-prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 10s }
   invoices: { mapping: tryton-export/invoices, from: erp.invoices, to: platform.invoices, every: 10s }
   invoices-issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10s }
 `;
 
-async function openPlatform(db: string): Promise<{ platform: Platform; apiKey: string }> {
+async function openPlatform(
+  db: string,
+  readings: Readonly<Record<string, unknown>>,
+): Promise<{ platform: Platform; apiKey: string }> {
   const sandbox = await startSandbox({ db, scenario: "empty" });
   const exact = async (method: string, path: string, body?: unknown): Promise<string> => {
     const response = await fetch(sandbox.controlUrl + path, {
@@ -149,6 +166,7 @@ async function openPlatform(db: string): Promise<{ platform: Platform; apiKey: s
             records: Members[];
           }
         ).records,
+      read: (values) => ask("POST", "/readings", { ...values, ...readings }),
       requests,
       async writes() {
         for (const { seq } of await requests(`?method=POST&since=${last}`)) {

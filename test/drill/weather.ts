@@ -13,6 +13,7 @@
  * torn answer, trusting that the platform holds or remembers the key for at least 60 s of the time that both live in;
  * after a restart it trusts in no time at all. Key records that are gone after a day are met only this way.
  */
+import { switches } from "./readings.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 import type { Platform } from "./site.ts";
 
@@ -25,7 +26,7 @@ const MINUTE_S = 61;
 const DAY_S = 24 * 3_600 + 60;
 const ARMED_MAX = 8;
 
-const WRITES = ["/invoices", "/customers", "/pricing/bulk/rack"] as const;
+const WRITES = ["/invoices", "/customers", "/suppliers", "/pricing/bulk/rack"] as const;
 const READS = ["/invoices", "/connections", "/pricing/rack"] as const;
 const PLENTY = { key: "supplier", perMinute: 1_000_000, monthlyCap: 100_000_000 };
 
@@ -36,15 +37,15 @@ type Fault = Readonly<Record<string, unknown>>;
  * slow that a long life is needed to see it. The clock stands where workers may still send what an older daemon asked for.
  */
 export async function beforeStart(
-  { ask }: Platform,
+  { ask, read }: Platform,
   random: Random,
-  { late, isShared }: { late: number; isShared: boolean },
+  { late, isShared, chosen }: { late: number; isShared: boolean; chosen: Chosen },
 ): Promise<boolean> {
   const weather = isShared ? 1 : random.next();
   if (weather < 0.12) await ask("POST", "/clock", { advanceSeconds: MINUTE_S });
   else if (weather < 0.15) await ask("POST", "/clock", { advanceSeconds: DAY_S });
   const isSlow = random.chance(0.05);
-  await ask("POST", "/readings", {
+  await read({
     failingWritesCommitLateSeconds: isSlow ? SLOW_S : random.chance(0.5) ? late : 0,
     readLagSeconds: random.chance(0.3) ? LAG_S : 0,
     cursorLifeSeconds: random.chance(0.1) ? 0 : 3_600,
@@ -58,8 +59,17 @@ export async function beforeStart(
   }
   await limit({ ask }, random);
   for (let count = random.int(0, ARMED_MAX); count > 0; count--) await arm({ ask }, drawn(random));
+  for (const [name, drawn] of chosen) {
+    const fault = random.chance(0.3) ? switches[name]?.fault?.(random, drawn) : null;
+    if (fault === null || fault === undefined) continue;
+    chosen.set(name, drawn + 1);
+    await arm({ ask }, fault);
+  }
   return false;
 }
+
+/** Kinds of faults that this drill has besides, and how often each was drawn. */
+export type Chosen = Map<string, number>;
 
 /** While it runs, now and then; never beside a 504 that commits slowly. */
 export async function whileRunning(platform: Platform, random: Random): Promise<void> {
@@ -98,10 +108,10 @@ export async function holdNextWrite({ ask }: Platform, random: Random): Promise<
 }
 
 /** Nothing more goes wrong. */
-export async function calm({ ask }: Platform): Promise<void> {
+export async function calm({ ask, read }: Platform): Promise<void> {
   await ask("DELETE", "/faults");
   await ask("POST", "/limits", PLENTY);
-  await ask("POST", "/readings", {
+  await read({
     failingWritesCommitLateSeconds: 0,
     readLagSeconds: 0,
     cursorLifeSeconds: 3_600,

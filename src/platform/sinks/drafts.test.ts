@@ -71,3 +71,13 @@ test("a draft of ours that comes by in a poll settles nothing: the read-back say
   expect(sink.recognise?.(request, shown("DRAFT"))).toBeNull();
   expect(sink.recognise?.(request, shown("OUTSTANDING"))).toHaveLength(1);
 });
+
+test("two looks at once, as every flow makes before its first send, end it once", async () => {
+  const { engine, store, flow, ...sent } = await work("A");
+  await sent.settled();
+  const [first] = await control.stored("invoices", "supplier");
+  await control.patch("invoices", first?.["id"], { status: "OUTSTANDING" });
+  const looks = [finish(engine, flow, never), finish(engine, flow, never)];
+  expect((await Promise.all(looks)).sort((one, other) => one - other)).toEqual([0, 1]);
+  expect(Object.fromEntries(store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
+});
