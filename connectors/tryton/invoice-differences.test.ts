@@ -3,7 +3,7 @@ import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
-import { isAmendable } from "./invoice-differences.ts";
+import { inLines, isAmendable } from "./invoice-differences.ts";
 import type { Entry } from "./invoice-facts.ts";
 import { pay } from "./pay.ts";
 import { day } from "./values.ts";
@@ -338,6 +338,15 @@ describe("what is brought over", () => {
     ],
   ] as const)("%s", ([, one, field, expected]) => {
     expect(isAmendable(one, differs(field))).toBe(expected);
+  });
+
+  test("of many differences twelve are told, and how many more there are", () => {
+    const lines = inLines(
+      "in",
+      Array.from({ length: 14 }, (_, at) => differs(`lines.${at + 1}.amount`)),
+    ).split("\n");
+    expect(lines).toHaveLength(13);
+    expect([lines[0], lines.at(-1)]).toEqual(["line 1 amount: books b, platform a", "and 2 more"]);
   });
 });
 

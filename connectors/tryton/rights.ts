@@ -51,7 +51,9 @@ const areas: readonly Area[] = [
       "account.invoice.line": ALL,
       "account.invoice.tax": ALL,
       "account.move": READ,
-      "account.move.line": READ,
+      // A due date that changes is written on it.
+      "account.move.line": ["read", "write"],
+      "account.move.reconciliation": READ,
       "res.user.warning": WRITE,
       "ir.note": WRITE,
     },

@@ -1,8 +1,14 @@
-import { SourceUnavailable } from "../../../src/core/errors.ts";
+import { Refused, SourceUnavailable } from "../../../src/core/errors.ts";
 import { type FaultKind, TrytonFault } from "../wire.ts";
 
-/** What a call that failed means for whoever wanted to read. @throws the error itself when it is not Tryton's */
+/** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */
 export function unavailable(error: unknown): SourceUnavailable {
+  // A code or party that cannot be told from another one.
+  if (error instanceof Refused)
+    return new SourceUnavailable(`Tryton cannot be read: ${error.fault.message}`, {
+      next: error.fault.next,
+      cause: error,
+    });
   if (!(error instanceof TrytonFault)) throw error;
   const stop = STOPS[error.kind];
   return new SourceUnavailable(`Tryton cannot be read: ${error.message}`, {
