@@ -7,7 +7,7 @@
 import { SourceUnavailable } from "../core/errors.ts";
 
 /** More is read only where `meta.total` asks for it. */
-export const PAGES_MAX = 10_000;
+const PAGES_MAX = 10_000;
 /** Records move while they are read, and a moved one may come again: a tenth more, and no fewer than these. */
 const SLACK_PAGES = 10;
 const FIRST_WAIT_MS = 6 * 3_600_000;
