@@ -7,6 +7,7 @@ import { Decimal } from "../src/core/decimal.ts";
 import type { Holding } from "../src/core/holdings.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import type { Audit, Question } from "../src/engine/reconcile/reconcile.ts";
+import { walkDeeply } from "../src/engine/reconcile/late.ts";
 import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { usualBudget } from "../src/core/budget.ts";
@@ -15,12 +16,32 @@ import { times } from "./conformance/support.ts";
 import { customerInvoices } from "../mappings/canonical/customer-invoices.ts";
 import { supplierInvoices } from "../mappings/canonical/supplier-invoices.ts";
 import { usePlatform, never } from "./platform/support.ts";
-import { engineOn, type Bench } from "./support/engine.ts";
+import { engineOn, pagesOf, type Bench } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";
 import { type Books, ledgerBooks } from "./support/ledger-books.ts";
 import type { CaseRow, Report } from "../src/reconcile/report.ts";
-import type { Source } from "../src/core/contract.ts";
+import { z } from "zod";
+import { defineMapping, type Endpoint, type Sink, type Source } from "../src/core/contract.ts";
+import { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import type { Flow } from "../src/engine/engine.ts";
+
+/** Invoices that were made in the books. */
+const erpInvoices = defineMapping({
+  name: "test/made",
+  kind: "invoice",
+  input: z.looseObject({ number: z.string(), customer: z.string(), total: z.custom<Decimal>() }),
+  output: CreateInvoice,
+  number: ({ number }) => number,
+  map: ({ number, customer, total }, references) => ({
+    invoiceNumber: number,
+    subtotal: total,
+    tax: Decimal.zero,
+    total,
+    lineItems: [{ description: "Freight", amount: total }],
+    payerCompanyId: references.counterpart("customer", customer),
+  }),
+  figures: ({ total }) => ({ amount: Decimal.of(String(total)), gallons: null }),
+});
 
 const platform = usePlatform();
 const { control } = platform;
@@ -356,6 +377,75 @@ describe("the daemon's own", () => {
   });
 });
 
+test("an invoice of which nobody could tell whether it arrived is linked when it is there, and goes again when it is not there after a day", async () => {
+  const { bench, books } = office;
+  const { engine, store, clock } = bench;
+  const numbers = ["ERP-1", "ERP-2"];
+  const texts = new Map(
+    numbers.map((number) => [
+      number,
+      `{"number":"${number}","customer":"A-1001","total":${number === "ERP-1" ? "10.00" : "20.00"}}`,
+    ]),
+  );
+  const link = { content: null, amount: null, born: "erp", number: "A-1001" } as const;
+  store.transaction(() =>
+    store.links.save({ ...link, kind: "customer", platformId: payer, erpId: "A-1001" }, 0),
+  );
+  for (const [number, text] of texts)
+    books.held.set(number, {
+      kind: "invoice",
+      id: number,
+      version: null,
+      mark: null,
+      change: { id: number, version: null, text },
+      facts: {
+        number,
+        party: "A-1001",
+        state: "open",
+        days: { date: office.bench.engine.dayOf(new Date(clock.now().wallMs).toISOString()) },
+        money: { total: Decimal.of(number === "ERP-1" ? "10.00" : "20.00") },
+      },
+    });
+  const endpoint = office.audit.endpoints.get("platform") as Endpoint;
+  const flow = bench.flow({
+    name: "invoices",
+    mapping: erpInvoices,
+    from: "erp.made",
+    to: "platform.invoices",
+    side: "erp",
+    source: pagesOf([
+      { changes: [...texts].map(([id, text]) => ({ id, version: null, text })), position: null },
+    ]),
+    sink: endpoint.sinks["invoices"] as Sink,
+  });
+  // One is never carried out, the other an hour after its answer was lost.
+  await control.readings({ failingWritesCommitLateSeconds: 3_600 });
+  const fault = { method: "POST", path: "/invoices", kind: "status", status: 504 };
+  await control.fault({ ...fault, when: "before" });
+  await control.fault({ ...fault, when: "after" });
+  await runFlow(engine, flow, never);
+  for (let at = 0; at < 4; at++) {
+    await clock.pause(16 * 60_000);
+    await push(engine, flow, never);
+  }
+  const waiting = (): number => store.deliveries.counts(flow.flow).get("quarantined") ?? 0;
+  expect(waiting()).toBe(2);
+  expect(store.questions.quarantine()[0]).toMatchObject({ code: "needs-decision" });
+  await clock.pause(3_600_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(1);
+  await clock.pause(26 * 3_600_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(1);
+  await clock.pause(16 * 60_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(0);
+  await push(engine, flow, never);
+  const there = (await control.stored("invoices")).map((row) => row["invoiceNumber"] as string);
+  expect(there.filter((number) => number.startsWith("ERP")).toSorted()).toEqual(numbers);
+  expect(inWords(await office.ask())).toEqual([]);
+});
+
 test("an endpoint that cannot be asked is never equal", async () => {
   const blind = { ...office.audit, endpoints: new Map([...office.audit.endpoints].slice(0, 1)) };
   const question = { period: null, flow: null, askedBy: "test" };
@@ -390,6 +480,11 @@ test("a record that was committed 8 or 60 minutes late is taken in by the daemon
   expect(engine.store.flows.position(flow.name)).toEqual(position);
   await push(engine, flow, never);
   expect(inWords(await office.ask())).toEqual([]);
+  // So it is by the walk that reaches two days back, which reads orders and tickets, too.
+  await control.records("invoices", [{ ...late(90), createdAt: late(2_000).createdAt }]);
+  await runFlow(engine, flow, never);
+  expect(await walkDeeply(engine, flow, 2 * 86_400_000, never)).toBe(1);
+  expect(engine.store.flows.position(flow.name)).toEqual(position);
 });
 
 test("a side that shows less than half of what it showed fails the run, and nothing is judged", async () => {

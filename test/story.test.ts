@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportsFolder } from "../src/cli/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
+import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/report/office.ts";
 import { atWork, copyOf, layOut, openSite, type Members, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
@@ -363,5 +364,63 @@ test(
       join(site.demo, "api-key"),
     ]);
     expect(importedFiles(site, "orders")).toHaveLength(388);
+  },
+);
+
+test(
+  "reconcile asks both sides as they are: with the daemon or without, its price first, and exit 0 only when they agree",
+  { timeout: SLOW },
+  async () => {
+    const site = await inStep();
+    const bills = await site.command(
+      "reconcile",
+      "--from",
+      "2026-01-01",
+      "--flow",
+      "invoices-payable",
+    );
+    expect(bills).toMatchObject({ code: exitCodes.ok });
+    expect(bills.err).toMatch(
+      /^Reconciling 2026-01-01 to .* takes about \d+ requests to the platform/,
+    );
+    expect(bills.out).toContain("Both sides agree: 60 cases.");
+    const daemon = await site.daemon();
+    const { out, code } = await site.command("reconcile", "--from", "2026-01-01", "--json");
+    const report = (JSON.parse(out) as { data: Report }).data;
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+    const counts = report.totals.map(({ kind, bucket, cases }) => `${kind} ${bucket} ${cases}`);
+    // Paid in the ERP, and no flow tells the platform; companies that the ERP's exports do not have.
+    expect({ code, counts }).toEqual({
+      code: exitCodes.runtime,
+      counts: [
+        "invoice out of scope 16",
+        "invoice equal 278",
+        "invoice with a person 10",
+        "invoice differs 58",
+        "bill out of scope 1",
+        "bill equal 59",
+        "party out of scope 4",
+        "party equal 70",
+        "party with a person 1",
+        "party only there 70",
+        "price out of scope 260",
+        "price equal 168",
+        "price with a person 6",
+      ],
+    });
+    const fields = new Set(
+      report.cases.flatMap(({ differences }) => differences.map(({ field }) => field)),
+    );
+    expect([...fields].toSorted()).toEqual(["money.open", "state"]);
+    const { flows } = await site.ask<Status>("status");
+    expect(flows.find(({ name }) => name === "invoices-payable")?.agreed).toMatchObject({
+      documents: 59,
+    });
+    const purposes = await site.ask<{ purposes: { purpose: string; used: number }[] }>(
+      "budget",
+      "status",
+    );
+    expect(purposes.purposes.find(({ purpose }) => purpose === "audit")?.used).toBeGreaterThan(20);
   },
 );

@@ -227,7 +227,7 @@ async function judgedOf(
 function linksOf({ store, flows }: Engine, records: Records): Link[] {
   const found = new Map<string, Link>();
   const kinds = Map.groupBy(
-    new Set(flows.map(({ mapping }) => mapping.kind)),
+    new Set([...flows.map(({ mapping }) => mapping.kind), "customer", "supplier"]),
     (kind) => holdingKindOf(kind) ?? "",
   );
   const add = (kind: HoldingKind, side: Side, id: string): void => {
