@@ -183,7 +183,7 @@ export interface Endpoint {
    * What it has of this company, in words (`connections and invoices`); null: nothing. Left out where it cannot tell.
    * @throws SourceUnavailable
    */
-  knowsUs?(signal: AbortSignal): Promise<string | null>;
+  readonly knowsUs?: (signal: AbortSignal) => Promise<string | null>;
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;

@@ -38,7 +38,7 @@ export interface Platform {
   /** Raw records of every company, numbers exact. */
   records(resource: string): Promise<readonly Members[]>;
   /** Switches readings; those that stand for the whole drill stand. */
-  read(values: Readonly<Record<string, unknown>>): Promise<unknown>;
+  readonly read: (values: Readonly<Record<string, unknown>>) => Promise<unknown>;
   requests(query?: string): Promise<readonly Seen[]>;
   /** Writes that have arrived so far. */
   writes(): Promise<number>;
