@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Json } from "../src/core/json.ts";
-import { audit, written } from "./drill/audit.ts";
+import { audit, rowsIn, written } from "./drill/audit.ts";
 import { drill, type Outcome } from "./drill/run.ts";
 import { openSite } from "./drill/site.ts";
 
@@ -71,7 +71,7 @@ test("what a drill could do wrong is seen: one twice, one missing, a cent too mu
     await patch("invoices", third?.["id"], { total: total.plus(Decimal.of("0.01")) });
     const dueDate = "2026-12-24T12:00:00.000Z";
     const payerCompanyId = site.platform.companyId;
-    const taxLines = (fourth?.["taxLines"] as unknown as { taxType: string }[]).map((tax) => ({
+    const taxLines = rowsIn(fourth ?? {}, "taxLines").map((tax) => ({
       ...tax,
       taxType: "Federal Tax",
     }));

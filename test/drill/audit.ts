@@ -180,7 +180,8 @@ const amountIn = (record: Members, field: string): Decimal | null => {
   const value = record[field];
   return value instanceof Decimal ? Decimal.of(value.plain()) : null;
 };
-const rowsIn = (record: Members, field: string): readonly Members[] =>
+/** Nested rows of a raw record. */
+export const rowsIn = (record: Members, field: string): readonly Members[] =>
   record[field] as unknown as readonly Members[];
 
 /** What waits, is under way, or is with a person. */
