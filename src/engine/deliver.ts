@@ -9,20 +9,18 @@ import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
 import type { Carried } from "../store/deliveries.ts";
-import { otherId } from "../store/links.ts";
 import type { StoredRequest } from "../store/requests.ts";
+import { arrived } from "./arrived.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { refusedBecause, sameThere, taken, undecided } from "./faults.ts";
+import { refusedBecause, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
-import { reassigned } from "./lost.ts";
 import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 import { leaveUnfinished } from "./unfinished.ts";
-import { hasten, keepWait } from "./waits.ts";
 
 /** Requests of one flow that may be under way at once, each in a lane of its own. */
 const AT_ONCE = 4;
@@ -334,51 +332,6 @@ function apply(
     case "unknown":
       break;
   }
-}
-
-/** Booked twice here and once there is for a person: the link stays with the one that has it. */
-function arrived(
-  engine: Engine,
-  flow: Flow,
-  carried: readonly Carried[],
-  cause: Answer | Finding,
-  at: number,
-): void {
-  const { ids = [], waits = [] }: Pick<Answer, "ids" | "waits"> = "ids" in cause ? cause : {};
-  const there = flow.side === "platform" ? "erp" : "platform";
-  carried.forEach((one, index) => {
-    const id = ids[index] ?? null;
-    const known = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);
-    const isAnother = known !== null && otherId(known, there) !== one.recordId;
-    // Where the receiver can be asked, the other one is gone there; elsewhere nobody can tell.
-    const isClear = flow.sink.inspect !== undefined || flow.mapping.posts !== true;
-    if (isAnother && !isClear) {
-      const fault = sameThere(`${id}`, known);
-      engine.store.deliveries.quarantine(one.delivery, { number: null, fault }, at);
-      return;
-    }
-    if (isAnother) reassigned(engine, flow, known);
-    linkBoth(engine, flow, one, id, at);
-    keepWait(engine, flow, one.delivery, waits[index] ?? null);
-    hasten(engine, flow, one.delivery);
-  });
-}
-
-/** Links both ids, ends the delivery, and wakes what waited for it. `other`: what the receiver calls it, if anything. */
-export function linkBoth(
-  engine: Engine,
-  flow: Flow,
-  { delivery, recordId, number, content, amount }: Carried,
-  other: string | null,
-  at: number,
-): void {
-  const { causes, deliveries, links } = engine.store;
-  const { kind } = flow.mapping;
-  deliveries.end(delivery, "delivered", other ?? "");
-  if (other === null) return;
-  const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
-  links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-  for (const waiting of causes.waitingFor(kind, [recordId, other])) deliveries.reopen(waiting);
 }
 
 function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {

@@ -9,7 +9,7 @@ import type { Difference } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Disagreement, Finder } from "../store/disagreements.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
-import { linkBoth } from "./deliver.ts";
+import { linkBoth } from "./arrived.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { differs } from "./faults.ts";
 

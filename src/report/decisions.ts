@@ -1,6 +1,7 @@
 /** What people decide about deliveries in quarantine. Each runs inside a transaction of its caller. */
 import { hash } from "node:crypto";
-import { linkBoth, moved } from "../engine/deliver.ts";
+import { linkBoth } from "../engine/arrived.ts";
+import { moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { otherId } from "../store/links.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
