@@ -145,6 +145,7 @@ test("a good configuration comes out complete", () => {
     ],
     console: { port: 8100 },
     ignore: {},
+    reconcile: { cron: "20 2 * * *", days: 35, paused: false },
     queue: {
       type: "bullmq",
       url: "redis://redis.example.com:6379",
