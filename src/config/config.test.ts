@@ -146,6 +146,7 @@ test("a good configuration comes out complete", () => {
     console: { port: 8100 },
     ignore: {},
     firstStart: null,
+    reconcile: { cron: "20 2 * * *", days: 35, paused: false },
     queue: {
       type: "bullmq",
       url: "redis://redis.example.com:6379",

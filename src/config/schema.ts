@@ -80,6 +80,22 @@ const platform = z.strictObject({
     .describe("The requests that the platform allows, and who may use them."),
 });
 
+const reconcile = z.strictObject({
+  cron: cron
+    .default("20 2 * * *")
+    .describe('When, in timeZone: five fields, by default "20 2 * * *" for 2:20 every night.'),
+  days: z
+    .int()
+    .min(1)
+    .max(366)
+    .default(35)
+    .describe("How many days a nightly run looks back, 1 to 366: a number."),
+  paused: z
+    .boolean()
+    .default(false)
+    .describe("true: the daemon does not reconcile by itself; the command still does."),
+});
+
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
 /** Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. */
@@ -149,24 +165,7 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       )
       .default({})
       .describe("Fields that no comparison of both sides looks at, by kind of document."),
-    reconcile: z
-      .strictObject({
-        cron: cron
-          .default("20 2 * * *")
-          .describe(
-            'When, in timeZone: five fields, by default "20 2 * * *" for 2:20 every night.',
-          ),
-        days: z
-          .int()
-          .min(1)
-          .max(366)
-          .default(35)
-          .describe("How many days a nightly run looks back, 1 to 366: a number."),
-        paused: z
-          .boolean()
-          .default(false)
-          .describe("true: the daemon does not reconcile by itself; the command still does."),
-      })
+    reconcile: reconcile
       .prefault({})
       .describe("When the daemon compares both sides by itself, and how far back."),
     queue: queueSchema(NAME)

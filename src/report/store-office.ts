@@ -5,6 +5,7 @@ import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { released, unread } from "../engine/recovery.ts";
+import type { Report } from "../reconcile/report.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
   type FlowStatus,
@@ -69,10 +70,7 @@ export function storeOffice(parts: OfficeParts): Office {
       return { ...question.period, requests: auditor.cost(question), left: audit?.left ?? 0 };
     },
 
-    async reconcile(asked) {
-      const { auditor, question } = asking(parts, asked);
-      return auditor.reconcile(question);
-    },
+    reconcile: async (asked) => reconciled(parts, asked),
 
     trace: async (number) => {
       const steps = trace(store, number.trim());
@@ -149,8 +147,6 @@ function asking({ auditor, flows }: OfficeParts, { from, to, flow, by }: Reconci
     throw new OfficeError("Nothing can be reconciled here.", "Use the fuelbridge command.");
   const today = auditor.today();
   const period = { from: from ?? `${today.slice(0, 8)}01`, to: to ?? today };
-  const isDay = (day: string): boolean =>
-    DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
   if (!isDay(period.from) || !isDay(period.to) || period.from > period.to)
     throw new OfficeError(
       `${period.from} to ${period.to} is no period.`,
@@ -160,11 +156,19 @@ function asking({ auditor, flows }: OfficeParts, { from, to, flow, by }: Reconci
   return { auditor, question: { period, flow, askedBy: by } };
 }
 
+function reconciled(parts: OfficeParts, asked: Reconciling): Promise<Report> {
+  const { auditor, question } = asking(parts, asked);
+  return auditor.reconcile(question);
+}
+
 const noFlow = (name: string, flows: readonly Flow[]): OfficeError =>
   new OfficeError(
     `There is no flow "${name}".`,
     `Flows: ${flows.map((flow) => flow.name).join(", ")}.`,
   );
+
+const isDay = (day: string): boolean =>
+  DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -68,7 +68,14 @@ const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, c
 const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
   counts, agrees, detail`;
 
-export function sweeps(database: Database.Database) {
+export const sweeps = (database: Database.Database) => ({
+  ...runs(database),
+  ...differences(database),
+  ...agreements(database),
+  ...standings(database),
+});
+
+function runs(database: Database.Database) {
   const begin = database.prepare(
     "insert into sweep (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
   );
@@ -91,46 +98,6 @@ export function sweeps(database: Database.Database) {
   const done = database.prepare<[], SweepRow>(
     `select ${SWEEP} from sweep where state = 'done' order by sweep desc limit 1`,
   );
-  const find = database.prepare<[string, string], DifferenceRow>(
-    `select ${DIFFERENCE} from difference where kind = ? and case_key = ?`,
-  );
-  // Other values than before are told anew.
-  const see = database.prepare(
-    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, state, first_ms, last_ms,
-       last_sweep)
-     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, 'seen', :at, :at, :sweep)
-     on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
-       number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
-       last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
-       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
-       first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
-  );
-  const setState = database.prepare("update difference set state = ? where difference = ?");
-  const standing = database.prepare<[Buffer | string, number], StandingRow>(
-    `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
-     from record join delivery using (record) left join quarantine using (delivery)
-     where record.id = ? and record.flow = ? order by delivery desc limit 1`,
-  );
-  const inState = database.prepare<[string], DifferenceRow>(
-    `select ${DIFFERENCE} from difference where state = ? order by difference`,
-  );
-  const agreed = database.prepare(
-    `insert into agreement (flow, at_ms, documents, amount) values (:flow, :at, :documents, :amount)
-     on conflict (flow) do update set at_ms = excluded.at_ms, documents = excluded.documents, amount = excluded.amount`,
-  );
-  const agreements = database.prepare<[], AgreementRow>(
-    `select flow.name as flow, at_ms as atMs, documents, amount from agreement join flow using (flow) order by flow.flow`,
-  );
-  const lastSent = database
-    .prepare<[number], number | null>(
-      "select max(at_ms) from audit where request = ? and event = 'send'",
-    )
-    .pluck();
-  const recordsSince = database
-    .prepare<[number, string], number>(
-      "select count(*) from record where flow = ? and (version is null or version >= ?)",
-    )
-    .pluck();
 
   return {
     /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
@@ -154,7 +121,30 @@ export function sweeps(database: Database.Database) {
 
     lastEnded: (): SweepRow | null => ended.get() ?? null,
     lastDone: (): SweepRow | null => done.get() ?? null,
+  };
+}
 
+function differences(database: Database.Database) {
+  const find = database.prepare<[string, string], DifferenceRow>(
+    `select ${DIFFERENCE} from difference where kind = ? and case_key = ?`,
+  );
+  // Other values than before are told anew.
+  const see = database.prepare(
+    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, state, first_ms, last_ms,
+       last_sweep)
+     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, 'seen', :at, :at, :sweep)
+     on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
+       number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
+       last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
+       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
+       first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
+  );
+  const setState = database.prepare("update difference set state = ? where difference = ?");
+  const inState = database.prepare<[string], DifferenceRow>(
+    `select ${DIFFERENCE} from difference where state = ? order by difference`,
+  );
+
+  return {
     find: (kind: string, key: string): DifferenceRow | null => find.get(kind, key) ?? null,
     /** As a run found it: `seen` when it is new, was cleared or has other values than before. */
     see(found: Found, sweep: number, atMs: number): DifferenceRow {
@@ -166,16 +156,49 @@ export function sweeps(database: Database.Database) {
       setState.run(state, difference);
     },
     inState: (state: DifferenceState): DifferenceRow[] => inState.all(state),
+  };
+}
 
-    /** Of a record's newest delivery; null: the record never came. */
-    standing: (flow: number, recordId: string): StandingRow | null =>
-      standing.get(storedId(recordId), flow) ?? null,
+function agreements(database: Database.Database) {
+  const agreed = database.prepare(
+    `insert into agreement (flow, at_ms, documents, amount) values (:flow, :at, :documents, :amount)
+     on conflict (flow) do update set at_ms = excluded.at_ms, documents = excluded.documents, amount = excluded.amount`,
+  );
+  const all = database.prepare<[], AgreementRow>(
+    `select flow.name as flow, at_ms as atMs, documents, amount from agreement join flow using (flow) order by flow.flow`,
+  );
 
+  return {
     /** Both sides of a flow agree. `amount`: the sum of its documents, null where they have none. */
     agreed(flow: number, documents: number, amount: string | null, atMs: number): void {
       agreed.run({ flow, documents, amount, at: atMs });
     },
-    agreements: (): AgreementRow[] => agreements.all(),
+    agreements: (): AgreementRow[] => all.all(),
+  };
+}
+
+/** What the store knows besides of records and requests. */
+function standings(database: Database.Database) {
+  const standing = database.prepare<[Buffer | string, number], StandingRow>(
+    `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
+     from record join delivery using (record) left join quarantine using (delivery)
+     where record.id = ? and record.flow = ? order by delivery desc limit 1`,
+  );
+  const lastSent = database
+    .prepare<[number], number | null>(
+      "select max(at_ms) from audit where request = ? and event = 'send'",
+    )
+    .pluck();
+  const recordsSince = database
+    .prepare<[number, string], number>(
+      "select count(*) from record where flow = ? and (version is null or version >= ?)",
+    )
+    .pluck();
+
+  return {
+    /** Of a record's newest delivery; null: the record never came. */
+    standing: (flow: number, recordId: string): StandingRow | null =>
+      standing.get(storedId(recordId), flow) ?? null,
     /** When a request's bytes last left; null: never. */
     lastSentMs: (request: number): number | null => lastSent.get(request) ?? null,
     /** How many records of a flow changed since a version, for what a run will cost. */

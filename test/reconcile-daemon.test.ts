@@ -1,0 +1,230 @@
+/** What the daemon does with a reconciliation of its own: over HTTP against the sandbox. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { usualBudget } from "../src/core/budget.ts";
+import { defineMapping, type Endpoint, type Sink } from "../src/core/contract.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import type { Holding } from "../src/core/holdings.ts";
+import type { Flow } from "../src/engine/engine.ts";
+import { Auditor } from "../src/engine/reconcile/auditor.ts";
+import { walkDeeply } from "../src/engine/reconcile/late.ts";
+import { Nightly } from "../src/engine/reconcile/nightly.ts";
+import { push, runFlow } from "../src/engine/run.ts";
+import { CreateInvoice } from "../src/platform/contract/invoice.ts";
+import { never, usePlatform } from "./platform/support.ts";
+import { pagesOf } from "./support/engine.ts";
+import {
+  bookOf,
+  edit,
+  inWords,
+  issued,
+  one,
+  payer,
+  recordOf,
+  useOffice,
+} from "./support/reconciled-site.ts";
+
+/** Invoices that were made in the books. */
+const erpInvoices = defineMapping({
+  name: "test/made",
+  kind: "invoice",
+  input: z.looseObject({ number: z.string(), customer: z.string(), total: z.custom<Decimal>() }),
+  output: CreateInvoice,
+  number: ({ number }) => number,
+  map: ({ number, customer, total }, references) => ({
+    invoiceNumber: number,
+    subtotal: total,
+    tax: Decimal.zero,
+    total,
+    lineItems: [{ description: "Freight", amount: total }],
+    payerCompanyId: references.counterpart("customer", customer),
+  }),
+  figures: ({ total }) => ({ amount: Decimal.of(String(total)), gallons: null }),
+});
+
+const platform = usePlatform();
+const { control } = platform;
+const office = useOffice(platform);
+
+describe("the daemon's own", () => {
+  const night = async () => {
+    const { engine } = office.bench;
+    const auditor = new Auditor(engine, office.audit);
+    const nightly = new Nightly(engine, auditor, {
+      schedule: { cron: "20 2 * * *", timeZone: "UTC" },
+      days: 35,
+      budget: usualBudget,
+    });
+    const run = async (): Promise<boolean> => {
+      const wait = Math.max(nightly.dueMs() - office.bench.clock.now().wallMs, 0);
+      office.bench.clock.advance(wait);
+      return new Promise((resolve, reject) => {
+        nightly.start(
+          (error, stirred) => (error === null ? resolve(stirred) : reject(error)),
+          never,
+        );
+      });
+    };
+    const due = () => new Date(nightly.dueMs()).toISOString();
+    return { nightly, run, due };
+  };
+
+  test("runs every night; what differs is confirmed a quarter of an hour later, told to a person once, and cleared by itself", async () => {
+    const { run, due } = await night();
+    const { store, clock } = office.bench;
+    const row = one(await office.ask());
+    const kept = office.books.held.get(bookOf(row)) as Holding;
+    expect(due()).toMatch(/T02:20:00/);
+    await run();
+    expect(due()).toMatch(/T02:20:00/);
+    const days = { due: "2027-01-01" };
+    edit(office, bookOf(row), (held) => ({ ...held, facts: { ...held.facts, days } }));
+    await run();
+    const seen = clock.now().wallMs;
+    expect(store.questions.quarantine()).toEqual([]);
+    await run();
+    expect(clock.now().wallMs - seen).toBeLessThan(20 * 60_000);
+    const cause = expect.stringContaining(
+      "due date: erp 2027-01-01, platform 2026-11-30",
+    ) as string;
+    expect(store.questions.quarantine()).toMatchObject([{ code: "differs", count: 1, cause }]);
+    expect(store.links.find("invoice", "platform", recordOf(row))).not.toBeNull();
+    // It is with a person until both agree again, and not told twice.
+    expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("with a person")]);
+    expect(due()).toMatch(/T02:20:00/);
+    office.books.held.set(bookOf(row), kept);
+    await run();
+    expect(store.questions.quarantine()).toEqual([]);
+    expect(store.sweeps.agreements()).toHaveLength(2);
+  });
+
+  test("beyond its share of the month it is further apart, and says which share would do", async () => {
+    const { engine } = office.bench;
+    const pace = (perMonth: number) =>
+      new Nightly(engine, new Auditor(engine, office.audit), {
+        schedule: { cron: "20 2 * * *", timeZone: "UTC" },
+        days: 35,
+        budget: { perMonth, share: { audit: 10 } },
+      }).pace();
+    expect(pace(50_000)).toMatchObject({ everyNights: 1, wantsShare: null });
+    expect(pace(3_000)).toMatchObject({ everyNights: 3, wantsShare: null });
+    expect(pace(500)).toMatchObject({ everyNights: 7, wantsShare: 23 });
+  });
+
+  test("a side that cannot be read is tried again within the hour, and stops nothing", async () => {
+    const { run, due } = await night();
+    await control.fault({
+      method: "GET",
+      path: "/invoices",
+      kind: "status",
+      status: 503,
+      times: 50,
+    });
+    await run();
+    const { sweeps } = office.bench.store;
+    expect(sweeps.lastEnded()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("503") as string,
+    });
+    expect(Date.parse(due()) - (sweeps.lastEnded()?.startedMs ?? 0)).toBe(3_600_000);
+  });
+});
+
+test("an invoice of which nobody could tell whether it arrived is linked when it is there, and goes again when it is not there after a day", async () => {
+  const { bench, books } = office;
+  const { engine, store, clock } = bench;
+  const numbers = ["ERP-1", "ERP-2"];
+  const texts = new Map(
+    numbers.map((number) => [
+      number,
+      `{"number":"${number}","customer":"A-1001","total":${number === "ERP-1" ? "10.00" : "20.00"}}`,
+    ]),
+  );
+  const link = { content: null, amount: null, born: "erp", number: "A-1001" } as const;
+  store.transaction(() =>
+    store.links.save({ ...link, kind: "customer", platformId: payer, erpId: "A-1001" }, 0),
+  );
+  for (const [number, text] of texts)
+    books.held.set(number, {
+      kind: "invoice",
+      id: number,
+      version: null,
+      mark: null,
+      change: { id: number, version: null, text },
+      facts: {
+        number,
+        party: "A-1001",
+        state: "open",
+        days: { date: office.bench.engine.dayOf(new Date(clock.now().wallMs).toISOString()) },
+        money: { total: Decimal.of(number === "ERP-1" ? "10.00" : "20.00") },
+      },
+    });
+  const endpoint = office.audit.endpoints.get("platform") as Endpoint;
+  const flow = bench.flow({
+    name: "invoices",
+    mapping: erpInvoices,
+    from: "erp.made",
+    to: "platform.invoices",
+    side: "erp",
+    source: pagesOf([
+      { changes: [...texts].map(([id, text]) => ({ id, version: null, text })), position: null },
+    ]),
+    sink: endpoint.sinks["invoices"] as Sink,
+  });
+  // One is never carried out, the other an hour after its answer was lost.
+  await control.readings({ failingWritesCommitLateSeconds: 3_600 });
+  const fault = { method: "POST", path: "/invoices", kind: "status", status: 504 };
+  await control.fault({ ...fault, when: "before" });
+  await control.fault({ ...fault, when: "after" });
+  await runFlow(engine, flow, never);
+  for (let at = 0; at < 4; at++) {
+    await clock.pause(16 * 60_000);
+    await push(engine, flow, never);
+  }
+  const waiting = (): number => store.deliveries.counts(flow.flow).get("quarantined") ?? 0;
+  expect(waiting()).toBe(2);
+  expect(store.questions.quarantine()[0]).toMatchObject({ code: "needs-decision" });
+  await clock.pause(3_600_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(1);
+  await clock.pause(26 * 3_600_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(1);
+  await clock.pause(16 * 60_000);
+  await office.ask({}, true);
+  expect(waiting()).toBe(0);
+  await push(engine, flow, never);
+  const there = (await control.stored("invoices")).map((row) => row["invoiceNumber"] as string);
+  expect(there.filter((number) => number.startsWith("ERP")).toSorted()).toEqual(numbers);
+  expect(inWords(await office.ask())).toEqual([]);
+});
+
+test("a record that was committed 8 or 60 minutes late is taken in by the daemon's run and delivered as usual", async () => {
+  await control.advance(3_600);
+  await control.patch("invoices", recordOf(one(await office.ask())), { notes: "seen" });
+  const { engine } = office.bench;
+  const [flow] = office.flows as [Flow];
+  await runFlow(engine, flow, never);
+  // Committed just now, with times before the watermark that the walk has reached.
+  const now = await control.now();
+  const late = (minutes: number) => {
+    const at = new Date(now - minutes * 60_000).toISOString();
+    return issued(1, { invoiceNumber: `LATE-${minutes}`, createdAt: at, updatedAt: at });
+  };
+  await control.records("invoices", [late(8), late(60)]);
+  await runFlow(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([
+    expect.stringContaining("only there | LATE-60 | missing"),
+    expect.stringContaining("only there | LATE-8 | missing"),
+  ]);
+  const position = engine.store.flows.position(flow.name);
+  await office.ask({}, true);
+  expect(engine.store.flows.position(flow.name)).toEqual(position);
+  await push(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([]);
+  // So it is by the walk that reaches two days back, which reads orders and tickets, too.
+  await control.records("invoices", [{ ...late(90), createdAt: late(2_000).createdAt }]);
+  await runFlow(engine, flow, never);
+  expect(await walkDeeply(engine, flow, 2 * 86_400_000, never)).toBe(1);
+  expect(engine.store.flows.position(flow.name)).toEqual(position);
+});
