@@ -121,6 +121,10 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, look: Look
     const figures = mapping.figures(document);
     const content = sha256(stringifyExact(document)).slice(0, 22);
     const settledBefore = link === null ? null : compare(flow, link, content, figures, number);
+    if (settledBefore?.verdict === "skipped" && sink.unfinished !== undefined)
+      // What it waits for, its newer version waits for as well.
+      if (store.unfinished.isOpen(delivery.record, number))
+        return { verdict: "quarantined", number, fault: sink.unfinished.fault };
     if (settledBefore !== null) return settledBefore;
 
     const item: Item = {
