@@ -165,8 +165,8 @@ export interface Sink {
 }
 
 export interface Unfinished {
-  /** Of the fault in an answer or a finding. */
-  readonly code: string;
+  /** As in an answer or a finding. */
+  readonly fault: Fault;
   /** Which of these (the receiver's ids) still are, in their order. @throws SourceUnavailable */
   still(counterparts: readonly string[], signal: AbortSignal): Promise<readonly boolean[]>;
 }

@@ -137,6 +137,10 @@ function judge(
     const isSame = link?.content === content && isRevisit(engine, delivery);
     const settledBefore =
       link === null || isSame ? null : compare(flow, link, document, figures, number);
+    const waits =
+      settledBefore?.verdict === "skipped" && isUnfinished(engine, flow, delivery, number);
+    if (waits && sink.unfinished !== undefined)
+      return { verdict: "quarantined", number, fault: sink.unfinished.fault };
     const settled = settledBefore && unlessDisagreed(engine, flow, delivery, settledBefore);
     if (settled !== null) return settled;
 
@@ -156,6 +160,14 @@ function judge(
     return { verdict: "quarantined", fault: faultOf(error), number };
   }
 }
+
+/** What a document waits for at its receiver, its newer version waits for as well. */
+const isUnfinished = (
+  { store }: Engine,
+  { sink }: Flow,
+  { record }: PendingDelivery,
+  number: string,
+): boolean => sink.unfinished !== undefined && store.unfinished.isOpen(record, number);
 
 /** @throws Refused when we have written a document of this number to the side that this one comes from */
 function expectNoDouble(

@@ -16,7 +16,11 @@ export function leaveUnfinished(
 ): void {
   const fault = "unfinished" in cause ? cause.unfinished : undefined;
   if (fault === undefined) return;
-  for (const { delivery } of carried) store.unfinished.leave(delivery, fault, clock.now().wallMs);
+  const at = clock.now().wallMs;
+  for (const { delivery } of carried) {
+    store.journal.audit(at, { delivery, event: "unfinished", detail: fault.message });
+    store.unfinished.leave(delivery, fault, at);
+  }
 }
 
 /** Asks which of them count by now; those are delivered. Returns how many. */
@@ -24,7 +28,7 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
   const { store, clock } = engine;
   const { unfinished } = flow.sink;
   if (unfinished === undefined) return 0;
-  const waiting = store.unfinished.of(flow.flow, unfinished.code).flatMap((one) => {
+  const waiting = store.unfinished.of(flow.flow, unfinished.fault.code).flatMap((one) => {
     const link = store.links.find(flow.mapping.kind, flow.side, one.recordId);
     return link === null ? [] : [{ ...one, counterpart: otherId(link, flow.side) }];
   });
@@ -36,7 +40,7 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
     );
     return store.transaction(() => {
       // Meanwhile another look may have ended it, or a person.
-      const left = new Set(store.unfinished.of(flow.flow, unfinished.code).map(idOf));
+      const left = new Set(store.unfinished.of(flow.flow, unfinished.fault.code).map(idOf));
       const done = waiting.filter((one, at) => open[at] === false && left.has(one.delivery));
       for (const { delivery, counterpart } of done) {
         store.deliveries.end(delivery, "delivered", counterpart);

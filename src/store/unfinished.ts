@@ -21,7 +21,19 @@ export function unfinished(database: Database.Database) {
      where delivery.flow = ? and code = ? and delivery.state = 'quarantined' order by delivery`,
   );
 
+  const open = database
+    .prepare<[string, number], number>(
+      `select 1 from delivery d join audit a using (delivery)
+       where d.number = ? and +d.record = ? and a.event = 'unfinished'
+         and not exists (select 1 from delivery e join audit b using (delivery)
+           where e.number = d.number and +e.record = d.record and b.event = 'finished' and b.audit > a.audit)
+       limit 1`,
+    )
+    .pluck();
+
   return {
+    /** Is a version of this record at its receiver, and not finished there? */
+    isOpen: (record: number, number: string): boolean => open.get(number, record) !== undefined,
     /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */
     leave(delivery: number, fault: Fault, atMs: number): void {
       if (leave.run(delivery).changes === 1) why.add(delivery, fault, atMs);

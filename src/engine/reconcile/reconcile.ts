@@ -72,9 +72,8 @@ export async function reconcileSides(
   const books = reading.rows.of("books");
   const alias = await aliasesOf(engine, audit.endpoints, wanted.plans, books, signal);
   const run = { engine, audit, plans, wanted: wanted.plans, reading, alias, question, signal };
-  const { cases, judging } = await confirmed(run);
+  const { cases, records, judging } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
-  const records = recordsOf(cases);
   const report = reconcile({
     ...judging,
     period: question.period,
@@ -110,8 +109,13 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-interface Judged {
+/** Cases, and apart from them the rows as they were read: the sums of both must tie. */
+interface Chosen {
   readonly cases: readonly Case[];
+  readonly records: Records;
+}
+
+interface Judged extends Chosen {
   readonly judging: Judging;
 }
 
@@ -144,7 +148,7 @@ async function confirmed(run: Run): Promise<Judged> {
   const first = casesIn(run);
   const partners = await lookAgain(
     run,
-    first.filter((one) => !isOnBoth(one)),
+    first.cases.filter((one) => !isOnBoth(one)),
     partnerIds,
   );
   const before = await judgedOf(run, partners ? casesIn(run) : first);
@@ -182,8 +186,11 @@ async function lookAgain(
   return changed;
 }
 
-/** Those that the question is about. A list tells more than was asked: what only it has, of other days, is left out. */
-function casesIn({ engine, plans, reading, alias, question: { period } }: Run): Case[] {
+/**
+ * Those that the question is about. A list tells more than was asked: what only it has, of other days, is left out, from
+ * the rows by the cases that are left out. A row that came into no case, or into two, stays, and the sums show it.
+ */
+function casesIn({ engine, plans, reading, alias, question: { period } }: Run): Chosen {
   const { rows } = reading;
   const records = { platform: rows.of("platform"), books: rows.of("books") };
   const cases = match({ records, links: linksOf(engine, records), alias });
@@ -191,11 +198,18 @@ function casesIn({ engine, plans, reading, alias, question: { period } }: Run): 
   const known = new Set(
     [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
   );
-  return cases.filter(
-    (one) =>
-      plans.some(({ kind }) => kind === one.kind) &&
-      (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`)),
-  );
+  const isWanted = (one: Case): boolean =>
+    plans.some(({ kind }) => kind === one.kind) &&
+    (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`));
+  const left = cases.filter((one) => !isWanted(one));
+  const rest = (side: Side): Holding[] => {
+    const out = new Set(left.flatMap((one) => one[side]));
+    return records[side].filter((row) => !out.has(row));
+  };
+  return {
+    cases: cases.filter(isWanted),
+    records: { platform: rest("platform"), books: rest("books") },
+  };
 }
 
 function isAsked({ platform, books }: Case, period: Period | null): boolean {
@@ -208,12 +222,13 @@ function isAsked({ platform, books }: Case, period: Period | null): boolean {
 
 async function judgedOf(
   { engine, audit, plans, reading: { moved }, signal }: Run,
-  cases: readonly Case[],
+  { cases, records }: Chosen,
 ): Promise<Judged> {
   const told = await tell(engine, audit.endpoints, plans, cases, signal);
   const known = { engine, plans, moved };
   return {
     cases,
+    records,
     judging: {
       told: (one): Told | null => told.get(one) ?? null,
       standing: (one) => standingOf(known, one),
@@ -248,11 +263,6 @@ function linksOf({ store, flows }: Engine, records: Records): Link[] {
     }
   return [...found.values()];
 }
-
-const recordsOf = (cases: readonly Case[]): Records => ({
-  platform: cases.flatMap(({ platform }) => platform),
-  books: cases.flatMap(({ books }) => books),
-});
 
 interface Count {
   readonly side: Side;

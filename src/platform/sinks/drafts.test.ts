@@ -1,5 +1,5 @@
 /** Where a new invoice is a draft at the platform (reading `createdInvoiceStatus`): said, linked, and cleared by itself. */
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { testClock } from "../../../test/support/clock.ts";
@@ -30,7 +30,7 @@ test("a draft is no silent delivery: one group says so, the link is kept, and it
   store.transaction(() => {
     for (const chosen of select(engine, [flow], "all")) retry(engine, chosen);
   });
-  expect(await sent.settled()).toEqual({ skipped: 2 });
+  expect(await sent.settled()).toEqual({ quarantined: 2 });
   expect(await posts()).toBe(2);
 });
 
@@ -80,4 +80,29 @@ test("two looks at once, as every flow makes before its first send, end it once"
   const looks = [finish(engine, flow, never), finish(engine, flow, never)];
   expect((await Promise.all(looks)).sort((one, other) => one - other)).toEqual([0, 1]);
   expect(Object.fromEntries(store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
+});
+
+describe("a newer version with nothing new for the platform does not hide the draft", () => {
+  const twice = async () => {
+    const clock = await platform.clock();
+    return delivery(platform.sink("invoices"), clock, [invoice("A")], [`${invoice("A")} `]);
+  };
+  const issue = async () => {
+    const [first] = await control.stored("invoices", "supplier");
+    await control.patch("invoices", first?.["id"], { status: "OUTSTANDING" });
+  };
+
+  test.each([
+    ["that comes once it is told", []],
+    ["that waits while the answer is lost", [{ status: 503, when: "after" }]],
+  ])("%s", async (_, faults) => {
+    for (const fault of faults) await control.fault({ method: "POST", kind: "status", ...fault });
+    const { engine, store, flow, ...sent } = await twice();
+    expect((await sent.settled())["quarantined"]).toBe(1);
+    expect(store.questions.quarantine()).toMatchObject([open]);
+    await issue();
+    expect(await finish(engine, flow, never)).toBe(1);
+    expect(store.questions.quarantine()).toEqual([]);
+    expect(await posts()).toBe(1);
+  });
 });

@@ -24,7 +24,7 @@ export function invoices(surroundings: Surroundings): Sink {
     recognise,
     openIn: draftIn,
     unfinished: {
-      code: DRAFT.code,
+      fault: DRAFT,
       async still(ids) {
         const drafts = new Set<string>();
         const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
