@@ -4,15 +4,10 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  type FlowStatus,
-  type Office,
-  OfficeError,
-  type Status,
-  type TraceStep,
-} from "../report/office.ts";
+import { type FlowStatus, type Office, OfficeError, type TraceStep } from "../report/office.ts";
 import { serveAdmin } from "../console/admin.ts";
 import { exitCodes } from "../core/errors.ts";
+import { STATUS } from "./status.fixture.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_live_canary0000";
@@ -355,52 +350,6 @@ test("sandbox says where it is in one line, and ends with 0", async () => {
   expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
   expect(envelope(out)).toMatchObject({ event: "ready", baseUrl: expect.any(String) });
 });
-
-const STATUS: Status = {
-  version: "0.1.0",
-  company: "bluebonnet",
-  environment: "live",
-  daemon: { pid: 7, startedAt: "2026-11-21T07:00:00.000Z" },
-  healthy: false,
-  flows: [
-    {
-      name: "orders",
-      from: "platform.orders",
-      to: "erp.orders",
-      state: "idle",
-      schedule: "every 10m",
-      lastRunAt: null,
-      nextDueAt: "2026-11-21T07:10:00.000Z",
-      lastError: null,
-      received: 5,
-      pending: 0,
-      delivered: 4,
-      skipped: 0,
-      echoes: 0,
-      quarantined: 1,
-      resolved: 0,
-      superseded: 0,
-      waits: { count: 1, until: "2026-11-22T07:00:00.000Z" },
-      agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
-    },
-  ],
-  stops: [],
-  reconciliation: {
-    lastAt: "2026-11-21T02:21:00.000Z",
-    trouble: null,
-    nextDueAt: null,
-    everyNights: 1,
-    wantsShare: null,
-    differences: { confirmed: 1, seen: 0 },
-  },
-  clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
-  requests: {
-    month: "2026-11",
-    used: 1,
-    perMonth: 50_000,
-    forecast: { expected: 1, stretch: 1, runsOut: null },
-  },
-};
 
 const refuse = (number: string): Promise<never> =>
   Promise.reject(new OfficeError(`Nothing is known about ${number}.`, "Check the number."));

@@ -1,0 +1,48 @@
+import type { Status } from "../report/office.ts";
+
+/** What a daemon answers that has one flow, something in quarantine, and a clock that was set. */
+export const STATUS: Status = {
+  version: "0.1.0",
+  company: "bluebonnet",
+  environment: "live",
+  daemon: { pid: 7, startedAt: "2026-11-21T07:00:00.000Z" },
+  healthy: false,
+  flows: [
+    {
+      name: "orders",
+      from: "platform.orders",
+      to: "erp.orders",
+      state: "idle",
+      schedule: "every 10m",
+      lastRunAt: null,
+      nextDueAt: "2026-11-21T07:10:00.000Z",
+      lastError: null,
+      received: 5,
+      pending: 0,
+      delivered: 4,
+      skipped: 0,
+      echoes: 0,
+      quarantined: 1,
+      resolved: 0,
+      superseded: 0,
+      waits: { count: 1, until: "2026-11-22T07:00:00.000Z" },
+      agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
+    },
+  ],
+  stops: [],
+  reconciliation: {
+    lastAt: "2026-11-21T02:21:00.000Z",
+    trouble: null,
+    nextDueAt: null,
+    everyNights: 1,
+    wantsShare: null,
+    differences: { confirmed: 1, seen: 0 },
+  },
+  clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
+  requests: {
+    month: "2026-11",
+    used: 1,
+    perMonth: 50_000,
+    forecast: { expected: 1, stretch: 1, runsOut: null },
+  },
+};
