@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { TrytonFault } from "./fault.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
 import {
   allInvoices,
@@ -45,7 +46,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await allInvoices(desk)).toEqual([]);
   });
 
-  test("a warning that we do not know is an accountant's", async () => {
+  test("a void of a closed period is an accountant's: nothing is cancelled on another day", async () => {
     const desk = deskIn(server);
     const sink = billSink(desk.books);
     const document = billDocument();
@@ -55,9 +56,24 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const empty = { ...document, status: "void" } as const;
     expect(await send(sink, empty)).toMatchObject({
       name: "invalid",
-      fault: { code: "needs-accountant" },
+      fault: { code: "closed-period" },
     });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
+  });
+
+  test("a warning that we do not know is an accountant's", async () => {
+    const desk = deskIn(server);
+    const before = async (method: string): Promise<void> => {
+      if (method.endsWith("account.invoice.post"))
+        throw new TrytonFault("warning", "Is that so?", { warning: "unheard_of_1" });
+    };
+    expect(
+      await send(invoiceSink(between(desk.books, { before })), invoiceDocument()),
+    ).toMatchObject({
+      name: "invalid",
+      fault: { code: "needs-accountant", message: "Is that so?" },
+    });
+    expect(await allInvoices(desk)).toEqual([]);
   });
 
   test("due dates that have passed need no person, however many", async () => {
@@ -87,12 +103,12 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
 
   test("Tryton's own sentence comes with a refusal that we have no name for", async () => {
     const desk = deskIn(server);
-    const [fuel] = invoiceDocument().lines;
-    const lines = [{ ...fuel!, unitPrice: d("2.41370001"), amount: d("18103.96") }];
-    const { name, fault } = await send(invoiceSink(desk.books), invoiceDocument({ lines }));
+    const [excise, sales] = invoiceDocument().taxes;
+    const taxes = [{ ...excise!, base: d("18103.961") }, sales!];
+    const { name, fault } = await send(invoiceSink(desk.books), invoiceDocument({ taxes }));
     expect(name).toBe("invalid");
     expect(fault?.code).toBe("refused-by-tryton");
-    expect(fault?.message).toMatch(/number of digits.*2\.41370001/);
+    expect(fault?.message).toMatch(/number of digits.*18103\.961/);
     expect(fault?.message.length).toBeLessThan(500);
   });
 
