@@ -43,7 +43,7 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
       const left = new Set(store.unfinished.of(flow.flow, unfinished.fault.code).map(idOf));
       const done = waiting.filter((one, at) => open[at] === false && left.has(one.delivery));
       for (const { delivery, counterpart } of done) {
-        store.deliveries.end(delivery, "delivered", counterpart);
+        store.deliveries.end(delivery, store.unfinished.endOf(delivery), counterpart);
         const entry = { flow: flow.flow, delivery, event: "finished", detail: counterpart };
         store.journal.audit(clock.now().wallMs, entry);
       }

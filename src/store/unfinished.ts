@@ -31,7 +31,30 @@ export function unfinished(database: Database.Database) {
     )
     .pluck();
 
+  // A newer version was never mapped: its figures are those of the one that went.
+  const figures = database.prepare(
+    `update delivery set (amount, gallons, content) = (select d.amount, d.gallons, d.content from delivery d
+         where d.number = delivery.number and d.record = delivery.record and d.content is not null
+         order by d.delivery desc limit 1)
+     where delivery = ? and content is null`,
+  );
+  const sibling = database
+    .prepare<[number], number>(
+      `select 1 from delivery d join delivery e on e.number = d.number and e.record = d.record
+       where d.delivery = ? and e.delivery <> d.delivery and e.state = 'delivered' limit 1`,
+    )
+    .pluck();
+
   return {
+    /**
+     * How this one ends once it is finished there: skipped where an earlier version counts as delivered, so that totals
+     * count it once. Inside a transaction.
+     */
+    endOf(delivery: number): "delivered" | "skipped" {
+      if (sibling.get(delivery) !== undefined) return "skipped";
+      figures.run(delivery);
+      return "delivered";
+    },
     /** Is a version of this record at its receiver, and not finished there? */
     isOpen: (record: number, number: string): boolean => open.get(number, record) !== undefined,
     /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */

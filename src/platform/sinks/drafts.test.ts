@@ -93,9 +93,13 @@ describe("a newer version with nothing new for the platform does not hide the dr
   };
 
   test.each([
-    ["that comes once it is told", []],
-    ["that waits while the answer is lost", [{ status: 503, when: "after" }]],
-  ])("%s", async (_, faults) => {
+    ["that comes once it is told", [], { delivered: 1, superseded: 1 }],
+    [
+      "that waits while the answer is lost",
+      [{ status: 503, when: "after" }],
+      { delivered: 1, skipped: 1 },
+    ],
+  ])("%s; it counts once", async (_, faults, counts) => {
     for (const fault of faults) await control.fault({ method: "POST", kind: "status", ...fault });
     const { engine, store, flow, ...sent } = await twice();
     expect((await sent.settled())["quarantined"]).toBe(1);
@@ -103,6 +107,7 @@ describe("a newer version with nothing new for the platform does not hide the dr
     await issue();
     expect(await finish(engine, flow, never)).toBe(1);
     expect(store.questions.quarantine()).toEqual([]);
+    expect(Object.fromEntries(store.deliveries.counts(flow.flow))).toEqual(counts);
     expect(await posts()).toBe(1);
   });
 });
