@@ -290,7 +290,13 @@ test(
     const site = await inStep();
     await once(site);
     const look = async () => {
-      const { flows, requests: _, daemon, ...status } = await site.ask<Status>("status");
+      const {
+        flows,
+        requests: _,
+        daemon,
+        reconciliation,
+        ...status
+      } = await site.ask<Status>("status");
       const counts = flows.map(({ name, received, delivered, skipped, echoes, quarantined }) => [
         name,
         received,
@@ -302,7 +308,9 @@ test(
       const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
       const shown = await site.ask("quarantine", "show", groups[0]?.id ?? "");
       const trace = await site.ask<Trace>("trace", "INV-2026-00007");
-      return { daemon, rest: { status, counts, groups, shown, trace } };
+      // Only a running daemon has a next one.
+      const { nextDueAt: __, ...reconciled } = reconciliation;
+      return { daemon, rest: { status, reconciled, counts, groups, shown, trace } };
     };
     const without = await look();
     const daemon = await site.daemon();
