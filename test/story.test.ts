@@ -297,14 +297,15 @@ test(
         reconciliation,
         ...status
       } = await site.ask<Status>("status");
-      const counts = flows.map(({ name, received, delivered, skipped, echoes, quarantined }) => [
-        name,
-        received,
-        delivered,
-        skipped,
-        echoes,
-        quarantined,
-      ]);
+      const counted = [
+        "name",
+        "received",
+        "delivered",
+        "skipped",
+        "echoes",
+        "quarantined",
+      ] as const;
+      const counts = flows.map((flow) => counted.map((name) => flow[name]));
       const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
       const shown = await site.ask("quarantine", "show", groups[0]?.id ?? "");
       const trace = await site.ask<Trace>("trace", "INV-2026-00007");
