@@ -292,7 +292,8 @@ test(
     const look = async () => {
       const { flows, daemon, reconciliation, company, healthy, stops } =
         await site.ask<Status>("status");
-      const counts = flows.map(({ lastRunAt: _, nextDueAt: __, state: ___, ...flow }) => flow);
+      const times = { lastRunAt: null, nextDueAt: null, state: null };
+      const counts = flows.map((flow) => ({ ...flow, ...times }));
       const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
       const shown = await site.ask("quarantine", "show", groups[0]?.id ?? "");
       const trace = await site.ask<Trace>("trace", "INV-2026-00007");
