@@ -1,5 +1,5 @@
 /** Parties in one language: the books' code where it is known, by the parties themselves or by the store's links. */
-import { otherSide, type Link, type Side } from "./case.ts";
+import { isOnBoth, type Judged, type Link, otherSide, type Side } from "./case.ts";
 import type { Node, Table } from "./groups.ts";
 
 export interface Names {
@@ -39,6 +39,25 @@ export function namesOf(parties: Table, links: readonly Link[]): Names {
       return side === "platform" ? codes.has(party) : linked.has(party);
     },
   };
+}
+
+/**
+ * The platform's parties in the books' words where documents that both sides have name them alike: a cross-reference table
+ * of the mapping knows what no record joins. One that documents name in two ways keeps the platform's name.
+ */
+export function inBooksWords(judged: readonly Judged[]): readonly Judged[] {
+  const named = new Map<string, Set<string>>();
+  for (const one of judged) {
+    const { platform, books } = one.parties;
+    const differs = one.differences.some(({ field }) => field === "party" || field === "record");
+    if (!isOnBoth(one) || differs || platform === null || books === null) continue;
+    named.set(platform, (named.get(platform) ?? new Set()).add(books));
+  }
+  return judged.map((one) => {
+    const [name, another] = named.get(one.parties.platform ?? "") ?? [];
+    if (name === undefined || another !== undefined) return one;
+    return { ...one, parties: { ...one.parties, platform: name } };
+  });
 }
 
 const codeOf = ({ holding }: Node): string => holding.facts.number ?? holding.id;

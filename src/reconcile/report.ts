@@ -21,6 +21,7 @@ import {
 import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
 import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
+import { inBooksWords } from "./names.ts";
 import { rowsOf } from "./rows.ts";
 import {
   amountOf,
@@ -161,7 +162,7 @@ export function reconcile(asked: Asked): Report {
   };
   const controls = controlsOf(rows);
   const before = failuresOf({ ...asked, rows, controls });
-  const judged = before.length > 0 ? [] : judgeAll(asked.cases, asked);
+  const judged = before.length > 0 ? [] : inBooksWords(judgeAll(asked.cases, asked));
   const cases = rowsOf(judged, asked.period);
   const failures = before.length > 0 ? before : untied(cases, controls);
   const read = { rows, controls };
