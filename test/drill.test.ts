@@ -23,7 +23,6 @@ const READINGS = [
   "createdInvoiceStatus",
   "lateCommitSeconds",
   "replayShown",
-  "held",
 ];
 const folder = mkdtempSync(join(tmpdir(), "fuelbridge-drill-"));
 let outcome: Outcome;
@@ -80,15 +79,18 @@ test("what a drill could do wrong is seen: one twice, one missing, a cent too mu
     const found = await audit(site, outcome.books);
     expect(found.duplicates).toEqual([expect.stringContaining(written(first?.["invoiceNumber"]))]);
     expect(found.lost).toEqual([expect.stringContaining(written(second?.["invoiceNumber"]))]);
-    expect(found.wrong).toEqual([
-      expect.stringContaining(`${written(third?.["invoiceNumber"])}: total: held`),
-      expect.stringContaining(`${written(fourth?.["invoiceNumber"])}: payer: held`),
-      expect.stringContaining("due date: held 2026-12-24"),
-      expect.stringContaining("tax State Tax: held none"),
-      expect.stringContaining("tax Federal Tax: held "),
-      expect.stringContaining("nobody's"),
-      expect.stringContaining("9.99"),
-    ]);
+    expect(found.wrong).toHaveLength(7);
+    expect(found.wrong).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(`${written(third?.["invoiceNumber"])}: total: held`),
+        expect.stringContaining(`${written(fourth?.["invoiceNumber"])}: payer: held`),
+        expect.stringContaining("due date: held 2026-12-24"),
+        expect.stringContaining("tax State Tax: held none"),
+        expect.stringContaining("tax Federal Tax: held "),
+        expect.stringContaining("nobody's"),
+        expect.stringContaining("9.99"),
+      ]),
+    );
     expect(found.silent).toHaveLength(5);
     expect(found.odd).toEqual([expect.stringContaining("links of invoices")]);
   } finally {
