@@ -55,6 +55,7 @@ const faults: Row[] = [
   { kind: "truncate" },
   { kind: "garbage" },
   { kind: "delay", ms: 20 },
+  { kind: "twice" },
   { kind: "held", seconds: 3_600 },
 ];
 
