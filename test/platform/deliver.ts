@@ -11,7 +11,7 @@ import { never } from "./support.ts";
 
 const Passed = z.looseObject({});
 
-/** The record is the document. */
+/** The record is the document, but for `unseen`. */
 const through = defineMapping({
   name: "test/through",
   kind: "document",
@@ -21,7 +21,10 @@ const through = defineMapping({
     const { invoiceNumber, externalId, terminalId } = record;
     return String(invoiceNumber ?? externalId ?? terminalId);
   },
-  map: (record) => record,
+  map: (record) => {
+    const { unseen: _, ...document } = record;
+    return document;
+  },
   figures: () => ({ amount: null, gallons: null }),
 });
 

@@ -85,7 +85,8 @@ test("two looks at once, as every flow makes before its first send, end it once"
 describe("a newer version with nothing new for the platform does not hide the draft", () => {
   const twice = async () => {
     const clock = await platform.clock();
-    return delivery(platform.sink("invoices"), clock, [invoice("A")], [`${invoice("A")} `]);
+    const newer = invoice("A").replace("{", '{"unseen":1,');
+    return delivery(platform.sink("invoices"), clock, [invoice("A")], [newer]);
   };
   const issue = async () => {
     const [first] = await control.stored("invoices", "supplier");
