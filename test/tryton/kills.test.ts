@@ -164,7 +164,8 @@ async function killed(site: Site, chances: readonly number[]): Promise<number> {
     const settling = requestsIn(site, "sending", "unknown") > 0 ? SETTLE_MS : 0;
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    await pause(settling + chance * 7_000);
+    // A start inspects what was delivered first, and all sites share one Tryton.
+    await pause(settling + chance * 20_000);
     daemon.kill("SIGKILL");
     const { signal, err } = await daemon.ended;
     expect({ signal, err }).toEqual({ signal: "SIGKILL", err: "" });
