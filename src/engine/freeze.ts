@@ -1,7 +1,7 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
 import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
-import { FuelbridgeError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
+import { FuelbridgeError, Refused } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { canonical, parseExact, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
@@ -11,6 +11,7 @@ import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
+import { referencesBy } from "./references.ts";
 import { mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";
@@ -357,30 +358,13 @@ interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 }
 
-function referencesOf(
-  { store, tables, currency, dayOf }: Engine,
-  { side, flow }: Flow,
-): References {
+function referencesOf(engine: Engine, { side, flow }: Flow): References {
+  const { links, losses } = engine.store;
   const find = (kind: string, id: string): string | null => {
-    const link = store.links.find(kind, side, id);
+    const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
-  return {
-    currency,
-    dayOf,
-    find,
-    wasLost: (id) => store.losses.wasLost(flow, id),
-    counterpart(kind, id) {
-      const other = find(kind, id);
-      if (other === null) throw new WaitsFor(kind, id);
-      return other;
-    },
-    row(table, key) {
-      const row = tables.row(table, key);
-      if (row === null) throw new NotMapped(table, key);
-      return row;
-    },
-  };
+  return { ...referencesBy(engine, find), wasLost: (id) => losses.wasLost(flow, id) };
 }
 
 function kept(number: string, figures: Figures, content: string): Mapped {

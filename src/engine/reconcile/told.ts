@@ -4,7 +4,6 @@
  */
 import { holdingKindOf } from "../../books/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
-import { NotMapped, WaitsFor } from "../../core/errors.ts";
 import type { Fault } from "../../core/fault.ts";
 import type { Holding, HoldingKind } from "../../core/holdings.ts";
 import { parseExact } from "../../core/json.ts";
@@ -13,6 +12,7 @@ import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { faultOf, parsed } from "../freeze.ts";
+import { referencesBy } from "../references.ts";
 import { type Endpoints, type KindPlan, PLATFORM } from "./plan.ts";
 
 export const storeSide = (side: Side): Flow["side"] => (side === "books" ? "erp" : "platform");
@@ -176,30 +176,11 @@ function partnersOf(cases: readonly Case[]): Partners {
 }
 
 /** A record that was not read at all is as the store remembers it. */
-function referencesOf(
-  { store, tables, currency, dayOf }: Engine,
-  flow: Flow,
-  partners: Partners,
-): References {
-  const find = (kind: string, id: string): string | null => {
+function referencesOf(engine: Engine, flow: Flow, partners: Partners): References {
+  return referencesBy(engine, (kind, id) => {
     const known = partners.get(`${sideOf(flow)} ${holdingKindOf(kind)} ${id}`);
     if (known !== undefined) return known;
-    const link = store.links.find(kind, flow.side, id);
+    const link = engine.store.links.find(kind, flow.side, id);
     return link === null ? null : otherId(link, flow.side);
-  };
-  return {
-    currency,
-    dayOf,
-    find,
-    counterpart(kind, id) {
-      const other = find(kind, id);
-      if (other === null) throw new WaitsFor(kind, id);
-      return other;
-    },
-    row(table, key) {
-      const row = tables.row(table, key);
-      if (row === null) throw new NotMapped(table, key);
-      return row;
-    },
-  };
+  });
 }

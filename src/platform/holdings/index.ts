@@ -3,11 +3,11 @@
  * of one that broke off is read again.
  */
 import type { Facts, HoldingKind, Holdings } from "../../core/holdings.ts";
-import { invoiceHoldings, type KindHoldings } from "./invoices.ts";
+import { invoiceHoldings } from "./invoices.ts";
 import { partyHoldings } from "./parties.ts";
 import { paymentHoldings } from "./payments.ts";
 import { priceHoldings } from "./prices.ts";
-import type { Reader } from "./reading.ts";
+import type { KindHoldings, Reader } from "./reading.ts";
 
 export function platformHoldings(reader: Reader): Holdings {
   const shown = new Map<string, Pick<Facts, "number" | "party">>();

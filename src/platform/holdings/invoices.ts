@@ -1,13 +1,10 @@
 /** Invoices we issued and invoices we pay, as the platform shows them now (specification 2.4; part 4, Invoices). */
-import type { Item } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type {
-  Expected,
   Facts,
   FactLine,
   FactTax,
   Holding,
-  HoldingPage,
   HoldingState,
   Scope,
 } from "../../core/holdings.ts";
@@ -17,6 +14,7 @@ import { changeOf } from "../walk.ts";
 import type { PaidSoFar } from "./payments.ts";
 import {
   countOf,
+  type KindHoldings,
   type ListPage,
   type Query,
   type Reader,
@@ -26,13 +24,6 @@ import {
 } from "./reading.ts";
 
 type Kind = "invoice" | "bill";
-
-/** What one kind of holding can tell. */
-export interface KindHoldings {
-  list(scope: Scope, signal: AbortSignal): AsyncIterable<HoldingPage>;
-  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
-  expect(item: Item): Expected;
-}
 
 const PATH = "/invoices";
 const EPOCH = "1970-01-01T00:00:00.000Z";

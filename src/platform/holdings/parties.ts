@@ -4,8 +4,7 @@ import { Connection } from "../contract/connection.ts";
 import { CreateParty } from "../contract/party.ts";
 import { widePages } from "../contract/operation.ts";
 import { changeOf } from "../walk.ts";
-import type { KindHoldings } from "./invoices.ts";
-import { listed, type Reader, recordIn } from "./reading.ts";
+import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./reading.ts";
 
 /**
  * A party is the end of a connection that is not us, whichever way the connection runs; its mark is our ERP's code. The
@@ -35,14 +34,7 @@ export function partyHoldings(reader: Reader): KindHoldings {
   }
 
   return {
-    async *list(_scope, signal) {
-      const { holdings, serverTime, total } = await read(signal);
-      yield { holdings, position: null, total, serverTime };
-    },
-    async get(ids, signal) {
-      const { holdings } = await read(signal);
-      return holdings.filter(({ id }) => ids.includes(id));
-    },
+    ...readWhole(read),
     expect({ document }) {
       const { externalId, name } = CreateParty.parse(document);
       const number = externalId === undefined ? {} : { number: externalId };

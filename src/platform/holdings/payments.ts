@@ -4,8 +4,14 @@ import type { Facts, Holding, HoldingState } from "../../core/holdings.ts";
 import { pages } from "../contract/operation.ts";
 import { Payment, type paymentStatuses } from "../contract/payment.ts";
 import { changeOf } from "../walk.ts";
-import type { KindHoldings } from "./invoices.ts";
-import { listed, type Query, type Reader, recordAt, recordIn } from "./reading.ts";
+import {
+  listed,
+  type Query,
+  type Reader,
+  recordAt,
+  recordIn,
+  type KindHoldings,
+} from "./reading.ts";
 
 type Role = "issuer" | "payer";
 

@@ -4,8 +4,7 @@ import { rackPages } from "../contract/operation.ts";
 import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { changeOf } from "../walk.ts";
-import type { KindHoldings } from "./invoices.ts";
-import { listed, type Reader, recordIn } from "./reading.ts";
+import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./reading.ts";
 
 const Price = BulkRackPrice.shape.prices.element;
 
@@ -35,14 +34,7 @@ export function priceHoldings(reader: Reader): KindHoldings {
   }
 
   return {
-    async *list(_scope, signal) {
-      const { holdings, serverTime, total } = await read(signal);
-      yield { holdings, position: null, total, serverTime };
-    },
-    async get(ids, signal) {
-      const { holdings } = await read(signal);
-      return holdings.filter(({ id }) => ids.includes(id));
-    },
+    ...readWhole(read),
     expect({ document }) {
       const price = Price.parse(document);
       return {

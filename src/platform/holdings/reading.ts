@@ -3,8 +3,10 @@
  * specification leaves open (part 4, P1 and P2: order, the cursor's life, an inclusive bound).
  */
 import { z } from "zod";
+import type { Item } from "../../core/contract.ts";
 import { SourceUnavailable } from "../../core/errors.ts";
 import { parseExact, sliceArray, sliceObject } from "../../core/json.ts";
+import type { Expected, Holding, HoldingPage, Scope } from "../../core/holdings.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
@@ -16,6 +18,13 @@ export interface Reader {
   readonly clock: Clock;
   /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */
   readonly dayOf: (instant: string) => string;
+}
+
+/** What one kind of holding can tell. */
+export interface KindHoldings {
+  list(scope: Scope, signal: AbortSignal): AsyncIterable<HoldingPage>;
+  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  expect(item: Item): Expected;
 }
 
 export type Query = Readonly<Record<string, string>>;
@@ -184,3 +193,18 @@ const stuck = (path: string, how: string): SourceUnavailable =>
   new SourceUnavailable(`The reconciliation's reading of ${path} ${how}.`, {
     next: "Run the reconciliation again; if it stays, report it to the platform's support.",
   });
+
+/** Of a list that cannot be asked for single records: it is read whole each time. */
+export function readWhole(
+  read: (signal: AbortSignal) => Promise<Omit<HoldingPage, "position">>,
+): Pick<KindHoldings, "list" | "get"> {
+  return {
+    async *list(_scope, signal) {
+      yield { ...(await read(signal)), position: null };
+    },
+    async get(ids, signal) {
+      const { holdings } = await read(signal);
+      return holdings.filter(({ id }) => ids.includes(id));
+    },
+  };
+}
