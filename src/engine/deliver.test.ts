@@ -11,6 +11,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
+import { markFile } from "../store/rights.ts";
 import { Daemon } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
 import type { Flow } from "./engine.ts";
@@ -128,11 +129,11 @@ test("what waits for a document of the other side goes by itself too", async () 
 test("nothing is sent when it cannot be written down beside the store, and the process ends", async () => {
   const folder = tempFolder();
   const bench = engineOn(folder);
-  mkdirSync(`${folder}.high-water`);
+  mkdirSync(markFile(folder), { recursive: true });
   const sink = receiver();
   const changes = [bill("INV-1", "1"), bill("INV-2", "1")];
   const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
   await expect(runFlow(bench.engine, flow, signal)).rejects.toThrow(StorageError);
   expect(sink.sent).toEqual([]);
-  rmSync(`${folder}.high-water`, { recursive: true });
+  rmSync(markFile(folder), { recursive: true });
 });

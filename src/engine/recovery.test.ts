@@ -6,6 +6,7 @@ import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { highWater } from "../store/high-water.ts";
 import { migrations } from "../store/migrations.ts";
+import { markFile } from "../store/rights.ts";
 import { openStore } from "../store/store.ts";
 import {
   bill,
@@ -149,7 +150,7 @@ test("after a restore what waits for another document does not go by itself to w
   expect(before.bench.store.questions.quarantine()).toMatchObject([{ code: "waits-for" }]);
   before.bench.store.close();
 
-  rmSync(`${folder}.high-water`);
+  rmSync(markFile(folder));
   const { bench, daemon, office } = twoWays(folder, erp, receiver(), []);
   await daemon.once(signal);
   await office.release("restored", "eva");
@@ -160,7 +161,7 @@ test("after a restore what waits for another document does not go by itself to w
 test("all that was sent is in the mark once the work rests, and the first of a burst before it leaves", async () => {
   const folder = tempFolder();
   const bench = engineOn(folder);
-  const mark = () => JSON.parse(readFileSync(`${folder}.high-water`, "utf8")) as { audit: number };
+  const mark = () => JSON.parse(readFileSync(markFile(folder), "utf8")) as { audit: number };
   const marks: number[] = [];
   const sink = receiver();
   const send = sink.send.bind(sink);
@@ -184,10 +185,10 @@ test("all that was sent is in the mark once the work rests, and the first of a b
 });
 
 test.each([
-  ["lost its mark", (folder: string) => rmSync(`${folder}.high-water`), "is missing"],
+  ["lost its mark", (folder: string) => rmSync(markFile(folder)), "is missing"],
   [
     "has a damaged mark",
-    (folder: string) => writeFileSync(`${folder}.high-water`, "?"),
+    (folder: string) => writeFileSync(markFile(folder), "?"),
     "cannot be read",
   ],
   ["was replaced by an empty one", (folder: string) => rmSync(file(folder)), "another store sent"],
@@ -235,15 +236,15 @@ test("a process that ends between its first commit and the first mark leaves no 
   const folder = tempFolder();
   const database = new Database(":memory:");
   for (const sql of migrations) database.exec(sql);
-  const sent = highWater(database, `${folder}.high-water`);
+  const sent = highWater(database, folder);
   database
     .prepare("insert into audit (at_ms, event, detail) values (0, 'send', 'POST /invoices')")
     .run();
   sent.leaving(0);
   // Nothing was told of the commit: the process has ended.
-  expect(highWater(database, `${folder}.high-water`).restored()).toBeNull();
-  rmSync(`${folder}.high-water`);
-  expect(highWater(database, `${folder}.high-water`).restored()).toContain("is missing");
+  expect(highWater(database, folder).restored()).toBeNull();
+  rmSync(markFile(folder));
+  expect(highWater(database, folder).restored()).toContain("is missing");
 });
 
 test("a copy from before the first send beside a mark of later sends is a restored store", async () => {

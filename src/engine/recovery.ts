@@ -23,7 +23,6 @@ export function watchForRestore(engine: Engine): void {
   });
 }
 
-const NEW_STORE = "this store is new";
 const DAY_MS = 24 * 3_600_000;
 
 /**
@@ -35,24 +34,28 @@ export async function acquaint(
   engine: Engine,
   signal: AbortSignal,
 ): Promise<SourceUnavailable | null> {
-  const { store, clock, knowsUs } = engine;
-  const stop = store.journal.breakers().find(({ breaker }) => breaker === RESTORED);
+  const { store, clock, knowsUs = async () => null } = engine;
+  const isStopped = inRecovery(engine);
+  if (isStopped ? !isUnfounded(engine) : hasHistory(engine)) return null;
+  const lift = (because: string): void => {
+    if (!isStopped) return;
+    store.transaction(() => store.journal.release(RESTORED, because, clock.now().wallMs));
+  };
   if (isFirstStart(engine)) {
-    if (stop?.message.startsWith(NEW_STORE))
-      store.transaction(() =>
-        store.journal.release(RESTORED, "firstStart in the configuration", clock.now().wallMs),
-      );
+    lift("firstStart in the configuration");
     return null;
   }
-  if (knowsUs === undefined || stop !== undefined || hasHistory(engine)) return null;
   try {
     const what = await knowsUs(signal);
-    if (what === null) return null;
+    if (what === null) {
+      lift("nothing was ever sent from here, and the platform knows nothing of this company");
+      return null;
+    }
     store.transaction(() =>
       trip(engine, {
         breaker: RESTORED,
         scope: "everything that is sent",
-        detail: `${NEW_STORE}, but the platform already has ${what} of this company: was the store lost? It reads and looks, and sends nothing`,
+        detail: `this store is new, but the platform already has ${what} of this company: was the store lost? It reads and looks, and sends nothing`,
         next: `If fuelbridge has never worked for this company: set firstStart: ${dayNow(engine)} in the configuration and start it again. If its store was lost: put its backup back. Without one, put exports back to be read again, have every flow run, look at the quarantine, then \`fuelbridge release restored\`.`,
       }),
     );
@@ -62,6 +65,12 @@ export async function acquaint(
     throw error;
   }
 }
+
+/**
+ * The stop of a store that never sent anything and has no mark that says otherwise: it was made by {@link acquaint}, or
+ * before ADR 0024, when a mark could not be written and was then called missing.
+ */
+const isUnfounded = ({ store }: Engine): boolean => store.restored() === null && !store.everSent();
 
 /** It has sent something, is linked with something, or a person has released it before. */
 const hasHistory = ({ store }: Engine): boolean =>

@@ -9,14 +9,15 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   statfsSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { EnvironmentError, StorageError } from "../core/errors.ts";
 import { migrations } from "./migrations.ts";
+import { handOver, makeFolder, thisUser } from "./rights.ts";
 
 const OLDEST_SQLITE = "3.51.3";
 const FREE_BYTES_MIN = 256 * 1024 * 1024;
@@ -25,14 +26,15 @@ const WAL_PAGES = 1_000;
 
 /** @throws EnvironmentError when another process holds the file. @throws StorageError when it cannot be trusted. */
 export function openDatabase(path: string): Database.Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   return guarded(path, () => {
     const existed = existsSync(path);
     const database = new Database(path, { timeout: 2_000 });
     try {
       configure(database, path);
       migrate(database, path, existed);
-      if (process.platform !== "win32") chmodSync(path, 0o600);
+      if (!existed) handOver(path);
+      onlyForOwner(path);
       return database;
     } catch (error) {
       database.close();
@@ -61,12 +63,15 @@ export function told(path: string, error: unknown): unknown {
     );
   if (FATAL.test(error.code))
     return new StorageError(
-      `The store ${path} cannot be written or read safely: ${error.message} (${error.code}).`,
-      "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
+      `The store ${path} cannot be written or read safely by user ${thisUser()}: ${error.message} (${error.code}).`,
+      CHECK_DISK,
       error,
     );
   return error;
 }
+
+const CHECK_DISK =
+  "Check free space, the owner and the rights of the files, and the disk, then start again: nothing that was confirmed is lost.";
 
 const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
 
@@ -76,7 +81,7 @@ const FATAL = /^SQLITE_(FULL|IOERR|CORRUPT|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
  */
 export function growLog(path: string): void {
   const log = `${path}-wal`;
-  try {
+  onDisk(log, () => {
     const file = openSync(log, "r+");
     try {
       const { size } = fstatSync(file);
@@ -86,10 +91,17 @@ export function growLog(path: string): void {
     } finally {
       closeSync(file);
     }
+  });
+}
+
+/** @throws StorageError for what the file system refuses */
+function onDisk<T>(path: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     throw new StorageError(
-      `The log of commits ${log} cannot be written: ${(error as Error).message}.`,
-      "Check free space, permissions and the disk, then start again: nothing that was confirmed is lost.",
+      `${path} cannot be written by user ${thisUser()}: ${(error as Error).message}.`,
+      CHECK_DISK,
       error,
     );
   }
@@ -97,13 +109,19 @@ export function growLog(path: string): void {
 
 /** @throws StorageError when the disk is so full that an outcome might not be recorded. */
 export function assertSpace(path: string): void {
-  const { bavail, bsize } = statfsSync(dirname(path));
+  const { bavail, bsize } = onDisk(path, () => statfsSync(dirname(path)));
   const free = bavail * bsize;
   if (free < FREE_BYTES_MIN)
     throw new StorageError(
       `Only ${Math.floor(free / 1024 / 1024)} MB are free where the store ${path} is; 256 MB are needed to send safely.`,
       "Free some space and start again; nothing was sent and nothing is lost.",
     );
+}
+
+/** Of a file that belongs to another user who lets us write, that user decides. */
+function onlyForOwner(path: string): void {
+  const { uid } = statSync(path);
+  if (uid === process.getuid?.()) chmodSync(path, 0o600);
 }
 
 function configure(database: Database.Database, path: string): void {

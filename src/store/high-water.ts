@@ -1,14 +1,27 @@
 /**
- * How far sending had got, in a file of its own beside the store: `state.high-water` beside the folder `state`. It is
- * made durable before the first byte of a request leaves, while many leave every tenth of a second, and is no part of a
- * backup. A store that is older than this mark was restored, and does not know what was sent since (reliability 2.10).
- * A store that has sent nothing has no mark, and needs none: what has sent is told by the audit, which keeps every send.
+ * How far sending had got, in a file of its own: `no-backup/high-water` in the state folder. It is made durable before
+ * the first byte of a request leaves, while many leave every tenth of a second. A backup leaves it out. A store that is
+ * older than its mark was restored, and does not know what was sent since (reliability 2.10); so was one whose mark is a
+ * copy: the mark names its own file (ADR 0024). A store that has sent nothing has no mark, and needs none: what has sent
+ * is told by the audit, which keeps every send.
  */
 import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { StorageError } from "../core/errors.ts";
-import { closeSync, constants, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { handOver, makeFolder, markFile, thisUser } from "./rights.ts";
 
 interface Mark {
   /** Which store sent. */
@@ -19,12 +32,24 @@ interface Mark {
   readonly at: string;
 }
 
+interface ReadMark extends Mark {
+  /** It was written into another file than the one that it was read from. */
+  readonly copied: boolean;
+}
+
+/** A file as its file system knows it. `born`: ns since 1970; null where that is not known. */
+interface FileIdentity {
+  readonly inode: string;
+  readonly born: string | null;
+}
+
 /** No backup is taken and put back within this time. */
 const EVERY_MS = 100;
 /** One write within a disk's sector: it is there whole or not at all. */
 const LENGTH = 256;
 
-export function highWater(database: Database.Database, path: string) {
+/** @throws StorageError when the mark cannot be read, or one from an older layout cannot be taken over */
+export function highWater(database: Database.Database, folder: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
   const everSent = database
@@ -36,29 +61,37 @@ export function highWater(database: Database.Database, path: string) {
   const lastAt = database
     .prepare<[], number>("select at_ms from audit order by audit desc limit 1")
     .pluck();
+  const path = markFile(folder);
+  let file: number | null = null;
+  takeOver(database, folder, put);
   const marked = readMark(path);
   const lost = (): boolean => known !== undefined && everSent.get() === 1;
   let why = compared(marked, store, head.get() as number, lost);
   let isFirst = marked === null;
   let leavingMs: number | null = null;
-  let file: number | null = null;
   let writtenMs = -Infinity;
+
+  /** The mark, and which file it is in. */
+  function put(mark: Mark | "unreadable"): void {
+    if (file === null) makeFolder(dirname(path));
+    try {
+      file ??= opened(path);
+      const text = mark === "unreadable" ? mark : textOf(mark, identityOf(file));
+      writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
+      fdatasyncSync(file);
+    } catch (error) {
+      throw new StorageError(
+        `How far sending had got cannot be written down in ${path} by user ${thisUser()}: ${(error as Error).message}.`,
+        `Let the user that runs fuelbridge own ${dirname(path)} and what is in it, check the disk, then start again: nothing was sent.`,
+        error,
+      );
+    }
+  }
 
   function write(atMs: number, audit = head.get() as number): void {
     // Until the next one is written.
     const at = new Date(atMs + EVERY_MS).toISOString();
-    const mark = { store, audit, at };
-    try {
-      file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      writeSync(file, `${JSON.stringify(mark satisfies Mark).padEnd(LENGTH - 1)}\n`, 0);
-      fdatasyncSync(file);
-    } catch (error) {
-      throw new StorageError(
-        `How far sending had got cannot be written down in ${path}: ${(error as Error).message}.`,
-        `Let this user write in ${dirname(path)}, check the disk, then start again: nothing was sent.`,
-        error,
-      );
-    }
+    put({ store, audit, at });
     isFirst = false;
     writtenMs = performance.now();
     leavingMs = null;
@@ -74,8 +107,11 @@ export function highWater(database: Database.Database, path: string) {
   return {
     /** Why this store does not know all that was sent; null when it does. */
     restored: (): string | null => why,
-    /** Until when was sent from here before this start, ISO 8601 UTC. */
-    until: (): string | null => (marked === null || marked === "unreadable" ? null : marked.at),
+    /** Has a request ever been sent from here? Reads the audit. */
+    everSent: (): boolean => everSent.get() === 1,
+    /** Until when was sent from here before this start, ISO 8601 UTC. A copy does not know. */
+    until: (): string | null =>
+      marked === null || marked === "unreadable" || marked.copied ? null : marked.at,
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
       // A process that ends between its first commit and its first mark must not look like one whose mark was deleted.
@@ -104,7 +140,7 @@ export function highWater(database: Database.Database, path: string) {
 }
 
 function compared(
-  mark: Mark | null | "unreadable",
+  mark: ReadMark | null | "unreadable",
   store: string,
   head: number,
   lost: () => boolean,
@@ -112,18 +148,98 @@ function compared(
   if (mark === "unreadable") return "the record of how far sending had got cannot be read";
   if (mark === null) return lost() ? "the record of how far sending had got is missing" : null;
   if (mark.store !== store) return `another store sent from here until ${mark.at}`;
-  return mark.audit > head
-    ? `it is older than what was sent until ${mark.at}: it was restored from a backup`
+  if (mark.audit > head)
+    return `it is older than what was sent until ${mark.at}: it was restored from a backup`;
+  return mark.copied
+    ? `the record of how far sending had got is a copy, made after ${mark.at}: the state folder was restored from a backup, or moved from another disk`
     : null;
 }
 
-function readMark(path: string): Mark | null | "unreadable" {
+/**
+ * Before ADR 0024 the mark was beside the state folder. It counts once: later it would be older than a backup that was
+ * put back. It is removed where this user may.
+ */
+function takeOver(
+  database: Database.Database,
+  folder: string,
+  put: (mark: Mark | "unreadable") => void,
+): void {
+  const isOver = database.prepare("select mark_inside from identity").pluck().get() === 1;
+  if (isOver) return;
+  const beside = `${folder}.high-water`;
+  const mark = existsSync(markFile(folder)) ? null : readMark(beside);
+  if (mark !== null) put(mark);
+  database.prepare("update identity set mark_inside = 1").run();
   try {
-    const { store, audit, at } = JSON.parse(readFileSync(path, "utf8")) as Partial<Mark>;
-    return typeof store === "string" && typeof audit === "number" && typeof at === "string"
-      ? { store, audit, at }
-      : "unreadable";
-  } catch (error) {
-    return (error as { code?: unknown }).code === "ENOENT" ? null : "unreadable";
+    rmSync(beside, { force: true });
+  } catch {
+    // Nobody reads it any more.
   }
+}
+
+/** @throws StorageError when it is there and this user may not read it */
+function readMark(path: string): ReadMark | "unreadable" | null {
+  let text: string;
+  let file: FileIdentity;
+  try {
+    const opened = openSync(path, constants.O_RDONLY);
+    try {
+      text = readFileSync(opened, "utf8");
+      file = identityOf(opened);
+    } finally {
+      closeSync(opened);
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    if (code !== "EACCES" && code !== "EPERM") return "unreadable";
+    throw new StorageError(
+      `The record of how far sending had got, ${path}, cannot be read by user ${thisUser()}: ${message}.`,
+      "Let the user that runs fuelbridge own it, then start again.",
+      error,
+    );
+  }
+  return parsed(text, file);
+}
+
+function parsed(text: string, file: FileIdentity): ReadMark | "unreadable" {
+  try {
+    const { store, audit, at, inode, born } = JSON.parse(text) as Partial<Mark & FileIdentity>;
+    if (typeof store !== "string" || typeof audit !== "number" || typeof at !== "string")
+      return "unreadable";
+    // One from before ADR 0024 names no file.
+    const isOther = inode !== undefined && inode !== file.inode;
+    const isYounger = typeof born === "string" && file.born !== null && born !== file.born;
+    return { store, audit, at, copied: isOther || isYounger };
+  } catch {
+    return "unreadable";
+  }
+}
+
+const textOf = ({ store, audit, at }: Mark, file: FileIdentity): string =>
+  JSON.stringify({ store, audit, at, ...file });
+
+function opened(path: string): number {
+  const isNew = !existsSync(path);
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  if (isNew) handOver(path);
+  return file;
+}
+
+/**
+ * Neither changes when the owner or the rights of a file do. Inode numbers are used again, so that the birth time is
+ * what tells a copy; where the system tells none, or tells another time for it, the inode alone counts.
+ */
+function identityOf(file: number): FileIdentity {
+  const { ino, birthtimeNs } = fstatSync(file, { bigint: true });
+  return {
+    inode: String(ino),
+    born: tellsBirth() && birthtimeNs > 0n ? String(birthtimeNs) : null,
+  };
+}
+
+/** A system without `statx` gives the time of the last change of a file for that of its birth. */
+function tellsBirth(): boolean {
+  const { birthtimeNs, ctimeNs } = statSync(process.execPath, { bigint: true });
+  return birthtimeNs !== ctimeNs;
 }

@@ -250,6 +250,15 @@ export const migrations: readonly string[] = [
     amount text
   ) strict;
   `,
+  `
+  -- 1: the mark of how far sending had got is inside the state folder, and one beside it counts no more (ADR 0024).
+  alter table identity add column mark_inside integer not null default 0 check (mark_inside in (0, 1));
+
+  -- Whose store this is; null until a daemon first opens it (ADR 0025).
+  alter table identity add column company text;
+  alter table identity add column platform text;
+  alter table identity add column environment text;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

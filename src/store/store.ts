@@ -1,5 +1,4 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
-import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
 import { causes } from "./causes.ts";
@@ -16,6 +15,7 @@ import { lots } from "./lots.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
 import { unfinished } from "./unfinished.ts";
@@ -41,6 +41,8 @@ export interface Store extends ReturnType<typeof rooms> {
    * when it knows.
    */
   restored(): string | null;
+  /** Has a request ever been sent from here? Reads the audit. */
+  everSent(): boolean;
   /** Until when the store that sent here had sent, ISO 8601 UTC; null when nobody knows. */
   sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
@@ -50,9 +52,9 @@ export interface Store extends ReturnType<typeof rooms> {
 
 /** Opens (or makes) the store in a folder. @throws EnvironmentError, StorageError */
 export function openStore(folder: string): Store {
-  const path = join(folder, "fuelbridge.sqlite");
+  const path = storeFile(folder);
   const database = openDatabase(path);
-  const sent = guarded(path, () => highWater(database, `${folder}.high-water`));
+  const sent = guarded(path, () => highWater(database, folder));
   let lookedMs = -Infinity;
   const all = rooms(database, (atMs) => {
     if (performance.now() - lookedMs >= SPACE_EVERY_MS) {
@@ -84,6 +86,7 @@ export function openStore(folder: string): Store {
     transaction,
     together: grouped(commit),
     restored: () => sent.restored(),
+    everSent: () => sent.everSent(),
     sentUntil: () => sent.until(),
     acknowledge: (atMs) => sent.acknowledge(atMs),
     rest: () => {

@@ -3,12 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder of the test's own, removed when it ends with what a store in it keeps beside it. */
+/** A folder of the test's own, removed when it ends. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-"));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-    rmSync(`${folder}.high-water`, { force: true });
-  });
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,0 +1,149 @@
+/** The mark of how far sending had got: where it is, what a copy of it means, and what an older layout leaves (ADR 0024). */
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { testClock } from "../../test/support/clock.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { watchForRestore } from "../engine/recovery.ts";
+import { faultOfState, markFile, storeFile } from "./rights.ts";
+import { openStore } from "./store.ts";
+
+const signal = new AbortController().signal;
+
+/** A daemon delivers these. Returns how many stand as delivered, and the stops. */
+async function work(folder: string, ...numbers: string[]) {
+  const bench = engineOn(folder, testClock(Date.now()));
+  const changes = numbers.map((number) => bill(number, "10.00"));
+  const source = pagesOf([{ changes, position: numbers.length }]);
+  const flow = bench.flow({ sink: receiver(), source });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  const delivered = bench.store.deliveries.counts(flow.flow).get("delivered") ?? 0;
+  const stops = bench.store.journal.breakers().map(({ breaker }) => breaker);
+  bench.store.close();
+  return { delivered, stops };
+}
+
+function opened(folder: string) {
+  const store = openStore(folder);
+  const said = { restored: store.restored(), until: store.sentUntil() };
+  store.close();
+  return said;
+}
+
+const stateIn = (folder: string): string => join(folder, "state");
+const beside = (state: string): string => `${state}.high-water`;
+
+/** As a version before ADR 0024 left it. */
+function toOldLayout(state: string): void {
+  const { store, audit, at } = JSON.parse(readFileSync(markFile(state), "utf8")) as Record<
+    string,
+    unknown
+  >;
+  writeFileSync(beside(state), `${JSON.stringify({ store, audit, at }).padEnd(255)}\n`);
+  rmSync(dirname(markFile(state)), { recursive: true });
+  const database = new Database(storeFile(state));
+  database.exec("update identity set mark_inside = 0");
+  database.close();
+}
+
+test("everything that is written lies inside the state folder, the mark in no-backup", async () => {
+  const folder = tempFolder();
+  await work(stateIn(folder), "INV-1");
+  expect(existsSync(join(stateIn(folder), "no-backup", "high-water"))).toBe(true);
+  expect(existsSync(beside(stateIn(folder)))).toBe(false);
+});
+
+test("a mark beside the folder is taken over once and removed; one that comes back counts no more", async () => {
+  const state = stateIn(tempFolder());
+  await work(state, "INV-1");
+  toOldLayout(state);
+  const old = readFileSync(beside(state), "utf8");
+  expect(opened(state).restored).toBeNull();
+  expect([existsSync(beside(state)), existsSync(markFile(state))]).toEqual([false, true]);
+  expect(await work(state, "INV-2")).toEqual({ delivered: 2, stops: [] });
+
+  // A backup without no-backup is put back beside a mark that could not be removed.
+  writeFileSync(beside(state), old);
+  rmSync(dirname(markFile(state)), { recursive: true });
+  expect(opened(state).restored).toContain("is missing");
+});
+
+test("an old mark of another store, or one that cannot be read, means restored after it was taken over too", async () => {
+  for (const [harm, sentence] of [
+    [(text: string) => text.replace(/"store":"[^"]*"/, '"store":"another"'), "another store sent"],
+    [() => "?", "cannot be read"],
+  ] as const) {
+    const state = stateIn(tempFolder());
+    await work(state, "INV-1");
+    toOldLayout(state);
+    writeFileSync(beside(state), harm(readFileSync(beside(state), "utf8")));
+    expect(opened(state).restored).toContain(sentence);
+    expect(opened(state).restored).toContain(sentence);
+  }
+});
+
+test("a whole folder that was copied, or put back in its place with its mark, is a restored store", async () => {
+  const folder = tempFolder();
+  const state = stateIn(folder);
+  await work(state, "INV-1");
+  cpSync(state, join(folder, "backup"), { recursive: true, preserveTimestamps: true });
+  await work(state, "INV-2");
+
+  rmSync(state, { recursive: true });
+  cpSync(join(folder, "backup"), state, { recursive: true, preserveTimestamps: true });
+  // What was sent after the backup is unknown, so until when is not known either.
+  expect(opened(state)).toEqual({ restored: expect.stringContaining("is a copy"), until: null });
+  expect((await work(state)).stops).toEqual(["restored"]);
+});
+
+test("chown, chmod, a rename of the folder and a restart leave the mark what it is", async () => {
+  const folder = tempFolder();
+  const state = stateIn(folder);
+  await work(state, "INV-1");
+  const moved = join(folder, "moved");
+  renameSync(state, moved);
+  chmodSync(markFile(moved), 0o640);
+  if (process.getuid?.() === 0) chownSync(markFile(moved), 12_345, 12_345);
+  expect(opened(moved).restored).toBeNull();
+  expect(await work(moved, "INV-2")).toEqual({ delivered: 2, stops: [] });
+});
+
+test("a store whose mark could never be written, stopped as restored by an older version, sends after the update", async () => {
+  const state = stateIn(tempFolder());
+  const bench = engineOn(state, testClock(Date.now()));
+  const store = { ...bench.store, restored: () => "the record of how far sending had got is missing" };
+  watchForRestore({ ...bench.engine, store });
+  bench.store.close();
+  expect(await work(state, "INV-1")).toEqual({ delivered: 1, stops: [] });
+});
+
+test("a store that sent and has no mark stays stopped until a person releases it", async () => {
+  const state = stateIn(tempFolder());
+  await work(state, "INV-1");
+  rmSync(dirname(markFile(state)), { recursive: true });
+  expect((await work(state)).stops).toEqual(["restored"]);
+  expect((await work(state)).stops).toEqual(["restored"]);
+});
+
+test("a state folder that can be made or written has no fault, and looking makes nothing", () => {
+  const folder = tempFolder();
+  expect(faultOfState(join(folder, "a", "b"))).toBeNull();
+  expect(existsSync(join(folder, "a"))).toBe(false);
+  mkdirSync(join(folder, "a"));
+  writeFileSync(join(folder, "file"), "");
+  expect(faultOfState(join(folder, "a"))).toBeNull();
+  expect(faultOfState(join(folder, "file", "b"))).toMatchObject({ code: "state-not-writable" });
+});
