@@ -10,7 +10,11 @@ export function check(program: Command): void {
   configured(
     addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
       const config = await loadConfiguration(file);
-      const { openTables } = await import("../config/crossref.ts");
+      const [{ openTables }, { expectState }] = await Promise.all([
+        import("../config/crossref.ts"),
+        import("./state.ts"),
+      ]);
+      expectState(config);
       const tables = openTables(config.crossReferences).check();
       return { data: summary(config, tables), text: inWords(config, tables) };
     }),

@@ -3,7 +3,7 @@ import { monthAt } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import type { Config, FlowConfig } from "../config/config.ts";
+import { type Config, type FlowConfig, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
@@ -47,9 +47,10 @@ export async function composeDaemon(
   log: Logger,
   progress?: (flow: string) => void,
 ): Promise<Composed> {
-  const { hurry, close, ...held } = await open(config, (event, details) => {
+  const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
-  });
+  };
+  const { hurry, close, ...held } = await open(config, note, "claim");
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
     return signal;
@@ -86,16 +87,21 @@ export async function composeDaemon(
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const { hurry: _, close, ...held } = await open(config, () => {}, carriersWithin);
+  const { hurry: _, close, ...held } = await open(config, () => {}, "expect", carriersWithin);
   // What people decide here may make a restored store look newer than it is.
   watchForRestore(held.engine);
   const office = storeOffice({ ...held, daemon: null, version, startedAt: new Date() });
   return { office, close };
 }
 
-async function open(config: Config, note: Engine["note"], carriersOf = openCarriers) {
+async function open(
+  config: Config,
+  note: Engine["note"],
+  own: "claim" | "expect",
+  carriersOf = openCarriers,
+) {
   const clock = systemClock();
-  const store = openStore(config.state);
+  const store = openOwn(config, own, clock.now().wallMs);
   const spending = ledger(store);
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
@@ -150,6 +156,21 @@ async function open(config: Config, note: Engine["note"], carriersOf = openCarri
     return { engine, flows, auditor, month, governor, trouble, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
+    store.close();
+    throw error;
+  }
+}
+
+/**
+ * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.
+ * @throws ConfigurationError when it belongs to another company, platform or environment
+ */
+function openOwn(config: Config, own: "claim" | "expect", atMs: number): Store {
+  const store = openStore(config.state);
+  try {
+    store.transaction(() => store.binding[own](ownerOf(config), atMs));
+    return store;
+  } catch (error) {
     store.close();
     throw error;
   }

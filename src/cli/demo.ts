@@ -13,7 +13,7 @@ import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
-import { dropExports, root, startPlatform, type World } from "./demo/world.ts";
+import { dropExports, PLATFORM, root, startPlatform, type World } from "./demo/world.ts";
 import { inStep } from "../engine/daemon.ts";
 import { exitCodes } from "../core/errors.ts";
 
@@ -75,7 +75,8 @@ async function withDaemon<Result>(
   const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
   // The demo's platform has a month of this company before fuelbridge first works with it.
   const firstStart = calendarOf(config.timeZone)(new Date().toISOString());
-  const composed = await composeDaemon({ ...config, firstStart }, log);
+  const platform = { ...config.platform, knownAs: PLATFORM };
+  const composed = await composeDaemon({ ...config, firstStart, platform }, log);
   const stopper = new AbortController();
   const both = AbortSignal.any([signal, stopper.signal]);
   try {

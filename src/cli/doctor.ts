@@ -32,10 +32,13 @@ export function doctor(program: Command): void {
       "does everything hold that synchronising needs? (asks the platform and the ERP)",
       async ({ file }) => {
         const config = await loadConfiguration(file);
+        const { examineState } = await import("./state.ts");
+        const state = { endpoint: "fuelbridge", ...examineState(config) };
         const counting = countingIn(file);
-        const { result, exitCode } = await untilSignal((signal) =>
+        const { result: endpoints, exitCode } = await untilSignal((signal) =>
           examineAll(config, counting.governor, signal),
         );
+        const result = [state, ...endpoints];
         const right = result.every(({ fault }) => fault === null);
         const requests = counting.requests();
         return {

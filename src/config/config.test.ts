@@ -105,6 +105,8 @@ test("a good configuration comes out complete", () => {
     log: { level: "debug" },
     platform: {
       url: "https://api.example.com/v1/public",
+      knownAs: "https://api.example.com/v1/public",
+      formerUrls: [],
       environment: "live",
       apiKey: KEY,
       auth: "bearer",

@@ -48,6 +48,10 @@ export interface Config {
 interface PlatformConfig {
   /** Without a slash at its end. */
   readonly url: string;
+  /** The address that the store is bound to: `url`, unless only this process has the platform elsewhere. */
+  readonly knownAs: string;
+  /** Where the same platform was before. */
+  readonly formerUrls: readonly string[];
   readonly environment: "live" | "test";
   readonly apiKey: string;
   readonly auth: "bearer" | "x-api-key";
@@ -56,6 +60,14 @@ interface PlatformConfig {
   readonly settleMs: number | null;
   readonly budget: Budget;
 }
+
+/** Whose store the configuration's is (store/binding.ts). */
+export const ownerOf = ({ company, platform }: Config) => ({
+  company,
+  platform: platform.knownAs,
+  environment: platform.environment,
+  formerUrls: platform.formerUrls,
+});
 
 /** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */
 export function loadConfig(path: string, known: Known): Config {
@@ -84,7 +96,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     reconcile,
     state: resolve(folder, settings.state),
     firstStart: settings.firstStart === "" ? null : settings.firstStart,
-    platform: { ...platform, overlapMs: overlap, settleMs: settle ?? null },
+    platform: { ...platform, knownAs: platform.url, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),
     queue: queueOf(settings.queue),
     flows: Object.entries(settings.flows).map(([name, flow]) => flowOf(name, flow)),

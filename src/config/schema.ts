@@ -54,15 +54,23 @@ const budget = z.strictObject({
     .describe("What a purpose may use of the month at most: audit, in percent."),
 });
 
+const address = z
+  .string()
+  .superRefine((text, context) => {
+    const message = faultOfUrl(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  })
+  .transform((text) => text.replace(/\/+$/, ""));
+
 const platform = z.strictObject({
-  url: z
-    .string()
-    .superRefine((text, context) => {
-      const message = faultOfUrl(text);
-      if (message !== null) context.addIssue({ code: "custom", message });
-    })
-    .transform((text) => text.replace(/\/+$/, ""))
-    .describe("The address of the API, for example https://api.example.com/v1/public."),
+  url: address.describe("The address of the API, for example https://api.example.com/v1/public."),
+  formerUrls: z
+    .array(address)
+    .default([])
+    .describe(
+      "Addresses at which the same platform was before. The store belongs to one platform, and another address is " +
+        "refused unless the one before stands here.",
+    ),
   environment: z
     .enum(["live", "test"])
     .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),

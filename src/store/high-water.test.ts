@@ -124,7 +124,10 @@ test("chown, chmod, a rename of the folder and a restart leave the mark what it 
 test("a store whose mark could never be written, stopped as restored by an older version, sends after the update", async () => {
   const state = stateIn(tempFolder());
   const bench = engineOn(state, testClock(Date.now()));
-  const store = { ...bench.store, restored: () => "the record of how far sending had got is missing" };
+  const store = {
+    ...bench.store,
+    restored: () => "the record of how far sending had got is missing",
+  };
   watchForRestore({ ...bench.engine, store });
   bench.store.close();
   expect(await work(state, "INV-1")).toEqual({ delivered: 1, stops: [] });

@@ -1,6 +1,7 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
+import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
 import { disagreements } from "./disagreements.ts";
 import { deliveries } from "./deliveries.ts";
@@ -56,7 +57,7 @@ export function openStore(folder: string): Store {
   const database = openDatabase(path);
   const sent = guarded(path, () => highWater(database, folder));
   let lookedMs = -Infinity;
-  const all = rooms(database, (atMs) => {
+  const all = rooms(database, folder, (atMs) => {
     if (performance.now() - lookedMs >= SPACE_EVERY_MS) {
       assertSpace(path);
       lookedMs = performance.now();
@@ -101,8 +102,9 @@ export function openStore(folder: string): Store {
   };
 }
 
-function rooms(database: Database.Database, leaving: (atMs: number) => void) {
+function rooms(database: Database.Database, folder: string, leaving: (atMs: number) => void) {
   return {
+    binding: binding(database, folder),
     flows: flows(database),
     intake: intake(database),
     deliveries: deliveries(database),

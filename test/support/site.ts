@@ -2,12 +2,14 @@
  * A site of the test's own: the shipped demo configuration, the ERP's folders with its exports, and a platform. All of
  * it lies in one folder, so a site can be copied; fuelbridge works on it as the program that people start.
  */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { dropExports, root, type World } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
+import { markFile, storeFile } from "../../src/store/rights.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";
 import { fuelbridge, type Running, type Said } from "./site-program.ts";
@@ -96,7 +98,18 @@ export async function openSite(folder: string): Promise<Site> {
 export async function copyOf(template: string): Promise<Site> {
   const folder = join(tempFolder(), "site");
   cpSync(template, folder, { recursive: true, preserveTimestamps: true });
+  settleIn(join(demoOf(folder), "state"));
   return endingWithTest(await openSite(folder));
+}
+
+/** A copied store is taken for a restored one, and belongs to the platform at its old port: neither is what is tested. */
+export function settleIn(state: string): void {
+  const database = new Database(storeFile(state));
+  database.exec("update identity set platform = null, mark_inside = 0");
+  database.close();
+  const mark = JSON.parse(readFileSync(markFile(state), "utf8")) as object;
+  writeFileSync(`${state}.high-water`, JSON.stringify({ ...mark, inode: undefined, born: null }));
+  rmSync(markFile(state));
 }
 
 /** Laid out and not yet run: there is work in hand. It ends with the test. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
 import { tempFolder } from "../support/folder.ts";
+import { settleIn } from "../support/site.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
@@ -69,6 +70,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
   async function inStep(): Promise<Site> {
     const folder = join(tempFolder(), "site");
     cpSync(template, folder, { recursive: true, preserveTimestamps: true });
+    settleIn(join(folder, "var", "tryton", "state"));
     const books = server.copy(`story${++copies}`);
     books.restore(keptBooks);
     const site = await openSite(folder, books);

@@ -23,6 +23,8 @@ const EXPORTS = [
 ];
 /** The port that config/demo.yaml falls back to, so that commands beside the demo find the platform. */
 const PORT = 8085;
+/** The demo's platform, whatever port it has got: the address in config/demo.yaml, which the demo's store is bound to. */
+export const PLATFORM = `http://127.0.0.1:${PORT}/v1/public`;
 
 export interface World {
   readonly url: string;
