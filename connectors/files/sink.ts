@@ -4,7 +4,7 @@
  * the staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
  */
 import { hash } from "node:crypto";
-import { constants, mkdirSync, writeFileSync } from "node:fs";
+import { constants, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { access, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
@@ -56,7 +56,10 @@ export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
   "supplier-invoices": "file.supplier-invoice.deliver",
 };
 
-/** Folders that are missing are created here; one that cannot be is reported by {@link checkSinks}. */
+/**
+ * Folders that are missing are created here. Where that fails it is tried again before each document, whose trouble is
+ * then that one and not the missing folder that follows from it.
+ */
 export function openSinks(
   sinks: Readonly<Record<string, SinkConfig>>,
   folder: string,
@@ -64,8 +67,8 @@ export function openSinks(
 ): Record<string, Sink> {
   return Object.fromEntries(
     Object.entries(sinks).map(([name, config]) => {
-      createFolders(resolve(folder, config.folder), surroundings);
-      return [name, fileSink(config, folder, surroundings)];
+      const folders = makingFolders(resolve(folder, config.folder), surroundings);
+      return [name, fileSink(config, folder, surroundings, folders)];
     }),
   );
 }
@@ -90,7 +93,12 @@ export async function checkSinks(
   }
 }
 
-function fileSink(config: SinkConfig, folder: string, surroundings: Surroundings): Sink {
+function fileSink(
+  config: SinkConfig,
+  folder: string,
+  surroundings: Surroundings,
+  expectFolders: () => void,
+): Sink {
   const writing = writingOf(config, surroundings);
   const where = (request: Outgoing) => {
     const final = resolve(folder, request.target);
@@ -114,6 +122,7 @@ function fileSink(config: SinkConfig, folder: string, surroundings: Surroundings
 
     async prepare(request) {
       const { staging, part } = where(request);
+      expectFolders();
       try {
         // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
         if (request.firstSentAt !== null && !(await exists(part))) return;
@@ -205,15 +214,34 @@ const stagingOf = (target: string): string => `${target}.staging`;
 /** In the staging folder: since when it is this folder, by our clock. */
 const MARK = ".since";
 
-function createFolders(target: string, surroundings: Surroundings): void {
+/**
+ * Makes the folders. Returns what makes them where they could not be made before, and says why they cannot.
+ * A folder that was there and is gone is not made anew: the share that it is on may be missing.
+ */
+function makingFolders(target: string, surroundings: Surroundings): () => void {
+  let isMade = false;
+  const make = (): void => {
+    if (isMade) return;
+    try {
+      mkdirSync(target, { recursive: true });
+      mkdirSync(stagingOf(target), { recursive: true });
+      const mark = join(stagingOf(target), MARK);
+      if (!existsSync(mark))
+        writeFileSync(mark, surroundings.now().toISOString(), { flag: "wx" });
+    } catch (error) {
+      throw unavailable(error, `cannot create ${target} or ${stagingOf(target)}`);
+    }
+    isMade = true;
+  };
   try {
-    mkdirSync(target, { recursive: true });
-    mkdirSync(stagingOf(target), { recursive: true });
-    writeFileSync(join(stagingOf(target), MARK), surroundings.now().toISOString(), { flag: "wx" });
+    make();
   } catch (error) {
-    const { code, detail } = troubleOf(error);
-    if (code !== "EEXIST") surroundings.note("folder not created", { folder: target, detail });
+    surroundings.note("folder not created", {
+      folder: target,
+      detail: (error as Error).message,
+    });
   }
+  return make;
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,21 +1,71 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
+import { existsSync } from "node:fs";
+import { serveAdmin } from "../console/admin.ts";
+import { readingOffice } from "../console/reading.ts";
 import { remoteOffice } from "../console/remote.ts";
+import { addressFile } from "../console/wire.ts";
+import type { Config } from "../config/config.ts";
+import { StoreInUse } from "../core/errors.ts";
 import type { Office } from "../report/office.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 
+/** How often a store that is held is tried; each takes two seconds. */
+const TRIES = 3;
+
+/**
+ * `long`: the words after `fuelbridge` of a command that takes long; others can look while it holds the store.
+ * @throws StoreInUse when a process holds the store that answers nobody
+ */
 export async function ask<Result>(
   file: string,
   question: (office: Office) => Promise<Result>,
+  long?: string,
 ): Promise<Result> {
   const config = await loadConfiguration(file);
-  const remote = await remoteOffice(config.state);
-  if (remote !== null) return question(remote);
-  const { openOffice } = await load.compose();
-  const opened = await openOffice(config);
+  const { office, close } = await officeOf(config);
   try {
-    return await question(opened.office);
+    if (long === undefined || close === null) return await question(office);
+    return await answering(config, office, long, () => question(office));
   } finally {
-    await opened.close();
+    await close?.();
+  }
+}
+
+/** While `work` goes on, other commands can ask this process what is stored. */
+export async function answering<Result>(
+  { state, secrets }: Config,
+  office: Office,
+  command: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const admin = await serveAdmin({
+    office: readingOffice(office, command),
+    port: 0,
+    state,
+    secrets,
+  });
+  try {
+    return await work();
+  } finally {
+    await admin.close();
+  }
+}
+
+/** `close`: null for the office of another process. */
+async function officeOf(
+  config: Config,
+): Promise<{ office: Office; close: (() => Promise<void>) | null }> {
+  for (let tries = 1; ; tries++) {
+    const isSilent = existsSync(addressFile(config.state));
+    const remote = await remoteOffice(config.state);
+    if (remote !== null) return { office: remote, close: null };
+    try {
+      const { openOffice } = await load.compose();
+      return await openOffice(config);
+    } catch (error) {
+      // A process that has just opened the store answers soon; one that ends lets go of it.
+      if (!(error instanceof StoreInUse) || isSilent || tries === TRIES) throw error;
+    }
   }
 }

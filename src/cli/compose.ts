@@ -2,7 +2,8 @@
 import { monthAt } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, StoreInUse } from "../core/errors.ts";
+import { holderOf } from "../console/remote.ts";
 import { type Config, type FlowConfig, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
@@ -101,7 +102,7 @@ async function open(
   carriersOf = openCarriers,
 ) {
   const clock = systemClock();
-  const store = openOwn(config, own, clock.now().wallMs);
+  const store = await openOwn(config, own, clock.now().wallMs);
   const spending = ledger(store);
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
@@ -165,14 +166,29 @@ async function open(
  * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.
  * @throws ConfigurationError when it belongs to another company, platform or environment
  */
-function openOwn(config: Config, own: "claim" | "expect", atMs: number): Store {
-  const store = openStore(config.state);
+async function openOwn(config: Config, own: "claim" | "expect", atMs: number): Promise<Store> {
+  const store = await openNamed(config.state);
   try {
     store.transaction(() => store.binding[own](ownerOf(config), atMs));
     return store;
   } catch (error) {
     store.close();
     throw error;
+  }
+}
+
+/** @throws StoreInUse that names the process, where it answers */
+async function openNamed(state: string): Promise<Store> {
+  try {
+    return openStore(state);
+  } catch (error) {
+    const holder = error instanceof StoreInUse ? await holderOf(state) : null;
+    if (holder === null) throw error;
+    throw new StoreInUse(
+      `The store in ${state} is in use by process ${holder}.`,
+      `Only one process may work on a store. \`fuelbridge status\` asks it; stop it or wait until it has ended.`,
+      error,
+    );
   }
 }
 

@@ -14,7 +14,7 @@ import { untilSignal } from "./signals.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
 import { dropExports, PLATFORM, root, startPlatform, type World } from "./demo/world.ts";
-import { inStep } from "../engine/daemon.ts";
+import { outOfStep } from "../engine/in-step.ts";
 import { exitCodes } from "../core/errors.ts";
 
 export interface DemoOptions {
@@ -140,7 +140,9 @@ async function untilLooked(
       ({ lastRunAt, state }) =>
         state !== "running" && lastRunAt !== null && Date.parse(lastRunAt) >= sinceMs,
     );
-    if (looked && inStep(engine, daemon.flows)) return true;
+    // A stop is told at the end; what nothing stops is waited for.
+    const isLeft = outOfStep(engine, daemon.flows, []).some(({ held }) => !held);
+    if (looked && !isLeft) return true;
     await engine.clock.pause(100, signal);
   }
   return false;
@@ -154,7 +156,9 @@ function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, fold
       "",
       summary(status, sides, seconds),
       "",
-      equal
+      equal && status.outOfStep.length > 0
+        ? `Both sides hold the same after ${seconds.toFixed(1)} s, but are not in step: fuelbridge status says why.`
+        : equal
         ? changed
           ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
           : "Nothing has changed: both sides were in step already, and nothing was written."

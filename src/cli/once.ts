@@ -1,41 +1,56 @@
 import type { Command } from "commander";
 import { exitCodes } from "../core/errors.ts";
+import type { Reason } from "../engine/in-step.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 import { untilSignal } from "./signals.ts";
-import { waits } from "./status.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 export function once(program: Command): void {
   configured(
     addCommand(program, "once", "every flow, until nothing is left to do", async ({ file }) => {
       const config = await loadConfiguration(file);
-      const [{ openLog }, { composeDaemon }] = await Promise.all([
+      const [{ openLog }, { composeDaemon }, { answering }] = await Promise.all([
         import("../log.ts"),
         load.compose(),
+        import("./ask.ts"),
       ]);
       const log = openLog({ level: config.log.level, secrets: config.secrets, to: "stderr" });
       const { result, exitCode } = await untilSignal(async (signal) => {
         const daemon = await composeDaemon(config, log);
         try {
-          const { inStep } = await daemon.once(signal);
-          const { flows } = await daemon.office.status();
-          return { inStep, waiting: flows.filter((flow) => flow.waits !== null) };
+          await answering(config, daemon.office, "once", () => daemon.once(signal));
+          return await daemon.office.status();
         } finally {
           await daemon.close();
         }
       });
-      const { inStep, waiting } = result;
-      const said = inStep ? "In step." : "Not in step: fuelbridge status says what is missing.";
+      const { outOfStep, flows } = result;
+      const waiting = flows.flatMap(({ name, waits }) => (waits === null ? [] : [[name, waits]]));
+      // What is paused, or not due yet, was not to be done.
+      const isDone = outOfStep.every(({ held }) => held);
       return {
         data: {
-          inStep,
-          waits: Object.fromEntries(waiting.map(({ name, waits }) => [name, waits])),
+          inStep: outOfStep.length === 0,
+          outOfStep,
+          waits: Object.fromEntries(waiting) as object,
         },
-        text: [said, ...waits(waiting)].join("\n"),
-        exitCode: exitCode ?? (inStep ? exitCodes.ok : exitCodes.runtime),
+        text: inWords(outOfStep),
+        exitCode: exitCode ?? (isDone ? exitCodes.ok : exitCodes.runtime),
       };
     }),
   );
+}
+
+function inWords(reasons: readonly Reason[]): string {
+  if (reasons.length === 0) return "In step.";
+  const isDone = reasons.every(({ held }) => held);
+  return [
+    isDone ? "Nothing is left to do now, but both sides are not in step:" : "Not in step:",
+    ...reasons.flatMap(({ flow, message, next }) => [
+      `  ${flow === null ? "" : `${flow}: `}${message}`,
+      `    ${next}`,
+    ]),
+  ].join("\n");
 }

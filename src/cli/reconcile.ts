@@ -6,7 +6,7 @@ import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
-import type { ReconcileCost } from "../report/office.ts";
+import type { Office, ReconcileCost } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured, type Given, thisUser } from "./command.ts";
 import { counted, table } from "./table.ts";
@@ -24,10 +24,11 @@ export function reconcile(program: Command): void {
       async ({ file, options, json }) => {
         const { from = null, to = null, flow = null, journal } = options;
         const asked = { from, to, flow, by: thisUser() };
-        const report = await ask(file, async (office) => {
+        const reconciled = async (office: Office): Promise<Report> => {
           process.stderr.write(inWords(await office.reconcileCost(asked)));
           return office.reconcile(asked);
-        });
+        };
+        const report = await ask(file, reconciled, "reconcile");
         const written = journal === undefined ? [] : writeJournals(report, journal);
         return {
           data: json ? report : null,

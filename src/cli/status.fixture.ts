@@ -6,6 +6,7 @@ export const STATUS: Status = {
   company: "bluebonnet",
   environment: "live",
   daemon: { pid: 7, startedAt: "2026-11-21T07:00:00.000Z" },
+  outOfStep: [],
   healthy: false,
   flows: [
     {

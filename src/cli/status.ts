@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { FlowStatus, Status } from "../report/office.ts";
+import type { ReasonCode } from "../engine/in-step.ts";
 import { ask } from "./ask.ts";
 import { durationText } from "../config/duration.ts";
 import { stretchText } from "./budget.ts";
@@ -21,7 +22,8 @@ function inWords(status: Status): string {
     `${status.company} (${status.environment}): ${headline(status)}`,
     daemon === null
       ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
-      : `The daemon runs since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
+      : `${daemon.command === undefined ? "The daemon runs" : `"fuelbridge ${daemon.command}" works`} since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
+    step(status),
     ...clock(status),
     ...month(requests),
     "",
@@ -45,6 +47,31 @@ function headline({ healthy, daemon }: Status): string {
   return daemon === null ? "nothing is wrong, but nothing runs" : "all is well";
 }
 
+/** What each of the reasons means is told below, under its own heading. */
+function step({ outOfStep }: Status): string {
+  if (outOfStep.length === 0) return "In step, as of the last look of each flow.";
+  const groups = Map.groupBy(outOfStep, ({ code }) => code);
+  const said = [...groups].map(([code, alike]) => {
+    const flows = alike.flatMap(({ flow, count }) =>
+      flow === null ? [] : [count === null ? flow : `${flow} (${count})`],
+    );
+    const shown = flows.slice(0, NAMED).join(", ");
+    const others = flows.length - NAMED;
+    if (flows.length === 0) return WORDS[code];
+    return `${WORDS[code]}: ${shown}${others > 0 ? ` and ${counted(others, "other flow")}` : ""}`;
+  });
+  return `Not in step. ${said.join("; ")}.`;
+}
+
+const WORDS: Readonly<Record<ReasonCode, string>> = {
+  stopped: "stopped",
+  "never-read": "never read",
+  unread: "not read",
+  pending: "not delivered yet",
+  paused: "paused",
+  waits: "waiting for payments",
+};
+
 function clock({ clockJump }: Status): string[] {
   if (clockJump === null) return [];
   const { at, byMs } = clockJump;
@@ -63,10 +90,11 @@ function month({ month, used, perMonth, forecast }: Status["requests"]): string[
 }
 
 function flows({ flows, daemon }: Status): string {
+  const isLooking = daemon !== null && daemon.command === undefined;
   const rows = flows.map((flow) => [
     flow.name,
     flow.state,
-    instant(daemon === null || LOOKLESS.has(flow.state) ? null : flow.nextDueAt),
+    instant(isLooking && !LOOKLESS.has(flow.state) ? flow.nextDueAt : null),
     String(flow.received),
     String(flow.delivered),
     String(flow.pending),
@@ -115,7 +143,7 @@ function agreement({ flows, reconciliation }: Status): string[] {
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
 
 /** Nobody need do anything about them. */
-export const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>
+const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>
   flows.flatMap(({ name, waits }) =>
     waits === null
       ? []

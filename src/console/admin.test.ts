@@ -25,6 +25,7 @@ const STATUS: Status = {
   company: "bluebonnet",
   environment: "live",
   daemon: { pid: 1, startedAt: "2026-11-21T07:00:00.000Z" },
+  outOfStep: [],
   healthy: true,
   flows: [],
   stops: [],

@@ -34,6 +34,12 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
   };
 }
 
+/** The process that answers for this store; null when none does. */
+export async function holderOf(stateFolder: string): Promise<number | null> {
+  const address = readAddress(stateFolder);
+  return address !== null && (await answers(address)) ? address.pid : null;
+}
+
 function readAddress(stateFolder: string): Address | null {
   try {
     return Address.parse(JSON.parse(readFileSync(addressFile(stateFolder), "utf8")));

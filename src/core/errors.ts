@@ -50,6 +50,9 @@ export class EnvironmentError extends FuelbridgeError {
   }
 }
 
+/** Another process holds the store. */
+export class StoreInUse extends EnvironmentError {}
+
 /** The store cannot be trusted to keep what it is given. The process ends (reliability 2.5). */
 export class StorageError extends FuelbridgeError {
   constructor(message: string, next: string, cause?: unknown) {

@@ -6,6 +6,7 @@ import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { outOfStep } from "./in-step.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
 import { acquaint, watchForRestore } from "./recovery.ts";
 import { push, type Ran, recover, runFlow } from "./run.ts";
@@ -91,7 +92,10 @@ export class Daemon {
     if (this.#fatal !== null) throw this.#fatal;
   }
 
-  /** Runs every flow until nothing more can go now. @throws FuelbridgeError */
+  /**
+   * Runs every flow until nothing more can go now. `inStep`: nothing is left that a machine could do; what is paused or
+   * waits for payments does not count ({@link outOfStep} names it). @throws FuelbridgeError
+   */
   async once(signal: AbortSignal): Promise<{ inStep: boolean }> {
     const { clock } = this.#engine;
     const active = this.#lanes.filter(({ flow }) => !flow.paused);
@@ -110,7 +114,7 @@ export class Daemon {
       if (wakes.length === 0 || next > Math.min(giveUp.monoMs, end.monoMs)) break;
       await clock.pause(Math.max(next - clock.now().monoMs, 1), signal);
     }
-    return { inStep: inStep(this.#engine, flows) };
+    return { inStep: outOfStep(this.#engine, flows).every(({ held }) => held) };
   }
 
   /** Makes a flow due at once. */
@@ -263,20 +267,3 @@ const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
   trouble: null,
   waitMs: null,
 };
-
-/** Every walk went through, and nothing is pending or under way. What waits for a person does not count. */
-export function inStep(engine: Engine, flows: readonly Flow[]): boolean {
-  const rows = flows.map(({ name }) => engine.store.flows.find(name));
-  const walked = rows.every(
-    (row) => row !== null && row.last_run_ms !== null && row.last_error === null,
-  );
-  return walked && unsettled(engine, flows) === 0;
-}
-
-/** Documents that are still to be settled by machine. */
-function unsettled({ store }: Engine, flows: readonly Flow[]): number {
-  return flows.reduce((sum, { flow }) => {
-    const pending = store.deliveries.counts(flow).get("pending") ?? 0;
-    return sum + pending + store.requests.openCount(flow);
-  }, 0);
-}

@@ -3,6 +3,7 @@
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
 import type { Day } from "../core/holdings.ts";
+import type { Reason } from "../engine/in-step.ts";
 import type { Report } from "../reconcile/report.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
@@ -65,12 +66,23 @@ export interface Decision {
   readonly receiverId?: string;
 }
 
+/** The process that works on the store. */
+export interface RunningDaemon {
+  readonly pid: number;
+  /** ISO 8601 UTC */
+  readonly startedAt: string;
+  /** Left out: it is `fuelbridge run`. */
+  readonly command?: string;
+}
+
 export interface Status {
   readonly version: string;
   readonly company: string;
   readonly environment: "live" | "test";
   /** Null when no daemon runs. */
-  readonly daemon: { readonly pid: number; readonly startedAt: string } | null;
+  readonly daemon: RunningDaemon | null;
+  /** Why both sides are not in step, as far as the store knows; empty: they are. */
+  readonly outOfStep: readonly Reason[];
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
    * person, the sides have no confirmed difference, and the month has requests left.

@@ -2,6 +2,7 @@
 import { type Governor, PAUSED, usualBudget } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
+import { outOfStep } from "../engine/in-step.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { released, unread } from "../engine/recovery.ts";
@@ -196,6 +197,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
         ({ lastError, quarantined }) =>
           (lastError === null || waitsForBudget(lastError.message)) && quarantined === 0,
       ),
+    outOfStep: outOfStep(engine, flows, stops),
     flows: states,
     stops,
     reconciliation,

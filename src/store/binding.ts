@@ -5,7 +5,7 @@
 import Database from "better-sqlite3";
 import { existsSync } from "node:fs";
 import { ConfigurationError } from "../core/errors.ts";
-import { journal } from "./journal.ts";
+import type { journal } from "./journal.ts";
 import { storeFile } from "./rights.ts";
 
 /** What a configuration says of itself. */
@@ -27,12 +27,15 @@ interface Bound {
 
 const READ = "select company, platform, environment from identity";
 
-export function binding(database: Database.Database, folder: string) {
+export function binding(
+  database: Database.Database,
+  folder: string,
+  told: ReturnType<typeof journal>,
+) {
   const read = database.prepare<[], Bound>(READ);
   const bind = database.prepare<Bound>(
     "update identity set company = :company, platform = :platform, environment = :environment",
   );
-  const { audit } = journal(database);
 
   return {
     /** A store that nobody has yet is anybody's. Inside a transaction. @throws ConfigurationError for another owner */
@@ -51,7 +54,7 @@ export function binding(database: Database.Database, folder: string) {
       bind.run({ company, platform, environment });
       const from = before?.platform ?? null;
       if (from !== null && from !== platform)
-        audit(atMs, { event: "platform moved", detail: `from ${from} to ${platform}` });
+        told.audit(atMs, { event: "platform moved", detail: `from ${from} to ${platform}` });
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { EnvironmentError, StorageError } from "../core/errors.ts";
+import { StorageError, StoreInUse } from "../core/errors.ts";
 import { migrations } from "./migrations.ts";
 import { handOver, makeFolder, thisUser } from "./rights.ts";
 
@@ -24,7 +24,7 @@ const FREE_BYTES_MIN = 256 * 1024 * 1024;
 const PAGE_BYTES = 8_192;
 const WAL_PAGES = 1_000;
 
-/** @throws EnvironmentError when another process holds the file. @throws StorageError when it cannot be trusted. */
+/** @throws StoreInUse when another process holds the file. @throws StorageError when it cannot be trusted. */
 export function openDatabase(path: string): Database.Database {
   makeFolder(dirname(path));
   return guarded(path, () => {
@@ -56,7 +56,7 @@ export function guarded<T>(path: string, work: () => T): T {
 export function told(path: string, error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   if (error.code.startsWith("SQLITE_BUSY"))
-    return new EnvironmentError(
+    return new StoreInUse(
       `The store ${path} is in use by another fuelbridge process.`,
       "Only one daemon may work on a store. Ask the running one (`fuelbridge status`), or stop it first.",
       error,

@@ -103,8 +103,9 @@ export function openStore(folder: string): Store {
 }
 
 function rooms(database: Database.Database, folder: string, leaving: (atMs: number) => void) {
+  const told = journal(database);
   return {
-    binding: binding(database, folder),
+    binding: binding(database, folder, told),
     flows: flows(database),
     intake: intake(database),
     deliveries: deliveries(database),
@@ -117,7 +118,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     unfinished: unfinished(database),
     waits: waits(database),
     links: links(database),
-    journal: journal(database),
+    journal: told,
     questions: questions(database),
     sweeps: sweeps(database),
     remembered: remembered(database),

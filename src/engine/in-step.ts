@@ -1,0 +1,112 @@
+/** Are both sides in step, as far as this store knows, and if not, why: the one answer for `once`, `status` and the demo. */
+import type { Engine, Flow } from "./engine.ts";
+
+/** One thing that keeps both sides from being in step. What waits for a person in the quarantine is not among them. */
+export interface Reason {
+  /** Stable: what scripts look for. */
+  readonly code: ReasonCode;
+  /** Null: it concerns more than one flow. */
+  readonly flow: string | null;
+  /** How many documents, or whatever else is counted; null: it is not counted. */
+  readonly count: number | null;
+  readonly message: string;
+  /** What to do about it. */
+  readonly next: string;
+  /** A machine can do nothing about it now: somebody has paused it, or it is not due yet. */
+  readonly held: boolean;
+}
+
+export type ReasonCode = "stopped" | "never-read" | "unread" | "pending" | "paused" | "waits";
+
+/** One kind of reason, looked for in one flow. */
+type Look = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
+
+/** Whatever else keeps a flow from being in step is one more of these. */
+const looks: readonly Look[] = [unread, pending, paused, waiting];
+
+/** Empty: in step. `stops`: those that stand, by default the store's. */
+export function outOfStep(
+  engine: Engine,
+  flows: readonly Flow[],
+  stops: readonly StandingStop[] = engine.store.journal.breakers(),
+): Reason[] {
+  return [
+    ...stops.map((stop) => ({ ...stopped(stop), flow: null })),
+    ...flows.flatMap((flow) =>
+      looks.flatMap((look) => {
+        const reason = look(engine, flow);
+        return reason === null ? [] : [{ ...reason, flow: flow.name }];
+      }),
+    ),
+  ];
+}
+
+interface StandingStop {
+  readonly breaker: string;
+  readonly scope: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+const stopped = ({ breaker, scope, message, next }: StandingStop): Omit<Reason, "flow"> => ({
+  code: "stopped",
+  count: null,
+  message: `stopped (${breaker}, ${scope}): ${message}`,
+  next,
+  held: false,
+});
+
+function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Look> {
+  const row = store.flows.find(name);
+  if (paused) return null;
+  if (row === null || row.last_run_ms === null)
+    return {
+      code: "never-read",
+      count: null,
+      message: "its source was never read",
+      next: "Start `fuelbridge run`, or `fuelbridge once`.",
+      held: false,
+    };
+  if (row.last_error === null) return null;
+  const { last_error: message, last_error_next: next } = row;
+  return { code: "unread", count: null, message, next: next ?? "", held: false };
+}
+
+function pending({ store }: Engine, { flow }: Flow): ReturnType<Look> {
+  const counts = store.deliveries.counts(flow);
+  const notSent = counts.get("pending") ?? 0;
+  const requests = store.requests.openCount(flow);
+  if (notSent + requests === 0) return null;
+  const count = notSent + (counts.get("frozen") ?? 0) || requests;
+  return {
+    code: "pending",
+    count,
+    message: `${count === 1 ? "1 document is" : `${count} documents are`} not delivered yet`,
+    next: "They go by themselves while `fuelbridge run` works, once nothing named here stops them.",
+    held: false,
+  };
+}
+
+function paused(_: Engine, flow: Flow): ReturnType<Look> {
+  if (!flow.paused) return null;
+  return {
+    code: "paused",
+    count: null,
+    message: "paused in the configuration: nothing is read or sent",
+    next: "Remove paused: true from this flow to go on.",
+    held: true,
+  };
+}
+
+function waiting({ store }: Engine, { flow }: Flow): ReturnType<Look> {
+  const waits = store.waits.ofFlow(flow);
+  if (waits === null) return null;
+  const { count, untilMs } = waits;
+  return {
+    code: "waits",
+    count,
+    message: `${count === 1 ? "1 document waits" : `${count} documents wait`} for payments, until ${new Date(untilMs).toISOString()} at the latest`,
+    next: "Nobody need do anything: what is not paid by then is settled as one.",
+    held: true,
+  };
+}
