@@ -67,7 +67,11 @@ function claimed(done) {
       rmSync(CLAIM, { force: true });
       return false;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      if (error.code !== "EEXIST")
+        return fail(
+          `The dependencies cannot be installed in ${root}: ${error.message}.`,
+          "Run `node src/launch.mjs --version` there once as a user who may write to that folder.",
+        );
     }
     if (!holderIsAlive()) rmSync(CLAIM, { force: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);

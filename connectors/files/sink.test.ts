@@ -1,4 +1,14 @@
-import { mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -188,6 +198,29 @@ describe("a disk that fails", () => {
     open();
     await expect(checkSinks({ books: config() }, folder)).rejects.toThrow(SourceUnavailable);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "a folder that may not be made: the trouble is the missing right, not the missing folder, and goes with it",
+    async () => {
+      await chmod(folder, 0o755);
+      process.seteuid?.(12_345);
+      try {
+        const sink = open();
+        const outgoing = request(sink, [item(invoice())]);
+        for (const _ of [1, 2])
+          await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(
+            /cannot create .*invoices.*EACCES/,
+          );
+        process.seteuid?.(0);
+        await chown(folder, 12_345, 12_345);
+        process.seteuid?.(12_345);
+        await sink.prepare?.(outgoing, signal);
+        expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+      } finally {
+        process.seteuid?.(0);
+      }
+    },
+  );
 
   test("a link in the staging folder is not written through", async () => {
     const sink = open();

@@ -226,8 +226,7 @@ function makingFolders(target: string, surroundings: Surroundings): () => void {
       mkdirSync(target, { recursive: true });
       mkdirSync(stagingOf(target), { recursive: true });
       const mark = join(stagingOf(target), MARK);
-      if (!existsSync(mark))
-        writeFileSync(mark, surroundings.now().toISOString(), { flag: "wx" });
+      if (!existsSync(mark)) writeFileSync(mark, surroundings.now().toISOString(), { flag: "wx" });
     } catch (error) {
       throw unavailable(error, `cannot create ${target} or ${stagingOf(target)}`);
     }

@@ -61,6 +61,8 @@ function explain(error: unknown, command: string): Complaint & { exitCode: numbe
       next: `"${["fuelbridge", command, "--help"].filter(Boolean).join(" ")}" lists what can be given.`,
       exitCode: exitCodes.configuration,
     };
+  const system = systemFault(error);
+  if (system !== null) return { ...system, message };
   if (hasNext(error))
     return { code: "refused", message, next: scrub(error.next), exitCode: exitCodes.runtime };
   return {
@@ -70,6 +72,27 @@ function explain(error: unknown, command: string): Complaint & { exitCode: numbe
     exitCode: exitCodes.runtime,
   };
 }
+
+/** What a file system or the database refused where nobody expected it: still no fault of ours. */
+function systemFault(error: unknown): (Omit<Complaint, "message"> & { exitCode: number }) | null {
+  const { code = "" } = error as { code?: unknown };
+  if (!(error instanceof Error) || typeof code !== "string") return null;
+  const known = Object.entries(SYSTEM).find(([codes]) => new RegExp(`^(${codes})`).test(code));
+  return known === undefined ? null : known[1];
+}
+
+const SYSTEM: Readonly<Record<string, Omit<Complaint, "message"> & { exitCode: number }>> = {
+  "EACCES$|EPERM$|EROFS$": {
+    code: "environment",
+    next: "Give the user of this command that right, or give the command as the user that runs fuelbridge.",
+    exitCode: exitCodes.environment,
+  },
+  "ENOSPC$|EDQUOT$|EFBIG$|EIO$|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)": {
+    code: "storage",
+    next: "Check free space, the rights of the files, and the disk, then start again: nothing that was confirmed is lost.",
+    exitCode: exitCodes.storage,
+  },
+};
 
 /** An OfficeError or SourceUnavailable: it says itself what to do. */
 const hasNext = (error: unknown): error is Error & { next: string } =>

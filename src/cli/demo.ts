@@ -159,10 +159,10 @@ function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, fold
       equal && status.outOfStep.length > 0
         ? `Both sides hold the same after ${seconds.toFixed(1)} s, but are not in step: fuelbridge status says why.`
         : equal
-        ? changed
-          ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
-          : "Nothing has changed: both sides were in step already, and nothing was written."
-        : "NOT in step: the totals above differ.",
+          ? changed
+            ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
+            : "Nothing has changed: both sides were in step already, and nothing was written."
+          : "NOT in step: the totals above differ.",
       `${status.requests.used} requests to the platform this month, ${memory} MB of memory.`,
       "",
       whereToLook(folder, status),

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Ignore } from "../books/compare.ts";
 import type { Budget } from "../core/budget.ts";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { Check, type EndpointConfig, type Known } from "./check.ts";
 import { readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
@@ -107,6 +107,13 @@ function readText(path: string, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "EACCES" || code === "EPERM")
+      throw new EnvironmentError(
+        `The configuration ${path} cannot be read by this user (${code}).`,
+        "Give this user the right to read the file and to enter its folders, or give the command as the user that runs fuelbridge.",
+        error,
+      );
     throw new ConfigurationError(
       `The configuration ${path} cannot be read (${causeOf(error)}).`,
       "Name another one with --config FILE, or start from config/example.yaml (UTF-8).",

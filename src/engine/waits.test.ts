@@ -7,6 +7,7 @@ import { trace } from "../report/trace.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
+import { outOfStep } from "./in-step.ts";
 
 const signal = new AbortController().signal;
 const HOUR = 3_600_000;
@@ -108,6 +109,7 @@ test("an invoice that comes as paid waits for its payments, and is looked at whe
   const until = bench.clock.now().wallMs + WAIT_MS;
   expect(await once()).toEqual({ inStep: true });
   expect(waits()).toEqual({ count: 2, untilMs: until });
+  expect(outOfStep(bench.engine, [flow])).toMatchObject([{ code: "waits", count: 2, held: true }]);
   expect(trace(bench.store, "INV-1").map(({ event, detail }) => [event, detail])).toContainEqual([
     "waits",
     "for what settles it, until 2026-11-22T14:00:00.000Z at the latest",

@@ -1,0 +1,58 @@
+/** `fuelbridge once` while it works and when it ends: what other commands may do beside it, and what it says. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { layOut } from "../../test/support/site.ts";
+import { fuelbridge, until } from "../../test/support/site-program.ts";
+
+const SLOW = 180_000;
+
+/** A platform that takes requests and answers none. */
+async function silentPlatform(): Promise<{ url: string; asked: () => number }> {
+  let asked = 0;
+  const server = createServer(() => asked++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1/public`, asked: () => asked };
+}
+
+test(
+  "status, trace and quarantine list answer beside a running once; what writes is refused and names the process",
+  async () => {
+    const folder = tempFolder();
+    layOut(folder);
+    const platform = await silentPlatform();
+    writeFileSync(join(folder, "var", "demo", "api-key"), "svc_live_none", { mode: 0o600 });
+    const config = join(folder, "config", "demo.yaml");
+    const env = { FUELBRIDGE_PLATFORM_URL: platform.url };
+    const start = (...args: string[]) => fuelbridge([...args, "--config", config], env);
+    const once = start("once");
+    await until("a request", () => platform.asked() > 0);
+
+    const [status, json, list, trace, retry, other] = await Promise.all(
+      [["status"], ["status", "--json"], ["quarantine", "list"], ["trace", "X-1"]]
+        .concat([["quarantine", "retry", "all"], ["once"]])
+        .map((args) => start(...args).ended),
+    );
+    expect(status).toMatchObject({ code: 0, err: "" });
+    expect(status?.out).toContain(`"fuelbridge once" works since `);
+    expect(status?.out).toContain(`(process ${once.pid}).`);
+    expect(JSON.parse(json?.out ?? "")).toMatchObject({
+      data: { daemon: { pid: once.pid, command: "once" } },
+    });
+    expect(list).toMatchObject({ code: 0, out: "Nothing is in quarantine.\n" });
+    expect(trace?.err).toContain("Nothing is known about X-1.");
+    expect(retry).toMatchObject({ code: 1, out: "" });
+    expect(retry?.err).toContain(`"fuelbridge once" (process ${once.pid}) works on the store`);
+    expect(other).toMatchObject({ code: 3, out: "" });
+    expect(other?.err).toContain(`in use by process ${once.pid}`);
+    once.kill("SIGKILL");
+    await once.ended;
+  },
+  SLOW,
+);
