@@ -71,6 +71,11 @@ const drop = defineConnector({
   },
 });
 
+const MAPPINGS = [
+  { name: "drop/orders", kind: "order", reads: "platform.orders", writes: "drop.order" },
+  { name: "drop/customers", kind: "customer", reads: "drop.party", writes: "platform.customers" },
+];
+
 const withUrl = (url: string): string => GOOD.replace("https://api.example.com/v1/public/", url);
 
 function setup() {
@@ -81,7 +86,7 @@ function setup() {
     return loadConfig(file, {
       env: { KEY, PASSWORD, REDIS_PASSWORD, ...env },
       connectors: [drop],
-      mappings: [{ name: "drop/orders" }, { name: "drop/customers" }],
+      mappings: MAPPINGS,
       platform: { sources: ["orders", "invoices"], sinks: ["customers"] },
     });
   };

@@ -148,7 +148,7 @@ export function environmentOf(key: string): "live" | "test" | null {
 function faultBy(schema: z.ZodType, answer: string): string | null {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return null;
-  const [found] = explainIssues(parsed.error.issues, answer, toJsonSchema(schema));
+  const [found] = explainIssues(parsed.error.issues, answer, toJsonSchema(schema), () => null);
   if (found === undefined) return `${shown(answer)} is not possible here`;
   return `${found.message}. ${found.remedy}`.replace(/\.$/, "");
 }
