@@ -225,8 +225,19 @@ function inWords(
       .flatMap((one) => [...resultOf(one, config), ""]),
     "Start it with",
     "",
-    `  fuelbridge run --config ${config}`,
+    `  ${startOf(config)}`,
   ].join("\n");
+}
+
+const UNITS = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
+
+/** Where the package is installed, the service; else the command. */
+function startOf(config: string): string {
+  const service =
+    config === "/etc/fuelbridge/fuelbridge.yaml" &&
+    existsSync("/run/systemd/system") &&
+    UNITS.some((folder) => existsSync(join(folder, "fuelbridge.service")));
+  return service ? "systemctl enable --now fuelbridge" : `fuelbridge run --config ${config}`;
 }
 
 const resultOf = ({ command, code, said }: Looked, config: string): string[] =>

@@ -16,6 +16,8 @@ export interface Tables {
    * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
    */
   row(table: string, key: string): Readonly<Record<string, string>> | null;
+  /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
+  rows(table: string): readonly LinedRow[];
   /** Changes whenever a table does: what was not mapped may be now. */
   version(): string;
   /** Reads every table there is, and says what is wrong in each. @throws ConfigurationError for a folder that cannot be listed */
@@ -38,14 +40,18 @@ export interface TableFault extends Complaint {
   readonly line: number;
 }
 
-type Row = Readonly<Record<string, string>>;
+export interface LinedRow {
+  readonly row: Readonly<Record<string, string>>;
+  readonly line: number;
+}
+
 interface Read {
   readonly state: string;
   readonly table: Table;
 }
 interface Table {
   readonly report: TableReport;
-  readonly rows: ReadonlyMap<string, Row>;
+  readonly rows: ReadonlyMap<string, LinedRow>;
   /** False: its bytes could not be had, which may be otherwise the next time. */
   readonly read: boolean;
 }
@@ -72,13 +78,16 @@ export function openTables(folder: string): Tables {
     return table;
   }
 
+  function rowsOf(name: string): ReadonlyMap<string, LinedRow> {
+    const table = tableOf(name);
+    if (table === null) return new Map();
+    if (table.report.faults.length > 0) throw refusalOf(table.report);
+    return table.rows;
+  }
+
   return {
-    row(name, key) {
-      const table = tableOf(name);
-      if (table === null) return null;
-      if (table.report.faults.length > 0) throw refusalOf(table.report);
-      return table.rows.get(key) ?? null;
-    },
+    row: (name, key) => rowsOf(name).get(key)?.row ?? null,
+    rows: (name) => [...rowsOf(name).values()],
     version() {
       const hash = createHash("sha256");
       for (const name of names()) {
@@ -107,7 +116,7 @@ function listed(folder: string): string[] {
 }
 
 function readTable(name: string, file: string): Table {
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, LinedRow>();
   const report = { name, file, columns: [], rows: 0, separator: "," };
   const text = textOf(file);
   if (typeof text !== "string") return { report: { ...report, faults: [text] }, rows, read: false };
@@ -132,7 +141,10 @@ function readTable(name: string, file: string): Table {
     else if (key === "") complain("no key", line, "the first cell, the key, is empty");
     else if (before !== undefined)
       complain("key twice", line, `${shown(key)} is in line ${before} already`);
-    else rows.set(key, Object.fromEntries(columns.map((name, at) => [name, record[at] ?? ""])));
+    else {
+      const row = Object.fromEntries(columns.map((name, at) => [name, record[at] ?? ""]));
+      rows.set(key, { row, line });
+    }
     if (before === undefined) lines.set(key, line);
   }
   faults.push(...[...causes.values()].map(({ fault, others }) => withOthers(fault, others)));

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { FolderNeed } from "../core/contract.ts";
 import type { TableReport } from "./crossref.ts";
 import type { KnownMapping } from "./flows.ts";
-import type { Complaint } from "./problems.ts";
+import { causeOf, type Complaint } from "./problems.ts";
 import { thisUser } from "./user.ts";
 
 /**
@@ -91,6 +91,12 @@ function lacking(
   at: string,
   called: (path: string) => string,
 ): Complaint {
+  if (rights.some((right) => denial(at, right) === "EROFS"))
+    return {
+      message: `nobody can write in ${called(at)}: it is mounted read only`,
+      remedy:
+        "Mount it writable. Under systemd name it in ReadWritePaths=, in a container give it a volume of its own.",
+    };
   const user = thisUser();
   const names = rights.map((right) => `${right} (${RIGHTS[right].means})`).join(" and ");
   const { mode, uid } = statSync(at);
@@ -107,12 +113,15 @@ function upwards(path: string): string[] {
   return up === path ? [path] : [path, ...upwards(up)];
 }
 
-function may(path: string, right: Right): boolean {
+const may = (path: string, right: Right): boolean => denial(path, right) === null;
+
+/** The code of the system's refusal (`EACCES`, `EROFS`); null: the right is there. */
+function denial(path: string, right: Right): string | null {
   try {
     accessSync(path, RIGHTS[right].code);
-    return true;
-  } catch {
-    return false;
+    return null;
+  } catch (error) {
+    return causeOf(error);
   }
 }
 

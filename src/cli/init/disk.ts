@@ -67,11 +67,12 @@ export function writeSite(
 
 type Right = "own" | "read";
 
-/** Folders that are there stay as they are; of those that are missing each belongs to the service or may be read by it. */
+/** Folders that are there stay as they are; those that are missing on the way are made alike, whatever the umask says. */
 function createFolder(path: string, mode: number, owner: Owner | null, right: Right): void {
-  const first = mkdirSync(path, { recursive: true, mode });
+  const first = mkdirSync(path, { recursive: true });
   if (first === undefined) return;
   for (let at = path; ; at = dirname(at)) {
+    chmodSync(at, mode);
     give(at, owner, right);
     if (at === first) return;
   }

@@ -35,6 +35,7 @@ export async function askFor(given: Answers, terminal: Terminal): Promise<Answer
     }
   };
   const answers: Answers = { ...given };
+  terminal.output.write("Enter takes what stands in brackets. Nothing is written before the last answer.\n\n");
   try {
     // Which fields count depends on the connector that is answered on the way.
     for (;;) {
