@@ -8,6 +8,7 @@ import { budget } from "./cli/budget.ts";
 import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
 import { doctor } from "./cli/doctor.ts";
+import { init } from "./cli/init.ts";
 import { load } from "./cli/load.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
@@ -31,6 +32,7 @@ const program = new Command("fuelbridge")
   .configureOutput({ outputError: () => {} });
 
 for (const add of [
+  init,
   run,
   worker,
   once,

@@ -7,10 +7,14 @@ import { calendarOf } from "../src/core/calendar.ts";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { documents } from "../connectors/files/documents.ts";
+import { layouts } from "../connectors/files/layouts/index.ts";
+import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
-import type { Mapping, References } from "../src/core/contract.ts";
+import type { Mapping, Offers, References } from "../src/core/contract.ts";
 import { NotMapped, Refused, WaitsFor } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
+import { platformSinks, platformSources } from "../src/platform/endpoint.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -19,7 +23,11 @@ interface Refs {
   readonly counterparts?: Record<string, string>;
 }
 
-function referencesOf({ tables = {}, counterparts = {} }: Refs): References {
+/** `read` hears of every cell that is looked at: `items.item`. */
+function referencesOf(
+  { tables = {}, counterparts = {} }: Refs,
+  read: (cell: string) => void,
+): References {
   const find = (kind: string, id: string) => counterparts[`${kind} ${id}`] ?? null;
   return {
     currency: "USD",
@@ -33,16 +41,22 @@ function referencesOf({ tables = {}, counterparts = {} }: Refs): References {
     row(table, key) {
       const row = tables[table]?.[key];
       if (row === undefined) throw new NotMapped(table, key);
-      return row;
+      return new Proxy(row, {
+        get(cells, column) {
+          read(`${table}.${String(column)}`);
+          return cells[String(column)];
+        },
+      });
     },
   };
 }
 
-function run(mapping: Mapping, folder: string): unknown {
+function run(mapping: Mapping, folder: string, read = (_cell: string): void => {}): unknown {
   const input = mapping.input.parse(parseExact(readFileSync(join(folder, "input.json"), "utf8")));
   const refs = join(folder, "refs.json");
   const references = referencesOf(
     existsSync(refs) ? (JSON.parse(readFileSync(refs, "utf8")) as Refs) : {},
+    read,
   );
   const out = mapping.map(input, references) as object;
   return parseExact(stringifyExact("skip" in out ? out : mapping.output.parse(out)));
@@ -75,4 +89,48 @@ describe.each([...Map.groupBy(cases, ({ mapping }) => mapping)])("%s", (name, of
     }
     throw new Error("the mapping refused nothing");
   });
+});
+
+/** Where there is no such column, or nothing in it, the mapping has an answer of its own. */
+const OPTIONAL = new Set(["products.unit", "customers.name", "vendors.name"]);
+
+test("a mapping names the columns that it looks things up in, and looks them up", () => {
+  const named = mappings.map(({ name, tables = {} }): [string, string[]] => [
+    name,
+    Object.entries(tables).flatMap(([table, [, ...columns]]) =>
+      columns.map((column) => `${table}.${column}`),
+    ),
+  ]);
+  const looked = mappings.map((mapping): [string, string[]] => [
+    mapping.name,
+    [...cellsOf(mapping)].filter((cell) => !OPTIONAL.has(cell)),
+  ]);
+  const sorted = (all: [string, string[]][]) => all.map(([name, cells]) => [name, cells.toSorted()]);
+  expect(sorted(named)).toEqual(sorted(looked));
+});
+
+/** Every cell that the mapping looks at in its cases. */
+function cellsOf(mapping: Mapping): Set<string> {
+  const read = new Set<string>();
+  for (const { folder } of cases.filter((one) => one.mapping === mapping.name))
+    try {
+      run(mapping, folder, (cell) => read.add(cell));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+    }
+  return read;
+}
+
+test("a mapping says what it reads and writes, and some connector or the platform offers that", () => {
+  const offered = [
+    ...platformSources.map((name) => `platform.${name}`),
+    ...platformSinks.map((name) => `platform.${name}`),
+    ...Object.keys(documents).map((name) => `files.${name}`),
+    ...layouts.map(({ name }) => name),
+    ...Object.values(tryton.offers({} as never, "/")).flatMap((parts) =>
+      Object.values(parts as Offers["sources"]).map(({ form }) => form),
+    ),
+  ];
+  for (const { name, reads, writes } of mappings)
+    for (const form of [reads, writes]) expect(offered, name).toContain(form);
 });

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { defineConnector } from "../../src/core/contract.ts";
 import { FilesConfig } from "./config.ts";
+import { offersOf } from "./offers.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder } from "./pickup.ts";
 import { checkSinks, openSinks } from "./sink.ts";
@@ -10,6 +11,7 @@ import { openSource, sourceFolder } from "./source.ts";
 export const files = defineConnector<FilesConfig>({
   name: "files",
   config: FilesConfig,
+  offers: offersOf,
   open(config, surroundings) {
     const folder = resolve(surroundings.folder, config.folder);
     const sources = Object.entries(config.sources);

@@ -10,6 +10,7 @@ import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 import { type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
@@ -31,7 +32,10 @@ export const SinkConfig = z
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
     timeZone: z
       .string()
-      .refine(isTimeZone, "not a time zone, such as America/Chicago")
+      .superRefine((text, context) => {
+        const message = faultOfTimeZone(text);
+        if (message !== null) context.addIssue({ code: "custom", message });
+      })
       .optional()
       .describe(
         "Whose calendar the dates are of; left out: the time zone of the whole configuration.",
@@ -209,7 +213,7 @@ function nameOf(config: SinkConfig, items: readonly Item[]): string {
 const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
 
 /** Beside the target and on its file system, so that a file is moved and not copied. */
-const stagingOf = (target: string): string => `${target}.staging`;
+export const stagingOf = (target: string): string => `${target}.staging`;
 
 /** In the staging folder: since when it is this folder, by our clock. */
 const MARK = ".since";
@@ -241,13 +245,4 @@ function makingFolders(target: string, surroundings: Surroundings): () => void {
     });
   }
   return make;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name }).format();
-    return true;
-  } catch {
-    return false;
-  }
 }

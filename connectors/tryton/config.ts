@@ -1,5 +1,6 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
+import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 
 const code = (what: string) => z.string().min(1).max(80).describe(what);
 
@@ -65,7 +66,10 @@ export const TrytonConfig = z.strictObject({
     .describe("Whose invoice number a customer invoice gets."),
   timeZone: z
     .string()
-    .refine(isTimeZone, "is not a time zone, such as America/Chicago")
+    .superRefine((text, context) => {
+      const message = faultOfTimeZone(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
     .optional()
     .describe(
       "Whose calendar the days are of; left out: the time zone of the whole configuration.",
@@ -120,11 +124,3 @@ function faultOfUrl(text: string): string | null {
 }
 
 const LOOPBACK = /^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;
-
-function isTimeZone(text: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}

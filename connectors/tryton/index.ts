@@ -1,6 +1,6 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { calendarOf } from "../../src/core/calendar.ts";
-import { defineConnector, type Sink, type Source } from "../../src/core/contract.ts";
+import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
@@ -37,6 +37,7 @@ const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
 export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",
   config: TrytonConfig,
+  offers: () => ({ sources: offered(sources), sinks: offered(sinks) }),
   open(config, given) {
     const { timeZone } = config;
     const surroundings = timeZone === undefined ? given : { ...given, dayOf: calendarOf(timeZone) };
@@ -73,3 +74,7 @@ const opened = <Part>(
   books: Books,
 ): Record<string, Part> =>
   Object.fromEntries(Object.entries(parts).map(([name, open]) => [name, open(books)]));
+
+/** Everything there is, whatever the settings: each name is a form of its own. */
+const offered = (parts: Readonly<Record<string, unknown>>): Readonly<Record<string, Offer>> =>
+  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `tryton.${name}` }]));

@@ -9,6 +9,13 @@ import { unfinished } from "./unfinished.ts";
 export const customerInvoices = defineMapping({
   name: "canonical/customer-invoices",
   kind: "invoice",
+  reads: "platform.invoicesIssued",
+  writes: "files.customer-invoices",
+  tables: {
+    items: ["product", "item"],
+    taxes: ["tax_type", "tax"],
+    customers: ["company", "account"],
+  },
   input: Invoice,
   output: CustomerInvoiceDocument,
   posts: true,

@@ -10,6 +10,11 @@ import { unfinished } from "./unfinished.ts";
 export const deliveryTickets = defineMapping({
   name: "canonical/delivery-tickets",
   kind: "delivery-ticket",
+  reads: "platform.deliveryTickets",
+  writes: "files.delivery-tickets",
+  tables: {
+    items: ["product", "item"],
+  },
   input: DeliveryTicket,
   output: DeliveryTicketDocument,
   number: (ticket) => ticket.ticketNumber,

@@ -9,6 +9,11 @@ import { unfinished } from "./unfinished.ts";
 export const orders = defineMapping({
   name: "canonical/orders",
   kind: "order",
+  reads: "platform.orders",
+  writes: "files.orders",
+  tables: {
+    items: ["product", "item"],
+  },
   input: Order,
   output: OrderDocument,
   number: (order) => order.loadingNumber || order.id,

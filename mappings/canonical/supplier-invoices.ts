@@ -9,6 +9,13 @@ import { unfinished } from "./unfinished.ts";
 export const supplierInvoices = defineMapping({
   name: "canonical/supplier-invoices",
   kind: "supplier-invoice",
+  reads: "platform.invoicesPayable",
+  writes: "files.supplier-invoices",
+  tables: {
+    items: ["product", "item"],
+    taxes: ["tax_type", "tax"],
+    vendors: ["company", "account"],
+  },
   input: Invoice,
   output: SupplierInvoiceDocument,
   posts: true,

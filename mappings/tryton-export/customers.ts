@@ -7,6 +7,8 @@ import { companyOf } from "../platform/parties.ts";
 export const customers = defineMapping({
   name: "tryton-export/customers",
   kind: "customer",
+  reads: "tryton-export/customers",
+  writes: "platform.customers",
   input: layout.record,
   output: CreateParty,
   number: ({ code }) => code,

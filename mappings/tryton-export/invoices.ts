@@ -7,6 +7,11 @@ import { issued, issuedFigures } from "../platform/invoices.ts";
 export const invoices = defineMapping({
   name: "tryton-export/invoices",
   kind: "invoice",
+  reads: "tryton-export/customer-invoices",
+  writes: "platform.invoices",
+  tables: {
+    products: ["code", "product"],
+  },
   input: customerInvoices.record,
   output: CreateInvoice,
   posts: true,

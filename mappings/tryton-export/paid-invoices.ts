@@ -11,6 +11,8 @@ import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";
 export const paidInvoices = defineMapping({
   name: "tryton-export/paid-invoices",
   kind: INVOICE_PAYMENT,
+  reads: "tryton-export/customer-invoices",
+  writes: "platform.paidInvoices",
   input: customerInvoices.record,
   output: PaidInvoice,
   number: (invoice) => customerInvoices.key(invoice) ?? invoice.id,

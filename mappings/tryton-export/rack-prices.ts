@@ -13,6 +13,12 @@ const CONSTANT = /^-?\d+(?:\.\d+)?$/;
 export const rackPrices = defineMapping({
   name: "tryton-export/rack-prices",
   kind: "rack-price",
+  reads: "tryton-export/price-lists",
+  writes: "platform.rackPrices",
+  tables: {
+    products: ["code", "product"],
+    terminals: ["name", "terminal"],
+  },
   input: priceLists.record,
   output: BulkRackPrice.shape.prices.element,
   number: (line) => priceLists.key(line) ?? line.list,

@@ -7,6 +7,8 @@ import { companyOf } from "../platform/parties.ts";
 export const suppliers = defineMapping({
   name: "tryton-export/suppliers",
   kind: "supplier",
+  reads: "tryton-export/suppliers",
+  writes: "platform.suppliers",
   input: layout.record,
   output: CreateParty,
   number: ({ code }) => code,

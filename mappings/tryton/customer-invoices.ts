@@ -9,6 +9,15 @@ import { booked, bookedFigures } from "./invoice-body.ts";
 export const customerInvoices = defineMapping({
   name: "tryton/customer-invoices",
   kind: "invoice",
+  reads: "platform.invoicesIssued",
+  writes: "tryton.invoices",
+  tables: {
+    items: ["product", "item"],
+    customers: ["company", "account"],
+    "tryton-taxes": ["tax_type", "sales"],
+    "tryton-units": ["unit", "symbol"],
+    "tryton-accounts": ["line", "sales"],
+  },
   input: Invoice,
   output: InvoiceDocument,
   posts: true,

@@ -7,6 +7,8 @@ import { newCompany } from "./companies.ts";
 export const customers = defineMapping({
   name: "tryton/customers",
   kind: "customer",
+  reads: "tryton.parties",
+  writes: "platform.customers",
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,

@@ -23,6 +23,15 @@ const STANDINGS = {
 export const deliveryTickets = defineMapping({
   name: "tryton/delivery-tickets",
   kind: "delivery-ticket",
+  reads: "platform.deliveryTickets",
+  writes: "tryton.shipments",
+  tables: {
+    items: ["product", "item"],
+    customers: ["company", "account"],
+    vendors: ["company", "account"],
+    "tryton-units": ["unit", "symbol"],
+    "tryton-company": ["setting", "value"],
+  },
   input: DeliveryTicket,
   output: ShipmentDocument,
   number: (ticket) => ticket.ticketNumber,

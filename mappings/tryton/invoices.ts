@@ -7,6 +7,11 @@ import { issued, issuedFigures } from "../platform/invoices.ts";
 export const invoices = defineMapping({
   name: "tryton/invoices",
   kind: "invoice",
+  reads: "tryton.invoices",
+  writes: "platform.invoices",
+  tables: {
+    products: ["code", "product"],
+  },
   input: InvoiceRecord,
   output: CreateInvoice,
   posts: true,

@@ -29,6 +29,16 @@ const STANDINGS = {
 export const orders = defineMapping({
   name: "tryton/orders",
   kind: "order",
+  reads: "platform.orders",
+  writes: "tryton.orders",
+  tables: {
+    items: ["product", "item"],
+    customers: ["company", "account"],
+    vendors: ["company", "account"],
+    "tryton-units": ["unit", "symbol"],
+    "tryton-sites": ["location", "company"],
+    "tryton-company": ["setting", "value"],
+  },
   input: Order,
   output: OrderDocument,
   number: numberOf,

@@ -10,6 +10,8 @@ import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";
 export const paidInvoices = defineMapping({
   name: "tryton/paid-invoices",
   kind: INVOICE_PAYMENT,
+  reads: "tryton.paidInvoices",
+  writes: "platform.paidInvoices",
   input: InvoiceRecord,
   output: PaidInvoice,
   number: (invoice) => invoice.number,

@@ -16,6 +16,7 @@ const STANDINGS = {
 } as const;
 
 const common = {
+  writes: "tryton.payments",
   input: Payment,
   output: PaymentDocument,
   posts: true,
@@ -30,6 +31,7 @@ const invoiceOf = ({ invoiceId }: Payment): string => invoiceId;
 export const paymentsReceived = defineMapping({
   name: "tryton/payments-received",
   kind: "payment",
+  reads: "platform.paymentsReceived",
   ...common,
   settles: { kind: "invoice", of: invoiceOf },
   map: (payment, references) => paymentOf(payment, references, "out"),
@@ -39,6 +41,7 @@ export const paymentsReceived = defineMapping({
 export const paymentsMade = defineMapping({
   name: "tryton/payments-made",
   kind: "bill-payment",
+  reads: "platform.paymentsMade",
   ...common,
   settles: { kind: "bill", of: invoiceOf },
   map: (payment, references) => paymentOf(payment, references, "in"),

@@ -9,6 +9,12 @@ import { priceWithin, terminalOf } from "../platform/rack-prices.ts";
 export const rackPrices = defineMapping({
   name: "tryton/rack-prices",
   kind: "rack-price",
+  reads: "tryton.prices",
+  writes: "platform.rackPrices",
+  tables: {
+    products: ["code", "product"],
+    terminals: ["name", "terminal"],
+  },
   input: PriceRecord,
   output: BulkRackPrice.shape.prices.element,
   number: ({ list, product }) => `${list.trim()}|${product}`,

@@ -8,6 +8,15 @@ import { booked, bookedFigures } from "./invoice-body.ts";
 export const supplierInvoices = defineMapping({
   name: "tryton/supplier-invoices",
   kind: "bill",
+  reads: "platform.invoicesPayable",
+  writes: "tryton.bills",
+  tables: {
+    items: ["product", "item"],
+    vendors: ["company", "account"],
+    "tryton-taxes": ["tax_type", "purchases"],
+    "tryton-units": ["unit", "symbol"],
+    "tryton-accounts": ["line", "purchases"],
+  },
   input: Invoice,
   output: InvoiceDocument,
   posts: true,

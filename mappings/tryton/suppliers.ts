@@ -7,6 +7,8 @@ import { newCompany } from "./companies.ts";
 export const suppliers = defineMapping({
   name: "tryton/suppliers",
   kind: "supplier",
+  reads: "tryton.parties",
+  writes: "platform.suppliers",
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,

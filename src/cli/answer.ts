@@ -35,7 +35,7 @@ export function hideSecrets(secrets: readonly string[]): void {
 
 export function say(command: string, json: boolean, answer: Answer): void {
   const envelope: Envelope = { ok: true, command, data: answer.data ?? null };
-  process.stdout.write(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text));
+  process.stdout.write(scrub(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text)));
   process.exitCode = answer.exitCode ?? exitCodes.ok;
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
-import { addCommand, configured } from "./command.ts";
+import type { TableReport } from "../config/crossref.ts";
+import { addCommand, configured, thisUser } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { counted, table } from "./table.ts";
 
@@ -9,19 +10,20 @@ import { counted, table } from "./table.ts";
 export function check(program: Command): void {
   configured(
     addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
-      const config = await loadConfiguration(file);
-      const [{ openTables }, { expectState }] = await Promise.all([
+      const config = await loadConfiguration(file, "site");
+      const [{ openTables, separatorText }, { expectState }] = await Promise.all([
         import("../config/crossref.ts"),
         import("./state.ts"),
       ]);
       expectState(config);
       const tables = openTables(config.crossReferences).check();
-      return { data: summary(config, tables), text: inWords(config, tables) };
+      const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
+      return { data: summary(config, tables), text: inWords(config, texts) };
     }),
   );
 }
 
-const summary = (config: Config, tables: readonly string[]) => ({
+const summary = (config: Config, tables: readonly TableReport[]) => ({
   file: config.file,
   company: config.company,
   environment: config.platform.environment,
@@ -29,7 +31,8 @@ const summary = (config: Config, tables: readonly string[]) => ({
   state: config.state,
   endpoints: config.endpoints.map(({ name, connector }) => ({ name, connector: connector.name })),
   flows: config.flows,
-  crossReferences: tables,
+  crossReferences: tables.map(({ name }) => name),
+  tables: tables.map(({ name, rows, separator }) => ({ name, rows, separator })),
 });
 
 function inWords(config: Config, tables: readonly string[]): string {
@@ -40,6 +43,7 @@ function inWords(config: Config, tables: readonly string[]): string {
     `company   ${company}, ${platform.environment} environment at ${platform.url}`,
     `state     ${config.state}`,
     `tables    ${tables.length === 0 ? "none" : tables.join(", ")} in ${config.crossReferences}`,
+    `rights    as the user ${thisUser()} has them; the service's user may have others`,
     `flows     ${counted(flows.length, "flow")}`,
     "",
     table(
@@ -47,6 +51,12 @@ function inWords(config: Config, tables: readonly string[]): string {
       flows.map((flow) => [flow.name, end(flow.from), end(flow.to), when(flow), flow.mapping]),
     ),
   ].join("\n");
+}
+
+/** `items (24 rows, separated by tabs)`: commas need no word. */
+function tableText({ name, rows, separator }: TableReport, separatedBy: string): string {
+  const separated = separator === "," ? "" : `, separated by ${separatedBy}`;
+  return `${name} (${counted(rows, "row")}${separated})`;
 }
 
 const end = ({ endpoint, name }: FlowConfig["from"]): string => `${endpoint}.${name}`;

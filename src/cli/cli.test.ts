@@ -1,6 +1,6 @@
 /** The program as it is started: what it prints, where, and with which exit code. */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -38,6 +38,7 @@ function fuelbridge(args: readonly string[], env: Record<string, string> = {}): 
 function site(change: (text: string) => string = (text) => text) {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-cli-"));
   cpSync(join(ROOT, "config"), join(folder, "config"), { recursive: true });
+  mkdirSync(join(folder, "var", "demo", "erp", "export"), { recursive: true });
   const config = join(folder, "config", "demo.yaml");
   const text = readFileSync(config, "utf8").replace(/^( +apiKey:).*$/m, "$1 ${CANARY_KEY}");
   const firstStart = new Date().toISOString().slice(0, 10);
@@ -119,7 +120,7 @@ test("check reads the cross-reference tables too", async () => {
   writeFileSync(items, "product,item\nULSD\n");
   const { code, err } = await fuelbridge(["check", "--config", config]);
   expect(code).toBe(exitCodes.configuration);
-  expect(err).toContain(`${items} cannot be used:\n    line 2: 1 cells, but 2 in the header`);
+  expect(err).toContain(`${items}:2:1 1 cell, but 2 in the header.`);
 });
 
 test("schema prints the schema that is shipped", async () => {

@@ -1,6 +1,6 @@
 /** The shape that every command shares: its options, and the way it answers. */
-import { userInfo } from "node:os";
 import type { Command } from "commander";
+export { thisUser } from "../config/user.ts";
 import { say, type Answer } from "./answer.ts";
 
 export interface Given {
@@ -45,12 +45,3 @@ export function commandName(command: Command): string {
 }
 
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
-
-/** The name for the audit; a container's user may have none. */
-export function thisUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
-}

@@ -2,7 +2,7 @@
 import { monthAt } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Mapping } from "../core/contract.ts";
-import { ConfigurationError, StoreInUse } from "../core/errors.ts";
+import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
 import { type Config, type FlowConfig, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
@@ -42,7 +42,7 @@ export interface Composed {
   close(): Promise<void>;
 }
 
-/** @throws ConfigurationError, EnvironmentError, StorageError */
+/** @throws EnvironmentError, StorageError */
 export async function composeDaemon(
   config: Config,
   log: Logger,
@@ -110,7 +110,6 @@ async function open(
     const { budget } = config.platform;
     const endpoints = openEndpoints(config, store, carriers, clock, note);
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
-    expectOneReceiverEach(flows);
     const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
       spent: carriers.spent,
@@ -192,20 +191,6 @@ async function openNamed(state: string): Promise<Store> {
   }
 }
 
-/** Links say where the one counterpart of a thing is. @throws ConfigurationError when two flows would make two */
-function expectOneReceiverEach(flows: readonly Flow[]): void {
-  for (const [at, { name, side, mapping }] of flows.entries()) {
-    const other = flows
-      .slice(0, at)
-      .find((flow) => flow.side === side && flow.mapping.kind === mapping.kind);
-    if (other !== undefined)
-      throw new ConfigurationError(
-        `flows "${other.name}" and "${name}" both deliver each ${mapping.kind} of the ${side === "erp" ? "ERP" : "platform"}.`,
-        "Remove one: a document has one counterpart on the other side.",
-      );
-  }
-}
-
 function openEndpoints(
   config: Config,
   store: Store,
@@ -253,7 +238,7 @@ function flowOf(
   };
 }
 
-/** @throws ConfigurationError when the endpoint has no such source or sink */
+/** The configuration was read: every end that it names is there. @throws TypeError for one that a connector did not open */
 function part<Part>(
   flow: string,
   what: string,
@@ -261,9 +246,7 @@ function part<Part>(
   parts: Readonly<Record<string, Part>> | undefined,
 ): Part {
   const found = parts?.[name];
-  if (found !== undefined) return found;
-  throw new ConfigurationError(
-    `flow "${flow}": endpoint "${endpoint}" has no ${what} "${name}".`,
-    `It has: ${Object.keys(parts ?? {}).join(", ") || "none"}.`,
-  );
+  if (found === undefined)
+    throw new TypeError(`flow ${flow}: ${endpoint} opened no ${what} ${name}`);
+  return found;
 }

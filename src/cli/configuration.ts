@@ -1,20 +1,18 @@
 import type { Config } from "../config/config.ts";
+import type { Depth } from "../config/check.ts";
 import { hideSecrets } from "./answer.ts";
 
 /** The configuration of this command line, with every connector and mapping there is. */
-export async function loadConfiguration(file: string): Promise<Config> {
+export async function loadConfiguration(file: string, depth?: Depth): Promise<Config> {
   const [{ loadConfig }, { connectors }, { mappings }, platform] = await Promise.all([
     import("../config/config.ts"),
     import("../../connectors/index.ts"),
     import("../../mappings/index.ts"),
     import("../platform/endpoint.ts"),
   ]);
-  const config = loadConfig(file, {
-    env: process.env,
-    connectors,
-    mappings,
-    platform: { sources: platform.platformSources, sinks: platform.platformSinks },
-  });
+  const { platformSources: sources, platformSinks: sinks } = platform;
+  const known = { env: process.env, connectors, mappings, platform: { sources, sinks } };
+  const config = loadConfig(file, known, depth);
   hideSecrets(config.secrets);
   return config;
 }

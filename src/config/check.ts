@@ -1,13 +1,16 @@
 /** All that can be wrong with a configuration, found in one go and located. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Connector } from "../core/contract.ts";
+import type { Connector, Offers } from "../core/contract.ts";
+import { ConfigurationError } from "../core/errors.ts";
+import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
-import { complaintsOfFlow, type Parts, PLATFORM } from "./flows.ts";
-import { explainIssues, valueAt } from "./issues.ts";
+import { complaintsOfFlows, type KnownMapping, type Parts, PLATFORM } from "./flows.ts";
+import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
 import { fullSchema, NAME, type Settings, settingsSchema } from "./schema.ts";
+import { complaintOfFolder, complaintsOfTables } from "./site.ts";
 import { complainOfSecret, PLATFORM_KEY } from "./secret.ts";
 
 export interface EndpointConfig {
@@ -20,7 +23,7 @@ export interface EndpointConfig {
 export interface Known {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connectors: readonly Connector[];
-  readonly mappings: readonly { readonly name: string }[];
+  readonly mappings: readonly KnownMapping[];
   /** What flows may name after `platform.`. */
   readonly platform: Parts;
 }
@@ -28,9 +31,15 @@ export interface Known {
 interface Checked {
   readonly settings: Settings;
   readonly endpoints: readonly EndpointConfig[];
-  /** The values of all settings that are secret. */
+  /** The values of all settings that are secret, and whatever came from a file. */
   readonly secrets: readonly string[];
 }
+
+/** `settings`: what the file says. `site`: the tables and folders of this machine as well. */
+export type Depth = "settings" | "site";
+
+/** The folder of the tables, where the configuration names none. */
+export const CROSS_REFERENCES = "crossref";
 
 type Group = Readonly<Record<string, unknown>>;
 
@@ -40,10 +49,15 @@ export class Check {
   readonly #known: Known;
   readonly #document: Document;
   readonly #schema: JsonSchema;
+  readonly #folder: string;
+  /** What flows may name after an endpoint; one whose settings are wrong is not here. */
+  readonly #offers = new Map<string, Offers>();
   readonly problems: Problem[];
 
-  constructor(text: string, document: Document, known: Known) {
+  /** `folder`: where relative paths start. */
+  constructor(text: string, document: Document, known: Known, folder: string) {
     this.#text = text;
+    this.#folder = folder;
     this.#known = known;
     this.#document = document;
     this.#schema = fullSchema(known.connectors, this.#mappings);
@@ -51,14 +65,13 @@ export class Check {
   }
 
   /** Null when there are problems. */
-  run(folder: string): Checked | null {
+  run(depth: Depth): Checked | null {
     const { value } = this.#document;
-    if (value === null && this.problems.length === 0)
-      this.#complain([], {
-        message: "there is nothing in it",
-        remedy: "Start from config/example.yaml.",
-      });
-    if (value === null) return null;
+    if (this.problems.length === 0 && !isGroup(value)) {
+      const text = value === null ? "there is nothing in it" : "there are no settings in it";
+      this.#complain([], { message: text, remedy: "Start from config/example.yaml." });
+    }
+    if (!isGroup(value)) return null;
     const secrets = this.#secrets();
     const parsed = settingsSchema(this.#known.connectors, this.#mappings).safeParse(value);
     if (!parsed.success) this.#explain(parsed.error.issues);
@@ -66,7 +79,11 @@ export class Check {
     this.#checkNames();
     this.#checkFlows();
     this.#checkPlatformKey();
-    this.#checkSurroundings(folder);
+    this.#checkSurroundings();
+    if (depth === "site") {
+      this.#checkTables();
+      this.#checkFolders();
+    }
     if (!parsed.success || this.problems.length > 0) return null;
     return { settings: parsed.data, endpoints, secrets };
   }
@@ -86,7 +103,13 @@ export class Check {
       if (complaint !== null) this.#complain(path, complaint);
     }
     this.#findPlatformKeys();
-    return secret.flatMap(({ made }) => (made === null ? [] : [made.text]));
+    const fromFiles = scalars.filter(
+      ({ made }) => made?.references.some(({ kind }) => kind === "file") === true,
+    );
+    const values = [...secret, ...fromFiles].flatMap(({ made }) =>
+      made === null ? [] : made.text,
+    );
+    return [...new Set(values)];
   }
 
   #findPlatformKeys(): void {
@@ -109,7 +132,10 @@ export class Check {
       const connector = this.#known.connectors.find((candidate) => candidate.name === kind);
       if (connector === undefined) return [];
       const parsed = connector.config.safeParse(rest);
-      if (parsed.success) return [{ name, connector, settings: parsed.data }];
+      if (parsed.success) {
+        this.#offers.set(name, connector.offers(parsed.data, this.#folder));
+        return [{ name, connector, settings: parsed.data }];
+      }
       this.#explain(parsed.error.issues, ["endpoints", name]);
       return [];
     });
@@ -134,21 +160,35 @@ export class Check {
   }
 
   #checkFlows(): void {
-    const endpoints = this.#groups("endpoints").map(([name, { sources, sinks }]) => {
-      return [name, { sources: namesIn(sources), sinks: namesIn(sinks) }] as const;
-    });
-    const parts = new Map<string, Parts>([...endpoints, [PLATFORM, this.#known.platform]]);
-    for (const [name, flow] of this.#groups("flows"))
-      for (const { field, ...complaint } of complaintsOfFlow(flow, parts))
-        this.#complain(["flows", name, ...(field === null ? [] : [field])], complaint);
+    const offers = new Map<string, Offers | null>(
+      this.#groups("endpoints").map(([name]) => [name, this.#offers.get(name) ?? null]),
+    );
+    offers.set(PLATFORM, offersOfPlatform(this.#known.platform));
+    const around = {
+      offers,
+      mappings: this.#known.mappings,
+      hidden: (flow: string, field: string) => this.#hidden(["flows", flow, field]),
+    };
+    for (const { flow, field, ...complaint } of complaintsOfFlows(this.#groups("flows"), around))
+      if (field === null || !this.#document.broken(["flows", flow, field]))
+        this.#complain(["flows", flow, ...(field === null ? [] : [field])], complaint);
   }
 
   #checkPlatformKey(): void {
     const path = ["platform", "apiKey"];
     const key = valueAt(this.#document.value, path);
     const environment = valueAt(this.#document.value, ["platform", "environment"]);
-    if (typeof key !== "string" || typeof environment !== "string") return;
-    if (this.#document.broken(path) || key.startsWith(`svc_${environment}_`)) return;
+    if (typeof key !== "string" || !(environment === "live" || environment === "test")) return;
+    if (this.#document.broken(path)) return;
+    if (/[^\x21-\x7e]/.test(key))
+      this.#complain(path, {
+        message: "its value has blanks, line breaks or letters outside ASCII: it is no key",
+        remedy: "Let the file, or the variable, hold nothing but the key, on one line.",
+      });
+    else if (!key.startsWith(`svc_${environment}_`)) this.#complainOfKey(path, key, environment);
+  }
+
+  #complainOfKey(path: Path, key: string, environment: string): void {
     const begins = /^svc_(?:live|test)_/.exec(key)?.[0];
     this.#complain(path, {
       message:
@@ -158,20 +198,83 @@ export class Check {
     });
   }
 
-  /** What is right or wrong on this machine only. */
-  #checkSurroundings(folder: string): void {
+  #checkSurroundings(): void {
     if (this.#known.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0")
       this.#complain(["platform", "url"], {
         message: "NODE_TLS_REJECT_UNAUTHORIZED=0 switches the check of certificates off",
         remedy: "Unset it. For a private authority set NODE_EXTRA_CA_CERTS to its certificate.",
       });
-    const tables = valueAt(this.#document.value, ["crossReferences"]);
-    if (typeof tables === "string" && !isFolder(resolve(folder, tables)))
+    const { written, path, called } = this.#tables();
+    if (written && !isFolder(path))
       this.#complain(["crossReferences"], {
-        message: `there is no folder ${resolve(folder, tables)}`,
+        message: `there is no folder ${called}`,
         remedy:
           "Create it, or correct the path; relative paths start at the configuration's folder.",
       });
+  }
+
+  /** The folder of the tables; `called`: as messages may call it. */
+  #tables(): { written: boolean; path: string; called: string } {
+    const setting = valueAt(this.#document.value, ["crossReferences"]);
+    const written = typeof setting === "string";
+    const path = resolve(this.#folder, written ? setting : CROSS_REFERENCES);
+    return { written, path, called: this.#hidden(["crossReferences"]) ?? path };
+  }
+
+  /** Every table can be used, and those are there that a flow needs which is not paused. */
+  #checkTables(): void {
+    const { written, path, called } = this.#tables();
+    if (written && !isFolder(path)) return;
+    let found: readonly TableReport[];
+    try {
+      found = openTables(path).check();
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      this.#complain(["crossReferences"], {
+        message: `${called} cannot be listed`,
+        remedy: error.next,
+      });
+      return;
+    }
+    for (const { file, faults } of found)
+      for (const fault of faults) this.problems.push({ ...fault, file, column: 1, setting: "" });
+    const byName = new Map(found.map((report) => [report.name, report]));
+    const flows = this.#groups("flows").filter(([, { paused }]) => paused !== true);
+    const mappings = flows.flatMap(
+      ([, flow]) => this.#known.mappings.find((one) => one.name === flow["mapping"]) ?? [],
+    );
+    for (const { mapping, ...complaint } of complaintsOfTables(mappings, byName, called)) {
+      const [name = ""] = flows.find(([, flow]) => flow["mapping"] === mapping) ?? [];
+      this.#complain(["flows", name, "mapping"], complaint);
+    }
+  }
+
+  /** The folders of the sources and sinks of flows that are not paused. One that several need is told once. */
+  #checkFolders(): void {
+    const told = new Set<string>();
+    const flows = this.#groups("flows").filter(([, { paused }]) => paused !== true);
+    for (const [name, offers] of this.#offers) {
+      const used = [offers.sources, offers.sinks].flatMap((parts, at) =>
+        Object.entries(parts)
+          .filter(([part]) =>
+            flows.some(([, flow]) => flow[at === 0 ? "from" : "to"] === `${name}.${part}`),
+          )
+          .flatMap(([, { folders = [] }]) => folders),
+      );
+      for (const need of used) {
+        const path = ["endpoints", name, ...need.setting];
+        const hidden = this.#hidden(["endpoints", name, "folder"]) ?? this.#hidden(path);
+        const complaint = complaintOfFolder(need, hidden);
+        if (complaint === null || told.has(complaint.message)) continue;
+        told.add(complaint.message);
+        this.#complain(path, complaint);
+      }
+    }
+  }
+
+  /** In place of a value that came from elsewhere, which is never shown; null: it is written in the file. */
+  #hidden(path: Path): string | null {
+    return hiddenBy(this.#document.source(path));
   }
 
   /** The named groups of settings under `list`, as written; what is no group is complained of elsewhere. */
@@ -190,6 +293,7 @@ export class Check {
       located,
       this.#document.value,
       this.#schema,
+      (path) => this.#document.source(path),
     ))
       if (!this.#document.broken(path)) this.#complain(path, complaint, part);
   }
@@ -203,6 +307,10 @@ export class Check {
 const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-const isGroup = (value: unknown): value is Group => typeof value === "object" && value !== null;
-/** A connector whose sources are named by the configuration calls them `sources` there, and so with sinks. */
-const namesIn = (group: unknown): string[] | null => (isGroup(group) ? Object.keys(group) : null);
+const isGroup = (value: unknown): value is Group =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+function offersOfPlatform({ sources, sinks }: Parts): Offers {
+  const offered = (names: readonly string[]): Offers["sources"] =>
+    Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));
+  return { sources: offered(sources), sinks: offered(sinks) };
+}

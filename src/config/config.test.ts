@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
-import type { Connector } from "../core/contract.ts";
+import { defineConnector } from "../core/contract.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
 import { secret } from "./secret.ts";
@@ -50,7 +50,7 @@ queue:
   site: north
 `;
 
-const drop: Connector = {
+const drop = defineConnector({
   name: "drop",
   config: z.strictObject({
     folder: z.string().describe("The folder of the exchange."),
@@ -62,10 +62,19 @@ const drop: Connector = {
       .optional()
       .describe("copy, move, or a script."),
   }),
+  offers: ({ sources = {} }) => ({
+    sources: Object.fromEntries(Object.keys(sources).map((name) => [name, { form: "drop.party" }])),
+    sinks: { orders: { form: "drop.order" } },
+  }),
   open() {
     throw new Error("The configuration is read without opening anything.");
   },
-};
+});
+
+const MAPPINGS = [
+  { name: "drop/orders", kind: "order", reads: "platform.orders", writes: "drop.order" },
+  { name: "drop/customers", kind: "customer", reads: "drop.party", writes: "platform.customers" },
+];
 
 const withUrl = (url: string): string => GOOD.replace("https://api.example.com/v1/public/", url);
 
@@ -77,7 +86,7 @@ function setup() {
     return loadConfig(file, {
       env: { KEY, PASSWORD, REDIS_PASSWORD, ...env },
       connectors: [drop],
-      mappings: [{ name: "drop/orders" }, { name: "drop/customers" }],
+      mappings: MAPPINGS,
       platform: { sources: ["orders", "invoices"], sinks: ["customers"] },
     });
   };

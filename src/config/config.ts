@@ -3,15 +3,15 @@
  * What comes out is complete: durations in milliseconds, absolute paths, each endpoint's settings as its connector
  * wants them.
  */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Ignore } from "../books/compare.ts";
 import type { Budget } from "../core/budget.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
-import { Check, type EndpointConfig, type Known } from "./check.ts";
+import { Check, CROSS_REFERENCES, type Depth, type EndpointConfig, type Known } from "./check.ts";
 import { readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
+import { readBounded } from "./read-file.ts";
 import { type QueueConfig, queueOf } from "./queue.ts";
 import type { Settings } from "./schema.ts";
 
@@ -68,14 +68,15 @@ export const ownerOf = ({ company, platform }: Config) => ({
   environment: platform.environment,
   formerUrls: platform.formerUrls,
 });
+const BYTES_MAX = 2_000_000;
 
 /** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */
-export function loadConfig(path: string, known: Known): Config {
+export function loadConfig(path: string, known: Known, depth: Depth = "settings"): Config {
   const file = resolve(path);
   const folder = dirname(file);
   const text = readText(path, file);
-  const check = new Check(text, readDocument(text, { env: known.env, folder }), known);
-  const checked = check.run(folder);
+  const check = new Check(text, readDocument(text, { env: known.env, folder }), known, folder);
+  const checked = check.run(depth);
   if (checked === null) throw new InvalidConfiguration(path, check.problems);
   const { settings, ...rest } = checked;
   return { file, folder, ...rest, ...complete(settings, folder) };
@@ -97,7 +98,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     state: resolve(folder, settings.state),
     firstStart: settings.firstStart === "" ? null : settings.firstStart,
     platform: { ...platform, knownAs: platform.url, overlapMs: overlap, settleMs: settle ?? null },
-    crossReferences: resolve(folder, settings.crossReferences ?? "crossref"),
+    crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
     queue: queueOf(settings.queue),
     flows: Object.entries(settings.flows).map(([name, flow]) => flowOf(name, flow)),
   };
@@ -105,7 +106,7 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
 
 function readText(path: string, file: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readBounded(file, BYTES_MAX));
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "EACCES" || code === "EPERM")

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -39,6 +39,8 @@ const SPREADSHEETS: [name: string, content: string | Buffer][] = [
   ["quotes", '"product","item"\n"ULSD","ITEM-1"'],
   ["blanks around cells", "product , item\n ULSD , ITEM-1 \n"],
   ["empty rows", "product,item\n\n,\nULSD,ITEM-1\n,,\n"],
+  ["tabs", "product\titem\r\nULSD\tITEM-1\r\n"],
+  ["sep=; in the first line", "sep=;\r\nproduct;item\r\nULSD;ITEM-1\r\n"],
   ["old line ends", "product,item\rULSD,ITEM-1\r"],
 ];
 
@@ -46,25 +48,57 @@ test.each(SPREADSHEETS)("%s of a spreadsheet make no difference", (_, content) =
   expect(setup(content).tables.row("items", "ULSD")).toEqual({ product: "ULSD", item: "ITEM-1" });
 });
 
-const BAD: [name: string, content: string | Buffer, ...faults: string[]][] = [
-  ["a key twice", "a,b\n1,x\n2,y\n1,z\n", 'line 4: "1" is in line 2 already'],
-  ["a row that is short", "a,b\n1\n", "line 2: 1 cells, but 2 in the header"],
-  ["a row that is long", 'a,b\n"1\n1",x\n2,x,y\n', "line 4: 3 cells, but 2 in the header"],
-  ["no key", "a,b\n,x\n", "line 2: the first cell, the key, is empty"],
-  ["a column twice", "a,b,b\n", 'line 1: the column "b" is there twice'],
-  ["a column without name", "a,\n1,x\n", "line 1: column 2 has no name"],
-  ["nothing in it", "", "line 1: there is no header"],
-  ["an open quote", 'a,b\n1,"x\n', "line 2"],
-  ["another encoding", Buffer.from("a,b\n1,Caf\xe9\n", "latin1"), "it is not UTF-8"],
-  ["several faults", "a,b\n1\n,x\n", "line 2: 1 cells", "line 3: the first cell"],
+const BAD: [
+  name: string,
+  content: string | Buffer,
+  ...faults: [line: number, message: string][],
+][] = [
+  ["a key twice", "a,b\n1,x\n2,y\n1,z\n", [4, '"1" is in line 2 already']],
+  ["a row that is short", "a,b\n1\n", [2, "1 cell, but 2 in the header"]],
+  ["a row that is long", 'a,b\n"1\n1",x\n2,x,y\n', [4, "3 cells, but 2 in the header"]],
+  ["no key", "a,b\n,x\n", [2, "the first cell, the key, is empty"]],
+  ["a column twice", "a,b,b\n", [1, 'the column "b" is there twice']],
+  ["a column without name", "a,\n1,x\n", [1, "column 2 has no name"]],
+  ["nothing in it", "", [1, "there is no header"]],
+  ["an open quote", 'a,b\n1,"x\n', [2, "Quote"]],
+  ["another encoding", Buffer.from("a,b\n1,Caf\xe9\n", "latin1"), [1, "it is not UTF-8"]],
+  ["several faults", "a,b\n1\n,x\n", [2, "1 cell, but"], [3, "the first cell"]],
+  [
+    "the same in many rows: once per cause, not once per row",
+    `a,b,c\n${"1;2;3\n".repeat(60)}x,y\nx,y\n`,
+    [2, "1 cell, but 3 in the header (the same in lines 3, 4, 5, 6, 7 and 54 more)"],
+    [62, "2 cells, but 3 in the header (the same in line 63)"],
+  ],
+  [
+    "a table pasted twice",
+    "a,b\n1,x\n2,y\n1,x\n2,y\n",
+    [4, '"1" is in line 2 already (the same in line 5)'],
+  ],
 ];
 
 test.each(BAD)("%s is told with its file and line", (_, content, ...faults) => {
   const { tables, file } = setup(content);
-  for (const attempt of [() => tables.row("items", "2"), () => tables.check()]) {
-    expect(attempt).toThrow(ConfigurationError);
-    for (const part of [file, ...faults]) expect(attempt).toThrow(part);
+  const [report] = tables.check();
+  expect(report?.faults.map(({ line, message }) => [line, message])).toEqual(
+    faults.map(([line, message]) => [line, expect.stringContaining(message)]),
+  );
+  const attempt = () => tables.row("items", "2");
+  expect(attempt).toThrow(ConfigurationError);
+  for (const [line, message] of faults) {
+    expect(attempt).toThrow(`${file}:${line} `);
+    expect(attempt).toThrow(message);
   }
+});
+
+test("a table that is a device is refused at once, and one that is too long", () => {
+  const { tables, folder, file, write } = setup();
+  rmSync(file);
+  symlinkSync("/dev/zero", file);
+  const messageOf = () => tables.check()[0]?.faults[0]?.message;
+  expect(messageOf()).toBe("it cannot be read (it is a device or a pipe, not a file)");
+  rmSync(file);
+  write(`a,b\n${"x".repeat(10_000_000)},y\n`);
+  expect(openTables(folder).check()[0]?.faults[0]?.message).toContain("longer than 10 MB");
 });
 
 test("a row that is added counts at once, and the version tells", () => {
@@ -79,7 +113,7 @@ test("a row that is added counts at once, and the version tells", () => {
 
 test("a table that was bad is good again once it is corrected", () => {
   const { tables, write } = setup("product,item\nULSD\n");
-  expect(() => tables.row("items", "ULSD")).toThrow("line 2");
+  expect(() => tables.row("items", "ULSD")).toThrow("items.csv:2 1 cell");
   write("product,item\nULSD,ITEM-1\n");
   expect(tables.row("items", "ULSD")).toMatchObject({ item: "ITEM-1" });
 });
@@ -87,7 +121,7 @@ test("a table that was bad is good again once it is corrected", () => {
 test("a table that is taken away has no rows, and the version tells", () => {
   const { tables, file } = setup();
   const before = tables.version();
-  expect(tables.check()).toEqual(["items"]);
+  expect(tables.check()).toMatchObject([{ name: "items", rows: 1, separator: "," }]);
   rmSync(file);
   expect(tables.row("items", "ULSD")).toBeNull();
   expect(tables.version()).not.toBe(before);

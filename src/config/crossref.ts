@@ -3,11 +3,12 @@
  * key. A file is read again when it has changed, so a row that is added counts at once.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { ConfigurationError } from "../core/errors.ts";
-import { causeOf, shown } from "./problems.ts";
+import { causeOf, type Complaint, shown } from "./problems.ts";
+import { readBounded } from "./read-file.ts";
 
 export interface Tables {
   /**
@@ -15,16 +16,44 @@ export interface Tables {
    * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
    */
   row(table: string, key: string): Readonly<Record<string, string>> | null;
+  /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
+  rows(table: string): readonly LinedRow[];
   /** Changes whenever a table does: what was not mapped may be now. */
   version(): string;
-  /** Reads every table and returns their names. @throws ConfigurationError with all that is wrong in the first bad one. */
-  check(): readonly string[];
+  /** Reads every table there is, and says what is wrong in each. @throws ConfigurationError for a folder that cannot be listed */
+  check(): readonly TableReport[];
 }
 
-type Row = Readonly<Record<string, string>>;
+export interface TableReport {
+  readonly name: string;
+  readonly file: string;
+  /** Empty for a table without a header. */
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** What its cells are separated by: `,` unless the file says or shows otherwise. */
+  readonly separator: string;
+  /** Each cause once, at the first line that has it. With one of them, no row of the table is used. */
+  readonly faults: readonly TableFault[];
+}
+
+export interface TableFault extends Complaint {
+  readonly line: number;
+}
+
+export interface LinedRow {
+  readonly row: Readonly<Record<string, string>>;
+  readonly line: number;
+}
+
 interface Read {
   readonly state: string;
-  readonly rows: ReadonlyMap<string, Row>;
+  readonly table: Table;
+}
+interface Table {
+  readonly report: TableReport;
+  readonly rows: ReadonlyMap<string, LinedRow>;
+  /** False: its bytes could not be had, which may be otherwise the next time. */
+  readonly read: boolean;
 }
 
 const TABLE = /^[a-z0-9][a-z0-9-]*$/;
@@ -38,19 +67,27 @@ export function openTables(folder: string): Tables {
       .map((name) => name.slice(0, -4))
       .toSorted();
 
-  function rowsOf(table: string): ReadonlyMap<string, Row> {
-    const file = join(folder, `${table}.csv`);
-    const stats = TABLE.test(table) ? statSync(file, { throwIfNoEntry: false }) : undefined;
-    if (stats === undefined) return new Map();
-    const known = read.get(table);
-    if (known?.state === stateOf(stats)) return known.rows;
-    const rows = readTable(file, stats);
-    read.set(table, { state: stateOf(stats), rows });
-    return rows;
+  function tableOf(name: string): Table | null {
+    const file = join(folder, `${name}.csv`);
+    const stats = TABLE.test(name) ? statSync(file, { throwIfNoEntry: false }) : undefined;
+    if (stats === undefined) return null;
+    const known = read.get(name);
+    if (known?.state === stateOf(stats)) return known.table;
+    const table = readTable(name, file);
+    if (table.read) read.set(name, { state: stateOf(stats), table });
+    return table;
+  }
+
+  function rowsOf(name: string): ReadonlyMap<string, LinedRow> {
+    const table = tableOf(name);
+    if (table === null) return new Map();
+    if (table.report.faults.length > 0) throw refusalOf(table.report);
+    return table.rows;
   }
 
   return {
-    row: (table, key) => rowsOf(table).get(key) ?? null,
+    row: (name, key) => rowsOf(name).get(key)?.row ?? null,
+    rows: (name) => [...rowsOf(name).values()],
     version() {
       const hash = createHash("sha256");
       for (const name of names()) {
@@ -59,11 +96,7 @@ export function openTables(folder: string): Tables {
       }
       return hash.digest("hex").slice(0, 16);
     },
-    check() {
-      const all = names();
-      for (const name of all) rowsOf(name);
-      return all;
-    },
+    check: () => names().flatMap((name) => tableOf(name)?.report ?? []),
   };
 }
 
@@ -74,59 +107,120 @@ function listed(folder: string): string[] {
     return readdirSync(folder);
   } catch (error) {
     if (causeOf(error) === "ENOENT") return [];
-    throw unreadable(folder, error);
+    throw new ConfigurationError(
+      `${folder} cannot be listed (${causeOf(error)}).`,
+      "Let the service's user read it.",
+      error,
+    );
   }
 }
 
-function readTable(file: string, stats: Stats): ReadonlyMap<string, Row> {
-  if (stats.size > BYTES_MAX) throw refuse(file, [`it is longer than ${BYTES_MAX} bytes`]);
-  const [header, ...records] = parsed(file, textOf(file));
-  if (header === undefined) throw refuse(file, ["line 1: there is no header"]);
-  const faults = faultsOfHeader(header.record);
-  const rows = new Map<string, Row>();
+function readTable(name: string, file: string): Table {
+  const rows = new Map<string, LinedRow>();
+  const report = { name, file, columns: [], rows: 0, separator: "," };
+  const text = textOf(file);
+  if (typeof text !== "string") return { report: { ...report, faults: [text] }, rows, read: false };
+  const sheet = parsed(text);
+  if (!("records" in sheet)) return { report: { ...report, faults: [sheet] }, rows, read: true };
+  const { separator, records } = sheet;
+  const [header, ...body] = records;
+  const columns = header?.record ?? [];
+  const faults = header === undefined ? [NO_HEADER] : faultsOfHeader(columns, header.line);
   const lines = new Map<string, number>();
-  for (const { record, line } of records) {
+  const causes = new Map<string, { fault: TableFault; others: number[] }>();
+  const complain = (cause: string, line: number, message: string, remedy = CORRECT): void => {
+    const known = causes.get(cause);
+    if (known === undefined) causes.set(cause, { fault: { line, message, remedy }, others: [] });
+    else known.others.push(line);
+  };
+  for (const { record, line } of body) {
     const [key = ""] = record;
     const before = lines.get(key);
-    if (record.length !== header.record.length)
-      faults.push(
-        `line ${line}: ${record.length} cells, but ${header.record.length} in the header`,
-      );
-    else if (key === "") faults.push(`line ${line}: the first cell, the key, is empty`);
+    const cells = `${counted(record.length, "cell")}, but ${columns.length} in the header`;
+    if (record.length !== columns.length) complain(cells, line, cells, ragged(separator));
+    else if (key === "") complain("no key", line, "the first cell, the key, is empty");
     else if (before !== undefined)
-      faults.push(`line ${line}: ${shown(key)} is in line ${before} already`);
-    else
-      rows.set(key, Object.fromEntries(header.record.map((name, at) => [name, record[at] ?? ""])));
+      complain("key twice", line, `${shown(key)} is in line ${before} already`);
+    else {
+      const row = Object.fromEntries(columns.map((name, at) => [name, record[at] ?? ""]));
+      rows.set(key, { row, line });
+    }
     if (before === undefined) lines.set(key, line);
   }
-  if (faults.length > 0) throw refuse(file, faults);
-  return rows;
+  faults.push(...[...causes.values()].map(({ fault, others }) => withOthers(fault, others)));
+  return { report: { ...report, columns, separator, rows: rows.size, faults }, rows, read: true };
 }
 
-function faultsOfHeader(header: readonly string[]): string[] {
+const CORRECT =
+  "Correct it and save it; nothing that needs it is delivered until then, and nothing is lost.";
+const NO_HEADER: TableFault = { line: 1, message: "there is no header", remedy: CORRECT };
+
+function faultsOfHeader(header: readonly string[], line: number): TableFault[] {
   return header.flatMap((name, at) => {
-    if (name === "") return [`line 1: column ${at + 1} has no name`];
-    return header.indexOf(name) === at ? [] : [`line 1: the column ${shown(name)} is there twice`];
+    if (name === "") return [{ line, message: `column ${at + 1} has no name`, remedy: CORRECT }];
+    if (header.indexOf(name) === at) return [];
+    return [{ line, message: `the column ${shown(name)} is there twice`, remedy: CORRECT }];
   });
 }
 
-function textOf(file: string): string {
+const ragged = (separator: string): string =>
+  `The header's cells are separated by ${separatorText(separator)}: those of every row must be, and a cell with that sign in it stands in quotes. ${CORRECT}`;
+
+/** One cause, however many rows have it. */
+function withOthers(fault: TableFault, others: readonly number[]): TableFault {
+  if (others.length === 0) return fault;
+  const shown = others.slice(0, 5).join(", ");
+  const rest = others.length > 5 ? ` and ${others.length - 5} more` : "";
+  const lines = others.length === 1 ? "line" : "lines";
+  return { ...fault, message: `${fault.message} (the same in ${lines} ${shown}${rest})` };
+}
+
+/** The text of the file, or why there is none. */
+function textOf(file: string): string | TableFault {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readBounded(file, BYTES_MAX));
   } catch (error) {
-    if (error instanceof TypeError && causeOf(error) === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      throw refuse(file, ['it is not UTF-8; a spreadsheet saves it so as "CSV UTF-8"']);
-    throw unreadable(file, error);
+    const cause = causeOf(error);
+    if (error instanceof TypeError && cause === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      return {
+        line: 1,
+        message: "it is not UTF-8",
+        remedy: `A spreadsheet saves it so as "CSV UTF-8". ${CORRECT}`,
+      };
+    return {
+      line: 1,
+      message: `it cannot be read (${cause})`,
+      remedy: `Let it be a text file that the service's user can read. ${CORRECT}`,
+    };
   }
 }
 
-/** Rows with the line they end in. Spreadsheets of some countries separate with semicolons. */
-function parsed(file: string, text: string): { record: string[]; line: number }[] {
-  const [first = ""] = text.split(/\r?\n/, 1);
-  const delimiter = first.includes(";") && !first.includes(",") ? ";" : ",";
+const SEPARATORS: Readonly<Record<string, string>> = {
+  ",": "commas",
+  ";": "semicolons",
+  "\t": "tabs",
+  "|": "bars",
+};
+
+/** In words, for people: `semicolons`. */
+export const separatorText = (separator: string): string => SEPARATORS[separator] ?? separator;
+
+/**
+ * Rows with the line they end in. Spreadsheets of some countries separate with semicolons, some write tabs; a first line
+ * `sep=;` (Excel) names the separator and is no row.
+ */
+function parsed(
+  text: string,
+): { separator: string; records: { record: string[]; line: number }[] } | TableFault {
+  const [, named, rest] = /^\uFEFF?sep=([,;\t|])\r?\n?(.*)$/is.exec(text) ?? [];
+  const skipped = named === undefined ? 0 : 1;
+  const body = named === undefined ? text : (rest ?? "");
+  const [first = ""] = body.split(/\r?\n/, 1);
+  const separator = named ?? [",", ";", "\t"].find((sign) => first.includes(sign)) ?? ",";
   try {
-    const rows: unknown = parse(text, {
-      delimiter,
+    const rows: unknown = parse(body, {
+      bom: true,
+      delimiter: separator,
       info: true,
       record_delimiter: ["\r\n", "\n", "\r"],
       relax_column_count: true,
@@ -134,25 +228,24 @@ function parsed(file: string, text: string): { record: string[]; line: number }[
       skip_records_with_empty_values: true,
       trim: true,
     });
-    return (rows as { record: string[]; info: { lines: number } }[]).map(({ record, info }) => ({
-      record,
-      line: info.lines,
-    }));
+    const records = (rows as { record: string[]; info: { lines: number } }[]).map(
+      ({ record, info }) => ({ record, line: info.lines + skipped }),
+    );
+    return { separator, records };
   } catch (error) {
-    if (error instanceof CsvError) throw refuse(file, [error.message]);
-    throw error;
+    if (!(error instanceof CsvError)) throw error;
+    const { lines } = error as CsvError & { lines?: number };
+    return { line: (lines ?? 1) + skipped, message: error.message, remedy: CORRECT };
   }
 }
 
-const refuse = (file: string, faults: readonly string[]): ConfigurationError =>
-  new ConfigurationError(
-    `The cross-reference table ${file} cannot be used:\n${faults.map((fault) => `    ${fault}`).join("\n")}`,
-    "Correct it and save it; nothing that needs it is delivered until then, and nothing is lost.",
+function refusalOf({ file, faults }: TableReport): ConfigurationError {
+  const lines = faults.map(({ line, message }) => `    ${file}:${line} ${message}`);
+  return new ConfigurationError(
+    `The cross-reference table ${file} cannot be used:\n${lines.join("\n")}`,
+    faults[0]?.remedy ?? CORRECT,
   );
+}
 
-const unreadable = (path: string, error: unknown): ConfigurationError =>
-  new ConfigurationError(
-    `${path} cannot be read (${causeOf(error)}).`,
-    "Let the service's user read it.",
-    error,
-  );
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -4,7 +4,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
-import { type Outside, substitute, type Substituted } from "./substitute.ts";
+import { type Outside, sourceOf, substitute, type Substituted } from "./substitute.ts";
 
 export interface Document {
   readonly value: unknown;
@@ -13,6 +13,11 @@ export interface Document {
   place(path: Path, part?: "key" | "value"): { line: number; column: number };
   /** True when the value at `path`, or a part of it, could not be substituted: there is a problem about it already. */
   broken(path: Path): boolean;
+  /**
+   * Where the value at `path`, or a part of it, came from, as the configuration names it (`${file:PATH}`): such a value is
+   * never shown. Null: it is written there.
+   */
+  source(path: Path): string | null;
   /** Every single value (not a list or map), with what its text is made of. */
   readonly scalars: readonly { readonly path: Path; readonly made: Substituted | null }[];
 }
@@ -57,11 +62,29 @@ class Reading implements Document {
       stringKeys: true,
     });
     const found = [...document.errors, ...document.warnings];
-    for (const { message, pos } of found) this.#report([], pos[0], inWords(message));
-    if (found.length > 0) return;
+    if (found.length > 0) {
+      this.#explain(found);
+      return;
+    }
     const resolve = (node: Node): Node | undefined =>
       isAlias(node) ? node.resolve(document) : node;
     this.value = this.#visit(document.contents, [], resolve);
+  }
+
+  /** One cause has many errors: tabs one a line, an open quote whatever comes after it. Each is told once. */
+  #explain(errors: readonly { code: string; message: string; pos: readonly [number, number] }[]) {
+    const indented = [...this.#text.matchAll(/^ *\t[\t ]*(?=\S)/gm)];
+    const [first] = indented;
+    if (first !== undefined) {
+      this.#report([], first.index, tabs(indented.length));
+      return;
+    }
+    for (const alike of Map.groupBy(errors, ({ code }) => code).values()) {
+      const [{ message, pos } = { message: "", pos: [0] }] = alike;
+      const more = alike.length > 1 ? ` (and so in ${alike.length - 1} more places)` : "";
+      const complaint = inWords(message);
+      this.#report([], pos[0], { ...complaint, message: `${complaint.message}${more}` });
+    }
   }
 
   place(path: Path, part: "key" | "value" = "value"): { line: number; column: number } {
@@ -69,6 +92,13 @@ class Reading implements Document {
     if (offsets === undefined && path.length > 0) return this.place(path.slice(0, -1), "key");
     const { line, col } = this.#lines.linePos(offsets?.[part] ?? 0);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  source(path: Path): string | null {
+    const inside = ({ path: at }: { path: Path }): boolean =>
+      path.every((step, index) => String(step) === String(at[index]));
+    const sources = this.scalars.filter(inside).map(({ made }) => sourceOf(made));
+    return sources.find((source) => source !== null) ?? null;
   }
 
   broken(path: Path): boolean {
@@ -150,6 +180,12 @@ const TOO_MUCH: Complaint = {
 const id = (path: Path): string => JSON.stringify(path.map(String));
 const isNode = (value: unknown): value is Node =>
   isAlias(value) || isMap(value) || isSeq(value) || isScalar(value);
+
+const tabs = (lines: number): Complaint => ({
+  message: `is not YAML here: ${lines === 1 ? "this line begins with a tab" : `this line and ${lines - 1} more begin with tabs`}`,
+  remedy:
+    "YAML is indented with spaces only: replace each tab at the beginning of a line by spaces.",
+});
 
 function inWords(message: string): Complaint {
   const braces = /flow|Plain value cannot start/i.test(message);

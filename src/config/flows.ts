@@ -1,6 +1,7 @@
 /** A flow: a mapping put to work. What the parts cannot say alone is checked here: both ends exist, one schedule. */
 import { validate as isCron } from "node-cron";
 import { z } from "zod";
+import type { Mapping, Offers } from "../core/contract.ts";
 import { duration } from "./duration.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";
 
@@ -36,7 +37,10 @@ function endOf(text: unknown): End | null {
 
 export const cron = z
   .string()
-  .refine((text) => /^\S+( \S+){4}$/.test(text) && isCron(text), "is not a cron expression");
+  .refine(
+    (text) => /^\S+( \S+){4}$/.test(text) && isCron(text),
+    "is not a cron expression, or one of a day that never comes",
+  );
 
 export const flowSchema = (mappings: readonly string[]) =>
   z.strictObject({
@@ -63,32 +67,111 @@ export const flowOf = (name: string, { every, cron, ...flow }: FlowSettings): Fl
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },
 });
 
-/** What an endpoint can be read from and written to, by name; null: only opening it would tell. */
+/** What the configuration may name after `platform.`. */
 export interface Parts {
-  readonly sources: readonly string[] | null;
-  readonly sinks: readonly string[] | null;
+  readonly sources: readonly string[];
+  readonly sinks: readonly string[];
 }
 
+/** What is used here of a mapping. */
+export type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
+
+export interface FlowComplaint extends Complaint {
+  /** The setting of the flow that it is about; null: the flow as a whole. */
+  readonly field: string | null;
+}
+
+/** What the flows of a configuration are checked against. */
+export interface Around {
+  /** By the endpoint's name; null: its settings are wrong, so that nothing can be told. */
+  readonly offers: ReadonlyMap<string, Offers | null>;
+  readonly mappings: readonly KnownMapping[];
+  /** In place of the value of a flow's setting that must not be shown; null: it may be. */
+  hidden(flow: string, field: string): string | null;
+}
+
+type Written = Readonly<Record<string, unknown>>;
+
 /**
- * What is wrong between the parts of one flow. It takes the flow as it is written, so that a mistake in one part does
- * not hide the others; what is not text here is complained of elsewhere.
+ * What is wrong between the parts of flows. It takes them as they are written, so that a mistake in one part does not
+ * hide the others; what is not text here is complained of elsewhere.
  */
-export function* complaintsOfFlow(
-  written: Readonly<Record<string, unknown>>,
-  endpoints: ReadonlyMap<string, Parts>,
-): Generator<{ field: string | null } & Complaint> {
-  const { from, to, every, cron } = written;
+export function* complaintsOfFlows(
+  flows: readonly (readonly [name: string, written: Written])[],
+  around: Around,
+): Generator<FlowComplaint & { readonly flow: string }> {
+  const receivers = new Map<string, string>();
+  for (const [name, written] of flows) {
+    const inFlow = function* (complaints: Iterable<FlowComplaint>) {
+      for (const complaint of complaints) yield { flow: name, ...complaint };
+    };
+    const quoted = (field: string): string => around.hidden(name, field) ?? shown(written[field]);
+    yield* inFlow(complaintsOfEnds(written, around, (field) => around.hidden(name, field)));
+    yield* inFlow(complaintsOfSchedule(written, quoted));
+    const mapping = around.mappings.find((one) => one.name === written["mapping"]);
+    if (mapping === undefined) continue;
+    yield* inFlow(complaintsOfFit(written, mapping, around));
+    const side = endOf(written["from"])?.endpoint === PLATFORM ? "platform" : "ERP";
+    const other = receivers.get(`${side} ${mapping.kind}`);
+    if (other === undefined) receivers.set(`${side} ${mapping.kind}`, name);
+    else
+      yield {
+        flow: name,
+        field: "mapping",
+        message: `flows "${other}" and "${name}" both deliver each ${mapping.kind} of the ${side}`,
+        remedy: "Remove one: a document has one counterpart on the other side.",
+      };
+  }
+}
+
+function* complaintsOfEnds(
+  written: Written,
+  { offers }: Around,
+  hidden: (field: string) => string | null,
+): Generator<FlowComplaint> {
+  const { from, to } = written;
   const ends = [endOf(from), endOf(to)].filter((end) => end !== null);
   for (const [field, end] of Object.entries({ from: endOf(from), to: endOf(to) })) {
-    const complaint = end === null ? null : complaintOfEnd(field, end, endpoints);
+    const complaint = end === null ? null : complaintOfEnd(field, end, offers, hidden(field));
     if (complaint !== null) yield { field, ...complaint };
   }
   if (ends.length === 2 && ends.filter(({ endpoint }) => endpoint === PLATFORM).length !== 1)
     yield {
       field: "to",
-      message: `from ${shown(from)} to ${shown(to)} is not to or from the platform`,
+      message: `from ${hidden("from") ?? shown(from)} to ${hidden("to") ?? shown(to)} is not to or from the platform`,
       remedy: 'Exactly one of "from" and "to" begins with "platform.".',
     };
+}
+
+function complaintOfEnd(
+  field: string,
+  { endpoint, name }: End,
+  endpoints: Around["offers"],
+  hidden: string | null,
+): Complaint | null {
+  const offers = endpoints.get(endpoint);
+  if (offers === null) return null;
+  if (offers === undefined)
+    return {
+      message:
+        hidden === null ? `there is no endpoint "${endpoint}"` : `${hidden} names no endpoint`,
+      remedy: didYouMean(hidden === null ? endpoint : "", [...endpoints.keys()]),
+    };
+  const [what, parts] = field === "from" ? ["source", offers.sources] : ["sink", offers.sinks];
+  if (Object.hasOwn(parts, name)) return null;
+  return {
+    message:
+      hidden === null
+        ? `the endpoint "${endpoint}" has no ${what} "${name}"`
+        : `${hidden} names no ${what}`,
+    remedy: didYouMean(hidden === null ? name : "", Object.keys(parts)),
+  };
+}
+
+function* complaintsOfSchedule(
+  { every, cron }: Written,
+  quoted: (field: string) => string,
+): Generator<FlowComplaint> {
   if (every !== undefined && cron !== undefined)
     yield {
       field: "cron",
@@ -105,26 +188,54 @@ export function* complaintsOfFlow(
   if (everyMs !== undefined && everyMs < EVERY_MS_MIN)
     yield {
       field: "every",
-      message: `${shown(every)} is too often`,
+      message: `${quoted("every")} is too often`,
       remedy: "Write 10s or longer; every look costs a request of the month's budget.",
     };
 }
 
-function complaintOfEnd(
-  field: string,
-  { endpoint, name }: End,
-  endpoints: ReadonlyMap<string, Parts>,
-): Complaint | null {
-  const parts = endpoints.get(endpoint);
-  if (parts === undefined)
-    return {
-      message: `there is no endpoint "${endpoint}"`,
-      remedy: didYouMean(endpoint, [...endpoints.keys()]),
+/** A mapping takes the records of some sources only, and makes the documents of some sinks only. */
+function* complaintsOfFit(
+  written: Written,
+  mapping: KnownMapping,
+  { offers, mappings }: Around,
+): Generator<FlowComplaint> {
+  const formAt = (end: End | null, what: keyof Offers): string | undefined =>
+    end === null ? undefined : offers.get(end.endpoint)?.[what][end.name]?.form;
+  const given = formAt(endOf(written["from"]), "sources");
+  const taken = formAt(endOf(written["to"]), "sinks");
+  const offering = (form: string, what: keyof Offers): string[] =>
+    [...offers].flatMap(([endpoint, offer]) =>
+      Object.entries(offer?.[what] ?? {})
+        .filter(([, one]) => one.form === form)
+        .map(([name]) => `${endpoint}.${name}`),
+    );
+  const remedy = (ends: readonly string[], others: readonly KnownMapping[]): string =>
+    [
+      ends.length === 0 ? "" : `Write ${ends.join(" or ")} here.`,
+      others.length === 0
+        ? ""
+        : `${ends.length === 0 ? "Take" : "Or take"} a mapping that fits: ${others.map(({ name }) => name).join(", ")}.`,
+      ends.length + others.length === 0 ? "No mapping fits: remove the flow." : "",
+    ]
+      .filter((part) => part !== "")
+      .join(" ");
+  const { name, reads, writes } = mapping;
+  if (given !== undefined && reads !== undefined && given !== reads)
+    yield {
+      field: "from",
+      message: `the mapping ${name} takes records of ${reads}; these are of ${given}`,
+      remedy: remedy(
+        offering(reads, "sources"),
+        mappings.filter((one) => one.reads === given && (taken ?? one.writes) === one.writes),
+      ),
     };
-  const [what, names] = field === "from" ? ["source", parts.sources] : ["sink", parts.sinks];
-  if (names === null || names.includes(name)) return null;
-  return {
-    message: `the endpoint "${endpoint}" has no ${what} "${name}"`,
-    remedy: didYouMean(name, names),
-  };
+  if (taken !== undefined && writes !== undefined && taken !== writes)
+    yield {
+      field: "to",
+      message: `the mapping ${name} makes documents for ${writes}; this takes those for ${taken}`,
+      remedy: remedy(
+        offering(writes, "sinks"),
+        mappings.filter((one) => one.writes === taken && (given ?? one.reads) === one.reads),
+      ),
+    };
 }

@@ -9,25 +9,29 @@ export interface Finding extends Complaint {
   readonly part: "key" | "value";
 }
 
+/** `source`: where the value at a path came from ({@link Document.source}); null: it may be shown. */
 export function explainIssues(
   issues: readonly z.core.$ZodIssue[],
   root: unknown,
   schema: JsonSchema,
+  source: (path: Path) => string | null,
 ): readonly Finding[] {
-  return issues.flatMap((issue) => explainIssue(issue, root, schema));
+  return issues.flatMap((issue) => explainIssue(issue, root, schema, source));
 }
 
 function explainIssue(
   issue: z.core.$ZodIssue,
   root: unknown,
   schema: JsonSchema,
+  source: (path: Path) => string | null,
 ): readonly Finding[] {
   const { path } = issue;
   const value = valueAt(root, path);
   const here = schemasAt(schema, path, root);
   const right = here.find(({ description }) => description !== undefined)?.description;
   const remedy = right ?? "See the connector's README.";
-  const bad = here.some((part) => part.secret === true) ? "its value" : shown(value);
+  const hidden = here.some((part) => part.secret === true) ? "its value" : hiddenBy(source(path));
+  const bad = hidden ?? (typeof value === "object" ? "it" : shown(value));
   const found = (message: string, advice = remedy): readonly Finding[] => [
     { path, part: "value", message, remedy: advice },
   ];
@@ -50,7 +54,9 @@ function explainIssue(
       if (value === undefined) return found("is missing");
       return found(
         `${bad} is not possible here`,
-        typeof value === "string" ? didYouMean(value, issue.values.map(String)) : remedy,
+        typeof value === "string" && hidden === null
+          ? didYouMean(value, issue.values.map(String))
+          : remedy,
       );
     case "too_small":
       return found(
@@ -61,7 +67,7 @@ function explainIssue(
         `${bad} is too ${issue.origin === "string" ? "long" : "large"}; the most is ${issue.maximum}`,
       );
     case "invalid_union":
-      return explainUnion(issue, root, schema) ?? found(`${bad} is not possible here`);
+      return explainUnion(issue, root, schema, source) ?? found(`${bad} is not possible here`);
     case "custom":
       return found(`${bad} ${issue.message}`);
     case "invalid_format":
@@ -77,12 +83,17 @@ function explainUnion(
   issue: z.core.$ZodIssueInvalidUnion,
   root: unknown,
   schema: JsonSchema,
+  source: (path: Path) => string | null,
 ): readonly Finding[] | null {
   const [fewest] = issue.errors.toSorted((a, b) => a.length - b.length);
   if (fewest === undefined || fewest.length === 0) return null;
   const located = fewest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
-  return explainIssues(located, root, schema);
+  return explainIssues(located, root, schema, source);
 }
+
+/** In place of a value that came from elsewhere; null: it may be shown. */
+export const hiddenBy = (source: string | null): string | null =>
+  source === null ? null : `its value (from ${source})`;
 
 export const valueAt = (root: unknown, path: Path): unknown =>
   path.reduce<unknown>(

@@ -14,6 +14,8 @@ export interface Problem extends Complaint {
   readonly column: number;
   /** `flows.orders.every`; empty for the file as a whole. */
   readonly setting: string;
+  /** Where it is another file than the configuration: a table. */
+  readonly file?: string;
 }
 
 export class InvalidConfiguration extends ConfigurationError {
@@ -21,7 +23,10 @@ export class InvalidConfiguration extends ConfigurationError {
   readonly problems: readonly Problem[];
 
   constructor(file: string, found: readonly Problem[]) {
-    const problems = found.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    const problems = found.toSorted(
+      (a, b) =>
+        (a.file ?? "").localeCompare(b.file ?? "") || a.line - b.line || a.column - b.column,
+    );
     super(
       `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n` +
         problems.map((problem) => describe(file, problem)).join("\n"),
@@ -32,7 +37,8 @@ export class InvalidConfiguration extends ConfigurationError {
   }
 }
 
-function describe(file: string, { line, column, setting, message, remedy }: Problem): string {
+function describe(configuration: string, problem: Problem): string {
+  const { file = configuration, line, column, setting, message, remedy } = problem;
   return `${file}:${line}:${column} ${setting === "" ? "" : `${setting}: `}${message}.\n    ${remedy}`;
 }
 

@@ -4,6 +4,8 @@ import { ignorable } from "../books/compare.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
 import type { Connector } from "../core/contract.ts";
+import { faultOfDay } from "../core/calendar.ts";
+import { faultOfTimeZone } from "../core/time-zone.ts";
 import { duration } from "./duration.ts";
 import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
@@ -56,10 +58,7 @@ const budget = z.strictObject({
 
 const address = z
   .string()
-  .superRefine((text, context) => {
-    const message = faultOfUrl(text);
-    if (message !== null) context.addIssue({ code: "custom", message });
-  })
+  .superRefine(complainBy(faultOfUrl))
   .transform((text) => text.replace(/\/+$/, ""));
 
 const platform = z.strictObject({
@@ -125,7 +124,7 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       .describe("The currency of the books: its ISO 4217 code, for example USD."),
     timeZone: z
       .string()
-      .refine(isTimeZone, "is not a time zone")
+      .superRefine(complainBy(faultOfTimeZone))
       .describe("An IANA time zone, for example America/Chicago."),
     state: z
       .string()
@@ -134,7 +133,8 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
         "The folder of the store, on a local disk. Relative paths start at this file's folder.",
       ),
     firstStart: z
-      .union([z.literal(""), z.iso.date()], "is not a day")
+      .string()
+      .superRefine(complainBy((text) => (text === "" ? null : faultOfDay(text))))
       .default("")
       .describe(
         "The day on which fuelbridge works for this company for the first time, for example 2026-11-22. Needed when " +
@@ -227,6 +227,14 @@ export const jsonSchema = (
   mappings: readonly string[],
 ): JsonSchema => withReferences(fullSchema(connectors, mappings));
 
+/** For what a schema cannot say: `fault` is the end of a sentence that begins with the text; null: it is right. */
+function complainBy(fault: (text: string) => string | null) {
+  return (text: string, context: z.RefinementCtx): void => {
+    const message = fault(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  };
+}
+
 /** http only where it does not leave this machine; nothing in an address that is not an address. */
 function faultOfUrl(text: string): string | null {
   if (!URL.canParse(text)) return "is not an address";
@@ -240,11 +248,3 @@ function faultOfUrl(text: string): string | null {
 
 const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-
-function isTimeZone(text: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}

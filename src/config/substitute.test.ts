@@ -69,7 +69,7 @@ test("a file that is long or no text is refused", () => {
   const { folder, put } = setup();
   writeFileSync(join(folder, "long"), "x".repeat(65_537));
   writeFileSync(join(folder, "bytes"), Buffer.from([0xff, 0xfe, 0xff]));
-  expect(put("${file:long}").complaints[0]?.message).toContain("is too long");
+  expect(put("${file:long}").complaints[0]?.message).toContain("it is longer than 64 KB");
   expect(put("${file:bytes}").complaints[0]?.message).toContain("cannot be read");
 });
 

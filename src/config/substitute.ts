@@ -2,9 +2,9 @@
  * `${VAR}`, `${VAR:-default}` and `${file:PATH}` inside one string of the configuration; `$${` is a plain `${`. The
  * file is parsed first and substituted after, so what comes in is text and stays text: it never becomes structure.
  */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { causeOf, type Complaint } from "./problems.ts";
+import { readBounded } from "./read-file.ts";
 
 export interface Substituted {
   readonly text: string;
@@ -28,7 +28,7 @@ export interface Outside {
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}?/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 const FILE = /^file:(?!-)(.+)$/s;
-const FILE_BYTES_MAX = 65_536;
+const FILE_BYTES_MAX = 64_000;
 
 export function substitute(source: string, outside: Outside): Substituted {
   const references: Reference[] = [];
@@ -78,9 +78,7 @@ function lookUp(inside: string, outside: Outside): Found {
 function readReferenced(name: string, { folder }: Outside): Found {
   const path = resolve(folder, name);
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX)
-      return { message: `the file ${path} is too long`, remedy: "At most 64 KB are read." };
+    const bytes = readBounded(path, FILE_BYTES_MAX);
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
     return { text, reference: { kind: "file", name, path } };
   } catch (error) {
@@ -90,4 +88,12 @@ function readReferenced(name: string, { folder }: Outside): Found {
         "Create it as UTF-8 text that the service's user can read, with nothing but the value.",
     };
   }
+}
+
+/** Where a value came from, in the words of the configuration: `${file:secrets/name}`; null: it is written there. */
+export function sourceOf(made: Substituted | null): string | null {
+  if (made === null || made.references.length === 0) return null;
+  return made.references
+    .map(({ kind, name }) => (kind === "file" ? `\${file:${name}}` : `\${${name}}`))
+    .join(" and ");
 }

@@ -19,3 +19,14 @@ export function calendarOf(timeZone: string): (instant: string) => string {
 }
 
 const DATE_ONLY = /^\d{4}-\d\d-\d\d(?:[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d))?$/;
+
+/** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
+export function faultOfDay(text: string): string | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (year === undefined) return "is not a day of the form YYYY-MM-DD";
+  const last = new Date(Date.UTC(Number(year), Number(month), 0));
+  if (Number(month) < 1 || Number(month) > 12) return "has no such month";
+  const days = last.getUTCDate();
+  if (Number(day) >= 1 && Number(day) <= days) return null;
+  return `is no day of the calendar: that month has ${days} days`;
+}

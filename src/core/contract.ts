@@ -200,7 +200,37 @@ export interface Examination {
 export interface Connector<Config = unknown> {
   readonly name: string;
   readonly config: z.ZodType<Config>;
+  /**
+   * What an endpoint with these settings can be read from and written to, told without opening it: nothing is created
+   * and nobody is asked. `folder` is where relative paths start.
+   */
+  offers(config: Config, folder: string): Offers;
   open(config: Config, surroundings: Surroundings): Endpoint;
+}
+
+/** Sources and sinks by the name that a flow gives them. */
+export interface Offers {
+  readonly sources: Readonly<Record<string, Offer>>;
+  readonly sinks: Readonly<Record<string, Offer>>;
+}
+
+/** A source or a sink. */
+export interface Offer {
+  /** What its records or documents are ({@link Mapping.reads}, {@link Mapping.writes}): `tryton.parties`, `files.orders`. */
+  readonly form: string;
+  /** What the service's user must be allowed to do on this machine; left out: nothing. */
+  readonly folders?: readonly FolderNeed[];
+}
+
+export interface FolderNeed {
+  /** Absolute. */
+  readonly path: string;
+  /** The rights that the user needs on it: `r` to list it, `w` to create and rename in it, `x` to enter it. */
+  readonly rights: "rwx" | "wx";
+  /** True: it is created where it is missing, so the nearest folder above it must allow that. */
+  readonly created: boolean;
+  /** The setting that names it, from the endpoint's own: `["sinks", "orders", "folder"]`. */
+  readonly setting: readonly string[];
 }
 
 /** A request that was delivered. */
@@ -285,6 +315,15 @@ export interface Mapping<In = unknown, Out = unknown> {
     /** The source's id of the document that it settles. */
     of(record: In): string;
   };
+  /** The form of the records that it takes ({@link Offer.form}): a flow's source must offer it. Left out: any. */
+  readonly reads?: string;
+  /** The form of the documents that it makes: a flow's sink must offer it. Left out: any. */
+  readonly writes?: string;
+  /**
+   * The cross-reference tables that it looks things up in, each with the names of its columns: the key first, then those
+   * that are read. Left out: none.
+   */
+  readonly tables?: Readonly<Record<string, readonly [key: string, ...read: string[]]>>;
 }
 
 export const skip = (reason: string): Skip => ({ skip: reason });

@@ -1,0 +1,248 @@
+/** `fuelbridge init`: from seven answers to a configuration, its secrets and tables, looked over and ready to start. */
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Command } from "commander";
+import { calendarOf } from "../core/calendar.ts";
+import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
+import type { Answer } from "./answer.ts";
+import { addCommand, configured, type Given } from "./command.ts";
+import type { Owner, Written } from "./init/disk.ts";
+import type { Answers, Field } from "./init/fields.ts";
+import type { Site } from "./init/site.ts";
+import { counted, table } from "./table.ts";
+
+export function init(program: Command): void {
+  const command = configured(
+    addCommand(
+      program,
+      "init",
+      "writes a configuration, its secrets and tables (asks, or takes flags)",
+      initialise,
+    ),
+  )
+    .option("--directory <folder>", "writes fuelbridge.yaml there, in place of --config")
+    .option("--company <label>", "a short label of the company, never changed afterwards")
+    .option("--currency <code>", "the currency of the books (ISO 4217)")
+    .option("--time-zone <zone>", "the company's time zone, for example America/Chicago")
+    .option("--platform <url>", "the address of the platform's API")
+    .option("--api-key-file <file>", "a file with the platform's API key (- is standard input)")
+    .option("--erp <connector>", "files or tryton")
+    .option("--folder <folder>", "files: the folder that is shared with the ERP")
+    .option("--erp-url <url>", "tryton: the address of the server")
+    .option("--erp-database <name>", "tryton: the name of the database")
+    .option("--erp-user <login>", "tryton: the login of fuelbridge's own user")
+    .option("--erp-password-file <file>", "tryton: a file with its password")
+    .option("--erp-company <name>", "tryton: the name of the company there")
+    .option("--state <folder>", "the folder of the store");
+  command
+    .option("--owner <user>", "as root: the user that the service runs as")
+    .option("--force", "write the configuration and the secrets anew where they exist")
+    .option("--yes", "ask nothing: what is not given takes its usual value")
+    .option("--skip-doctor", "do not ask the platform and the ERP at the end");
+}
+
+async function initialise(given: Given): Promise<Answer> {
+  const { options } = given;
+  const { directory } = options;
+  const config = resolve(directory === undefined ? given.file : join(directory, "fuelbridge.yaml"));
+  const folder = dirname(config);
+  const { ownerOf, writeSite } = await import("./init/disk.ts");
+  const owner = ownerOf(options["owner"]);
+  if (options["force"] === undefined) expectNothing(config);
+  const answers = await answersOf(given);
+  if (answers === null)
+    return { data: null, text: "Nothing was written.", exitCode: exitCodes.interrupted };
+  const state = resolve(options["state"] ?? usualState(folder));
+  const site = await siteFrom(answers, config, state);
+  const written = writeSite(site, { folder, state, owner });
+  const looked = [
+    lookOver("check", config, owner, given.json),
+    ...(options["skipDoctor"] === undefined ? [lookOver("doctor", config, owner, given.json)] : []),
+  ];
+  const [{ code: checked } = { code: null }] = looked;
+  return {
+    data: { config, state, written, flows: site.flows, looked },
+    text: inWords(config, state, owner, written, site, looked),
+    exitCode: checked === exitCodes.ok ? exitCodes.ok : exitCodes.configuration,
+  };
+}
+
+/** @throws ConfigurationError that lists what is there */
+function expectNothing(config: string): void {
+  if (!existsSync(config)) return;
+  const folder = dirname(config);
+  const there = globSync([basename(config), "secrets/*", "crossref/*.csv"], { cwd: folder });
+  const lines = there.toSorted().map((name) => {
+    if (!name.endsWith(".csv")) return `    ${join(folder, name)}`;
+    const rows = readFileSync(join(folder, name), "utf8").trim().split("\n").length - 1;
+    return `    ${join(folder, name)} (${counted(rows, "row")})`;
+  });
+  throw new ConfigurationError(
+    `There is a configuration already, and nothing was written:\n${lines.join("\n")}`,
+    `Look at it with \`fuelbridge check --config ${config}\` and change it in an editor. ` +
+      "To write the configuration and the secrets anew, run this again with --force; tables are never overwritten.",
+  );
+}
+
+/** From the flags, then from the person where there is one. @returns null when the person ended it */
+async function answersOf({ options }: Given): Promise<Answers | null> {
+  const { fields, fieldsFor } = await import("./init/fields.ts");
+  const given: Answers = {};
+  for (const field of fields) {
+    const answer = flagged(field, options);
+    if (answer === undefined) continue;
+    const fault = field.fault(answer);
+    if (fault !== null) throw new ConfigurationError(`${nameOf(field)}: ${fault}.`, ALL_FLAGS);
+    given[field.name] = answer;
+  }
+  if (options["yes"] === undefined && process.stdin.isTTY && process.stderr.isTTY) {
+    const { askFor } = await import("./init/prompt.ts");
+    const asked = await askFor(given, { input: process.stdin, output: process.stderr });
+    return asked && absolute(asked);
+  }
+  for (const { name, usual } of options["yes"] === undefined ? [] : fields)
+    if (usual !== undefined) given[name] ??= usual;
+  const missing = fieldsFor(given).filter(({ name }) => given[name] === undefined);
+  if (missing.length === 0) return absolute(given);
+  throw new ConfigurationError(
+    `Nobody can be asked here, and these are missing:\n${missing.map(({ flag, question }) => `    ${flag}  ${question}`).join("\n")}`,
+    `Give them, or start it on a terminal. ${ALL_FLAGS}`,
+  );
+}
+
+const ALL_FLAGS = "`fuelbridge init --help` lists every flag.";
+const nameOf = ({ flag }: Field): string => flag.replace(/ .*/, "");
+
+/** A person names a folder from where they stand; the configuration would start at its own. */
+const absolute = (answers: Answers): Answers =>
+  answers.folder === undefined ? answers : { ...answers, folder: resolve(answers.folder) };
+
+/** The value of a flag; of a secret, the contents of the file that it names. @throws ConfigurationError */
+function flagged(field: Field, options: Given["options"]): string | undefined {
+  const key = nameOf(field)
+    .slice(2)
+    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const value = options[key];
+  if (value === undefined || field.secret === undefined) return value;
+  try {
+    return readFileSync(value === "-" ? 0 : value, "utf8").trim();
+  } catch (error) {
+    throw new ConfigurationError(
+      `${nameOf(field)}: the file ${value} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
+      "Name a text file with nothing but the value.",
+      error,
+    );
+  }
+}
+
+/** As root where services keep it, else beside the configuration. */
+const usualState = (folder: string): string =>
+  process.getuid?.() === 0 ? "/var/lib/fuelbridge" : join(folder, "state");
+
+async function siteFrom(answers: Answers, config: string, state: string): Promise<Site> {
+  const [{ siteOf }, { mappings }] = await Promise.all([
+    import("./init/site.ts"),
+    import("../../mappings/index.ts"),
+  ]);
+  const shipped = (name: string): string => readFileSync(join(shippedFolder(), name), "utf8");
+  return siteOf(answers, {
+    template: shipped(answers.erp === "tryton" ? "tryton.yaml" : "example.yaml"),
+    schema: shipped("fuelbridge.schema.json"),
+    mappings,
+    today: calendarOf(answers.timeZone ?? "UTC")(new Date().toISOString()),
+    state,
+    file: basename(config),
+  });
+}
+
+/** `config` beside the sources, or beside what was compiled from them. */
+function shippedFolder(): string {
+  const found = ["../../config", "../../../config"]
+    .map((path) => join(import.meta.dirname, path))
+    .find((path) => existsSync(join(path, "example.yaml")));
+  if (found !== undefined) return found;
+  throw new EnvironmentError(
+    "The configurations to start from are not installed: there is no config/example.yaml beside the program.",
+    "Install fuelbridge again, with its folder config.",
+  );
+}
+
+interface Looked {
+  readonly command: "check" | "doctor";
+  /** Its exit code; null: it could not be started. */
+  readonly code: number | null;
+  readonly said: string;
+}
+
+/** As the service's user, whose rights count; the store that doctor opens is that user's then. */
+function lookOver(
+  command: Looked["command"],
+  config: string,
+  owner: Owner | null,
+  json: boolean,
+): Looked {
+  const program = process.argv[1] ?? "";
+  if (!json && command === "doctor")
+    process.stderr.write("Asking the platform and the ERP (fuelbridge doctor) ...\n");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...process.execArgv, program, command, "--config", config],
+    {
+      encoding: "utf8",
+      ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
+    },
+  );
+  return { command, code: status, said: `${stdout}${stderr}`.trim() };
+}
+
+function inWords(
+  config: string,
+  state: string,
+  owner: Owner | null,
+  written: readonly Written[],
+  { flows }: Site,
+  looked: readonly Looked[],
+): string {
+  const rows = written.map(({ path, about, written }) => [
+    path,
+    written ? about : `${about}: it was there, and stays as it is`,
+  ]);
+  const tables = written.some(({ path }) => path.endsWith(".csv"));
+  return [
+    table(["FILE", "WHAT"], [...rows, [state, "the store's folder"]]),
+    "",
+    `Flows that will run: ${flows.running.join(", ")}.${flows.paused.length === 0 ? "" : ` Paused: ${flows.paused.join(", ")}.`}`,
+    ...(tables
+      ? ["Fill the tables: what has no row in them waits in the quarantine until it has one."]
+      : []),
+    ...(owner === null && process.getuid?.() === 0
+      ? [
+          "The files belong to root. For a service with a user of its own, run it with --owner NAME.",
+        ]
+      : []),
+    "",
+    ...looked
+      .filter(({ command, code }) => command === "doctor" || code !== exitCodes.ok)
+      .flatMap((one) => [...resultOf(one, config), ""]),
+    "Start it with",
+    "",
+    `  ${startOf(config)}`,
+  ].join("\n");
+}
+
+const UNITS = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
+
+/** Where the package is installed, the service; else the command. */
+function startOf(config: string): string {
+  const service =
+    config === "/etc/fuelbridge/fuelbridge.yaml" &&
+    existsSync("/run/systemd/system") &&
+    UNITS.some((folder) => existsSync(join(folder, "fuelbridge.service")));
+  return service ? "systemctl enable --now fuelbridge" : `fuelbridge run --config ${config}`;
+}
+
+const resultOf = ({ command, code, said }: Looked, config: string): string[] =>
+  code === exitCodes.ok
+    ? [said]
+    : [said, "", `When that is settled, look again: fuelbridge ${command} --config ${config}`];

@@ -1,0 +1,314 @@
+/** `check` knows before the first document: everything it finds in one configuration, by the words of issue 11. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { connectors } from "../../connectors/index.ts";
+import { mappings } from "../../mappings/index.ts";
+import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import type { Depth } from "./check.ts";
+import { loadConfig } from "./config.ts";
+import { InvalidConfiguration, type Problem } from "./problems.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const CANARY = "canary-7d1f0a93";
+
+const GOOD = `version: 1
+company: prairie
+currency: USD
+timeZone: America/Chicago
+state: ./state
+platform:
+  url: https://api.example.com/v1/public
+  environment: live
+  apiKey: \${KEY}
+endpoints:
+  erp:
+    connector: files
+    folder: exchange
+    sources:
+      customers: { layout: tryton-export/customers, folder: export, pick: customers*.csv }
+    sinks:
+      orders: { document: orders, folder: import/orders }
+      invoices: { document: customer-invoices, folder: import/invoices }
+flows:
+  orders: { mapping: canonical/orders, from: platform.orders, to: erp.orders, every: 10m }
+  issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10m }
+  customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10m }
+`;
+
+/** A site on which everything is right. */
+function setup() {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-check-"));
+  const at = (...path: string[]) => join(folder, ...path);
+  const config = at("fuelbridge.yaml");
+  for (const path of ["exchange/export", "crossref"]) mkdirSync(at(path), { recursive: true });
+  const put = (name: string, text: string) => writeFileSync(at(name), text);
+  put("crossref/items.csv", "product,item\n");
+  put("crossref/taxes.csv", "tax_type,tax\n");
+  put("crossref/customers.csv", "company,account\n");
+  function problems(text: string = GOOD, depth: Depth = "site"): readonly Problem[] {
+    writeFileSync(config, text);
+    const env = { KEY: "svc_live_abcdefgh1234", CANARY };
+    const platform = { sources: platformSources, sinks: platformSinks };
+    try {
+      loadConfig(config, { env, connectors, mappings, platform }, depth);
+      return [];
+    } catch (error) {
+      if (!(error instanceof InvalidConfiguration)) throw error;
+      for (const { line, column, message, remedy } of error.problems)
+        expect([line > 0, column > 0, message !== "", remedy !== ""]).not.toContain(false);
+      return error.problems;
+    }
+  }
+  return { folder, at, config, put, problems };
+}
+
+const changed = (from: string, to: string): string => {
+  expect(GOOD).toContain(from);
+  return GOOD.replace(from, () => to);
+};
+
+test("a site on which everything is right has no problem", () => {
+  expect(setup().problems()).toEqual([]);
+});
+
+test.each([
+  [
+    "a mapping whose input is not what the source yields",
+    changed("from: platform.invoicesIssued", "from: platform.invoicesPayable"),
+    21,
+    "flows.issued.from",
+    "takes records of platform.invoicesIssued; these are of platform.invoicesPayable",
+    "Write platform.invoicesIssued here.",
+  ],
+  [
+    "a mapping whose output is not what the sink takes",
+    changed("to: erp.orders", "to: erp.invoices"),
+    20,
+    "flows.orders.to",
+    "makes documents for files.orders; this takes those for files.customer-invoices",
+    "Write erp.orders here.",
+  ],
+  [
+    "a mapping of parties the other way round",
+    changed("to: platform.customers", "to: platform.suppliers"),
+    22,
+    "flows.customers.to",
+    "makes documents for platform.customers; this takes those for platform.suppliers",
+    "Write platform.customers here.",
+  ],
+  [
+    "two flows of one kind",
+    `${GOOD}  again: { mapping: canonical/orders, from: platform.orders, to: erp.orders, every: 1h }\n`,
+    23,
+    "flows.again.mapping",
+    'flows "orders" and "again" both deliver each order of the platform',
+    "Remove one",
+  ],
+  [
+    "CST as a time zone",
+    changed("America/Chicago", "CST"),
+    4,
+    "timeZone",
+    '"CST" is an abbreviation, which does not say when summer time begins: write the zone of a city, such as America/Chicago',
+    "An IANA time zone",
+  ],
+  [
+    "CST as the time zone of a sink",
+    changed("folder: import/orders }", "folder: import/orders, timeZone: CST }"),
+    17,
+    "endpoints.erp.sinks.orders.timeZone",
+    "is an abbreviation",
+    "time zone",
+  ],
+  [
+    "30 February as the first start",
+    changed("version: 1", "version: 1\nfirstStart: 2026-02-30"),
+    2,
+    "firstStart",
+    '"2026-02-30" is no day of the calendar: that month has 28 days',
+    "for example 2026-11-22",
+  ],
+  [
+    "30 February in a cron expression",
+    changed("every: 10m }", 'cron: "0 6 30 2 *" }'),
+    20,
+    "flows.orders.cron",
+    "or one of a day that never comes",
+    "five fields",
+  ],
+  [
+    "${file:/dev/zero}",
+    changed("${KEY}", "${file:/dev/zero}"),
+    9,
+    "platform.apiKey",
+    "the file /dev/zero cannot be read (it is a device or a pipe, not a file)",
+    "nothing but the value",
+  ],
+  [
+    "an API key of several lines",
+    changed("${KEY}", "${file:two-lines}"),
+    9,
+    "platform.apiKey",
+    "its value has blanks, line breaks or letters outside ASCII",
+    "on one line",
+  ],
+])("check finds %s", (_, text, line, setting, message, remedy) => {
+  const { problems, put, at } = setup();
+  put("two-lines", "svc_live_abcdefgh\nsvc_live_12345678\n");
+  chmodSync(at("two-lines"), 0o600);
+  const found = problems(text);
+  expect(found).toMatchObject([{ line, setting }]);
+  expect(found[0]?.message).toContain(message);
+  expect(found[0]?.remedy).toContain(remedy);
+});
+
+test("check finds an end of a connector whose parts are not named by the configuration", () => {
+  const tryton = `${GOOD.slice(0, GOOD.indexOf("endpoints:"))}endpoints:
+  books:
+    connector: tryton
+    url: https://tryton.example.com
+    database: prairie
+    user: fuelbridge
+    password: \${CANARY}
+    company: Prairie Fuel
+    accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
+    paymentMethod: Bank
+flows:
+  orders: { mapping: tryton/orders, from: platform.orders, to: books.order, every: 10m, paused: true }
+  bills: { mapping: tryton/supplier-invoices, from: platform.invoicesPayable, to: books.invoices, every: 10m, paused: true }
+`;
+  expect(setup().problems(tryton)).toMatchObject([
+    { setting: "flows.orders.to", message: 'the endpoint "books" has no sink "order"' },
+    { setting: "flows.bills.to", remedy: expect.stringContaining("Write books.bills here.") },
+  ]);
+});
+
+test("check finds missing tables and columns that a flow's mapping needs, each once", () => {
+  const { at, put, problems } = setup();
+  rmSync(at("crossref/taxes.csv"));
+  put("crossref/items.csv", "product,code\n");
+  expect(problems()).toMatchObject([
+    {
+      line: 20,
+      setting: "flows.orders.mapping",
+      message: `${at("crossref/items.csv")}:1 has no column item, which canonical/orders and canonical/customer-invoices read; it has product, code`,
+      remedy: expect.stringContaining("product,item"),
+    },
+    {
+      line: 21,
+      message: `${at("crossref")} has no table taxes.csv, which canonical/customer-invoices reads`,
+      remedy: expect.stringContaining("tax_type,tax"),
+    },
+  ]);
+  // A flow that is paused needs nothing, and what no table says stops nothing that runs.
+  expect(problems(GOOD.replaceAll("every: 10m }", "every: 10m, paused: true }"))).toEqual([]);
+  expect(problems(GOOD, "settings")).toEqual([]);
+});
+
+test("check finds what is wrong in every table, with its file and line, beside the configuration's own problems", () => {
+  const { at, put, problems } = setup();
+  put("crossref/items.csv", "product,item\na\n");
+  put("crossref/taxes.csv", "tax_type,tax\n,x\n");
+  expect(problems(changed("currency: USD", "currency: US$"))).toMatchObject([
+    { line: 3, setting: "currency" },
+    { file: at("crossref/items.csv"), line: 2, message: "1 cell, but 2 in the header" },
+    { file: at("crossref/taxes.csv"), line: 2 },
+  ]);
+});
+
+test("tabs in YAML are told once, however many lines have them", () => {
+  const { problems } = setup();
+  expect(problems(GOOD.replaceAll("\n  ", "\n\t"))).toMatchObject([
+    {
+      line: 7,
+      message: "is not YAML here: this line and 13 more begin with tabs",
+      remedy: expect.stringContaining("replace each tab"),
+    },
+  ]);
+});
+
+test("a value from a file or a variable is shown in no message, whatever setting it stands in", () => {
+  const { at, put, problems } = setup();
+  put("canary", `${CANARY}\n`);
+  chmodSync(at("canary"), 0o600);
+  const settings = GOOD.split("\n").flatMap((line, index) => {
+    const value = /: (?!\{)(\S+)$/.exec(line)?.[1];
+    return value === undefined ? [] : [{ index, value }];
+  });
+  const inFlow = ["canonical/orders", "platform.orders", "erp.orders", "10m"].map((value) => ({
+    index: 19,
+    value,
+  }));
+  expect(settings.length).toBeGreaterThan(8);
+  const references = ["${file:canary}", "${CANARY}", "x.${file:canary}", "x ${CANARY}"];
+  for (const [at, { index, value }] of [...settings, ...inFlow].entries()) {
+    const lines = GOOD.split("\n");
+    const reference = references[at % references.length];
+    lines[index] = lines[index]?.replace(value, () => `"${reference}"`) ?? "";
+    const text = JSON.stringify(problems(lines.join("\n")));
+    expect(text, lines[index]).not.toContain(CANARY);
+  }
+});
+
+test("a file that is no configuration is not shown either", () => {
+  const { problems } = setup();
+  for (const text of [CANARY, `${CANARY}:x:0:0\n${CANARY}:y`, `- ${CANARY}`])
+    expect(problems(text)).toMatchObject([{ message: "there are no settings in it" }]);
+});
+
+test("a setting that is a list or a group is not shown with what is in it", () => {
+  const text = changed("currency: USD", `currency: [ ${CANARY} ]`);
+  expect(setup().problems(text)).toMatchObject([{ message: "it is a list, not text" }]);
+});
+
+test("a folder that a source needs must be there; one that a sink needs is created", () => {
+  const { at, problems } = setup();
+  rmSync(at("exchange/export"), { recursive: true });
+  expect(problems()).toMatchObject([
+    {
+      line: 15,
+      setting: "endpoints.erp.sources.customers.folder",
+      message: `there is no folder ${at("exchange/export")}`,
+    },
+  ]);
+  writeFileSync(at("exchange/export"), "");
+  expect(problems()).toMatchObject([
+    { message: `${at("exchange/export")} is a file, not a folder` },
+  ]);
+});
+
+/** Rights are nothing to root, so the program runs as a user that owns nothing here. */
+const NOBODY = 65_534;
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a folder without rights is told with the right that is missing, as the user who runs check",
+  () => {
+    const { folder, at, config, put } = setup();
+    put("fuelbridge.yaml", GOOD);
+    symlinkSync("elsewhere", at("unused"));
+    mkdirSync(at("exchange/import"));
+    execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, folder]);
+    const check = () => {
+      const { stderr } = spawnSync(
+        process.execPath,
+        [join(ROOT, "src/main.ts"), "check", "--config", config],
+        { uid: NOBODY, gid: NOBODY, env: { KEY: "svc_live_abcdefgh1234" }, encoding: "utf8" },
+      );
+      return stderr;
+    };
+    chmodSync(at("exchange/export"), 0o500);
+    chmodSync(at("exchange/import"), 0o600);
+    const said = check();
+    expect(said).toContain(
+      `${config}:15:61 endpoints.erp.sources.customers.folder: the user nobody lacks the right w (create and rename files in it) on ${at("exchange/export")} (mode 0500, of uid ${NOBODY}).`,
+    );
+    expect(said).toContain(
+      `${config}:17:43 endpoints.erp.sinks.orders.folder: the user nobody lacks the right x (enter it) on ${at("exchange/import")} (mode 0600, of uid ${NOBODY}).`,
+    );
+    expect(said).toContain("setfacl -m u:nobody:w FOLDER");
+    expect(said.split("\n").filter((line) => line.startsWith(config))).toHaveLength(2);
+  },
+);
