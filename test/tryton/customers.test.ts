@@ -60,7 +60,7 @@ describe.skipIf(!trytonIsThere)("customers of Tryton", { timeout: 120_000 }, () 
     const flow = (name: string, mapping: typeof customers | typeof invoices, source: Source) =>
       bench.flow({
         name,
-        mapping: mapping as never,
+        mapping,
         source,
         from: `books.${name}`,
         to: `platform.${name}`,
