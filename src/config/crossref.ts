@@ -15,6 +15,10 @@ export interface Tables {
    * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
    */
   row(table: string, key: string): Readonly<Record<string, string>> | null;
+  /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
+  rows(
+    table: string,
+  ): readonly { readonly row: Readonly<Record<string, string>>; readonly line: number }[];
   /** Changes whenever a table does: what was not mapped may be now. */
   version(): string;
   /** Reads every table and returns their names. @throws ConfigurationError with all that is wrong in the first bad one. */
@@ -24,7 +28,11 @@ export interface Tables {
 type Row = Readonly<Record<string, string>>;
 interface Read {
   readonly state: string;
-  readonly rows: ReadonlyMap<string, Row>;
+  readonly rows: ReadonlyMap<string, Lined>;
+}
+interface Lined {
+  readonly row: Row;
+  readonly line: number;
 }
 
 const TABLE = /^[a-z0-9][a-z0-9-]*$/;
@@ -38,7 +46,7 @@ export function openTables(folder: string): Tables {
       .map((name) => name.slice(0, -4))
       .toSorted();
 
-  function rowsOf(table: string): ReadonlyMap<string, Row> {
+  function rowsOf(table: string): ReadonlyMap<string, Lined> {
     const file = join(folder, `${table}.csv`);
     const stats = TABLE.test(table) ? statSync(file, { throwIfNoEntry: false }) : undefined;
     if (stats === undefined) return new Map();
@@ -50,7 +58,8 @@ export function openTables(folder: string): Tables {
   }
 
   return {
-    row: (table, key) => rowsOf(table).get(key) ?? null,
+    row: (table, key) => rowsOf(table).get(key)?.row ?? null,
+    rows: (table) => [...rowsOf(table).values()],
     version() {
       const hash = createHash("sha256");
       for (const name of names()) {
@@ -78,12 +87,12 @@ function listed(folder: string): string[] {
   }
 }
 
-function readTable(file: string, stats: Stats): ReadonlyMap<string, Row> {
+function readTable(file: string, stats: Stats): ReadonlyMap<string, Lined> {
   if (stats.size > BYTES_MAX) throw refuse(file, [`it is longer than ${BYTES_MAX} bytes`]);
   const [header, ...records] = parsed(file, textOf(file));
   if (header === undefined) throw refuse(file, ["line 1: there is no header"]);
   const faults = faultsOfHeader(header.record);
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, Lined>();
   const lines = new Map<string, number>();
   for (const { record, line } of records) {
     const [key = ""] = record;
@@ -95,8 +104,10 @@ function readTable(file: string, stats: Stats): ReadonlyMap<string, Row> {
     else if (key === "") faults.push(`line ${line}: the first cell, the key, is empty`);
     else if (before !== undefined)
       faults.push(`line ${line}: ${shown(key)} is in line ${before} already`);
-    else
-      rows.set(key, Object.fromEntries(header.record.map((name, at) => [name, record[at] ?? ""])));
+    else {
+      const row = Object.fromEntries(header.record.map((name, at) => [name, record[at] ?? ""]));
+      rows.set(key, { row, line });
+    }
     if (before === undefined) lines.set(key, line);
   }
   if (faults.length > 0) throw refuse(file, faults);

@@ -91,6 +91,12 @@ export function deliveries(database: Database.Database) {
   const outdate = database.prepare(
     "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
   );
+  const waiting = database
+    .prepare<[number], string>(
+      `select record.text from delivery join record using (record)
+       where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
+    )
+    .pluck();
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
@@ -148,6 +154,9 @@ export function deliveries(database: Database.Database) {
       if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       why.drop(delivery);
     },
+
+    /** The records, as text, whose deliveries wait to be mapped or for a person. */
+    waiting: (flow: number): Iterable<string> => waiting.iterate(flow),
 
     counts(flow: number): Map<string, number> {
       return new Map(counts.all(flow).map(({ state, count }) => [state, count]));
