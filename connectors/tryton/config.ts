@@ -4,6 +4,16 @@ import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 
 const code = (what: string) => z.string().min(1).max(80).describe(what);
 
+/** What in Tryton says that a party is a customer, or a supplier. */
+const roleSigns = ["payment-term", "category", "invoice"] as const;
+export type RoleSign = (typeof roleSigns)[number];
+const signs = (what: string, given: readonly RoleSign[]) =>
+  z
+    .array(z.enum(roleSigns))
+    .min(1)
+    .default([...given])
+    .describe(`${what}: one of these is enough. payment-term, category, invoice.`);
+
 export const TrytonConfig = z.strictObject({
   url: z
     .string()
@@ -64,6 +74,16 @@ export const TrytonConfig = z.strictObject({
     .enum(["platform", "tryton"])
     .default("platform")
     .describe("Whose invoice number a customer invoice gets."),
+  roles: z
+    .strictObject({
+      customer: signs("Who is a customer", ["payment-term", "category", "invoice"]),
+      supplier: signs("Who is a supplier", ["payment-term", "category"]),
+    })
+    .prefault({})
+    .describe(
+      "Tryton keeps no role of a party. payment-term: it has a term of that side; category: one of its categories " +
+        'begins with "customer", or "supplier" or "vendor"; invoice: an invoice made in Tryton was posted for it.',
+    ),
   timeZone: z
     .string()
     .superRefine((text, context) => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { trytonIsThere, useTryton, type Books as Copy } from "../../test/support/tryton.ts";
-import type { Endpoint, Examination } from "../../src/core/contract.ts";
+import type { Cell, Endpoint, Examination, Needs } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
 import { tryton as connector } from "./index.ts";
@@ -47,11 +47,21 @@ function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
   return opened;
 }
 
-const examine = async (opened: Endpoint): Promise<readonly Examination[]> =>
-  (await opened.examine?.(never)) ?? [];
+const NEEDS: Needs = {
+  currency: "USD",
+  parts: new Set(),
+  ourselves: [],
+  column: () => [],
+  days: [],
+};
 
-const faults = async (opened: Endpoint): Promise<Examination[]> =>
-  (await examine(opened)).filter(({ fault }) => fault !== null);
+const examine = async (
+  opened: Endpoint,
+  needs: Partial<Needs> = {},
+): Promise<readonly Examination[]> => (await opened.examine?.(never, { ...NEEDS, ...needs })) ?? [];
+
+const faults = async (opened: Endpoint, needs: Partial<Needs> = {}): Promise<Examination[]> =>
+  (await examine(opened, needs)).filter(({ fault }) => fault !== null);
 
 const refusal = async (opened: Endpoint): Promise<SourceUnavailable> => {
   const error: unknown = await opened.check(never).catch((thrown: unknown) => thrown);
@@ -74,6 +84,23 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     for (const [method, ...params] of calls) await tryton.call(method, params);
     await tryton.close();
   }
+
+  async function idOf(copy: Copy, account: string): Promise<number> {
+    const tryton = openTryton(
+      { ...copy, ...copy.admin },
+      { note: () => {}, now: () => new Date() },
+    );
+    const [id] = await tryton.call<[number]>("model.account.account.search", [
+      [["code", "=", account]],
+    ]);
+    await tryton.close();
+    return id;
+  }
+
+  const inUsd = {
+    code: "wrong-currency",
+    message: "the books of Prairie Fuel are kept in USD, not in CAD",
+  };
 
   test("with the rights of the README and the codes of the books all is right", async () => {
     const opened = endpoint(shared);
@@ -123,6 +150,43 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     ]);
   });
 
+  test("each row of a table that points to nothing in the books is named with its file and line", async () => {
+    const tables: Record<string, readonly string[]> = {
+      "items.item": ["ULSD-CLR", "087", "NOTHING", "089", "NOTHING"],
+      "tryton-taxes.sales": ["2310", "2399"],
+      // Not of a flow that is configured.
+      "tryton-taxes.purchases": ["2398"],
+      "tryton-units.symbol": ["gal", "hl"],
+      "customers.account": ["SELF", "A-1", "A-2"],
+    };
+    const column = (table: string, column: string): Cell[] =>
+      (tables[`${table}.${column}`] ?? []).map((value, at) => ({
+        key: `k${at}`,
+        value,
+        file: `crossref/${table}.csv`,
+        line: at + 2,
+      }));
+    const parts = new Set(["invoices", "orders"]);
+    const all = await examine(endpoint(shared), { parts, column, currency: "CAD" });
+    // The currency of the whole configuration counts as well.
+    expect(all.find(({ what }) => what.startsWith("company"))?.fault).toMatchObject(inUsd);
+    const ofTables = all.filter(({ what }) => what.startsWith("crossref/"));
+    expect(ofTables.map(({ what, fault, note }) => [what, fault?.message ?? note ?? "ok"])).toEqual(
+      [
+        ["crossref/items.csv (item): 4 products", "ok"],
+        ["crossref/items.csv lines 4, 6", "Tryton has no product NOTHING"],
+        ["crossref/tryton-units.csv (symbol): 2 units", "ok"],
+        ["crossref/tryton-units.csv line 3", "Tryton has no unit hl"],
+        ["crossref/tryton-taxes.csv (sales): 2 accounts", "ok"],
+        ["crossref/tryton-taxes.csv line 3", "Tryton has no account 2399"],
+        [
+          "crossref/customers.csv (account): 3 parties",
+          "not in Tryton by code, and created with the first document unless the platform's id is found: A-1 (line 3), A-2 (line 4)",
+        ],
+      ],
+    );
+  });
+
   test("an account or a journal of another kind is a fault", async () => {
     const found = await faults(
       endpoint(shared, { accounts: { receivable: "4000" }, journals: { revenue: "EXP" } }),
@@ -135,10 +199,7 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
 
   test("books in another currency are a fault", async () => {
     const [found] = await faults(endpoint(shared, { currency: "CAD" }));
-    expect(found?.fault).toMatchObject({
-      code: "wrong-currency",
-      message: "the books of Prairie Fuel are kept in USD, not in CAD",
-    });
+    expect(found?.fault).toMatchObject(inUsd);
   });
 
   test("a fiscal year that nobody has made yet is seen two months ahead", async () => {
@@ -171,9 +232,36 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       copy,
       // The eleventh of the second fiscal year.
       ["model.account.period.close", [23]],
+      ["model.account.account.write", [await idOf(copy, "2320")], { closed: true }],
+      ["model.party.party.create", [{ code: "OUT", name: "Gone", active: false }]],
       ["model.res.user.write", [2], { groups: [["remove", [8, 9]]] }],
     );
-    const found = await faults(endpoint(copy));
+    const cell = { key: "k", file: "crossref/t.csv", line: 7 };
+    const values: Record<string, string> = { "tryton-taxes": "2320", customers: "OUT" };
+    const found = await faults(endpoint(copy), {
+      parts: new Set(["invoices"]),
+      column: (table) => (values[table] ? [{ ...cell, value: values[table] }] : []),
+      days: [
+        { day: "2026-10-31", flow: "invoices-issued", count: 4 },
+        { day: "2026-11-03", flow: "invoices-issued", count: 12 },
+        { day: "2026-11-02", flow: "payments-made", count: 1 },
+        { day: "2024-05-02", flow: "invoices-issued", count: 2 },
+      ],
+    });
+    expect(found.map(({ what, fault }) => [what, fault?.message])).toEqual(
+      expect.arrayContaining([
+        [
+          "period 2026-11",
+          "period 2026-11 is closed: 12 of invoices-issued, 1 of payments-made, from 2026-11-02 on, cannot be booked",
+        ],
+        [
+          "period 2024-05",
+          "there is no period for 2024-05-02: 2 of invoices-issued, from 2024-05-02 on, cannot be booked",
+        ],
+        ["crossref/t.csv line 7", "account 2320 is closed"],
+        ["crossref/t.csv line 7", "the party OUT is not active in Tryton"],
+      ]),
+    );
     expect(found.map(({ what }) => what)).toContain("open period for 2026-11-21");
     const closed = found.find(({ what }) => what.startsWith("open period"));
     expect(closed?.fault?.message).toBe("period 2026-11 is closed");

@@ -1,12 +1,13 @@
-/** What must hold in Tryton before the first document goes: each thing with what to do when it does not. */
-import type { Examination } from "../../src/core/contract.ts";
+/** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
+import type { Examination, Needs } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
+import { codeExaminations } from "./examine-codes.ts";
+import { periodExaminations } from "./examine-periods.ts";
 import { faultOf, type Look } from "./look.ts";
 import { rightsLooks } from "./rights.ts";
 import { unavailable } from "./sources/unavailable.ts";
-import { day } from "./values.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
 export async function checkTryton({ tryton, config }: Books, signal: AbortSignal): Promise<void> {
@@ -23,25 +24,28 @@ export async function checkTryton({ tryton, config }: Books, signal: AbortSignal
 export async function examineTryton(
   books: Books,
   signal: AbortSignal,
+  needs: Needs,
 ): Promise<readonly Examination[]> {
-  const looks = [
-    ...rightsLooks(books),
-    ...companyLooks(books),
-    ...periodLooks(books),
-    ...codeLooks(books),
+  const looked = async (looks: readonly Look[]): Promise<Examination[]> => {
+    const examinations: Examination[] = [];
+    for (const look of looks) {
+      signal.throwIfAborted();
+      examinations.push({ what: look[0], fault: await faultOf(look) });
+    }
+    return examinations;
+  };
+  return [
+    ...(await looked([...rightsLooks(books), ...companyLooks(books, needs)])),
+    ...(await periodExaminations(books, needs)),
+    ...(await looked(codeLooks(books))),
+    ...(await codeExaminations(books, needs, signal)),
   ];
-  const examinations: Examination[] = [];
-  for (const look of looks) {
-    signal.throwIfAborted();
-    examinations.push({ what: look[0], fault: await faultOf(look) });
-  }
-  return examinations;
 }
 
 /** Rack prices have six decimal places at the most. */
 const PRICE_DECIMALS = 6;
 
-function companyLooks({ tryton, lookup, config }: Books): Look[] {
+function companyLooks({ tryton, lookup, config }: Books, needs: Needs): Look[] {
   const { company, currency } = config;
   return [
     [
@@ -53,10 +57,11 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
           [[id], ["currency.code"]],
         );
         const its = row["currency."].code;
-        if (its === currency) return null;
+        const wrong = [currency, needs.currency].find((one) => one !== its);
+        if (wrong === undefined) return null;
         return {
           code: "wrong-currency",
-          message: `the books of ${company} are kept in ${its}, not in ${currency}`,
+          message: `the books of ${company} are kept in ${its}, not in ${wrong}`,
           next: "Correct currency in the configuration, or name the company that keeps its books in it. Nothing is converted.",
         };
       },
@@ -74,43 +79,6 @@ function companyLooks({ tryton, lookup, config }: Books): Look[] {
       },
     ],
   ];
-}
-
-/** Today's, and those that the next two months will need. */
-function periodLooks({ tryton, surroundings }: Books): Look[] {
-  return monthsFrom(surroundings.dayOf(surroundings.now().toISOString())).map((date) => [
-    `open period for ${date}`,
-    async () => {
-      const domain = [
-        ["company", "=", (await tryton.session()).company],
-        ["type", "=", "standard"],
-        ["start_date", "<=", day(date)],
-        ["end_date", ">=", day(date)],
-      ];
-      const [period] = await tryton.call<{ name: string; state: string }[]>(
-        "model.account.period.search_read",
-        [domain, 0, 1, null, ["name", "state"]],
-      );
-      if (period?.state === "open") return null;
-      return {
-        code: "closed-period",
-        message: period ? `period ${period.name} is closed` : `there is no period for ${date}`,
-        next: period
-          ? "An accountant opens the period in Tryton."
-          : "An accountant creates the fiscal year with its periods in Tryton.",
-      };
-    },
-  ]);
-}
-
-/** Today and the first days of the next two months. */
-function monthsFrom(today: string): string[] {
-  const firstOf = (ahead: number): string => {
-    const date = new Date(`${today.slice(0, 7)}-01T00:00:00Z`);
-    date.setUTCMonth(date.getUTCMonth() + ahead);
-    return date.toISOString().slice(0, 10);
-  };
-  return [today, firstOf(1), firstOf(2)];
 }
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;

@@ -52,7 +52,7 @@ export const tryton = defineConnector<TrytonConfig>({
       sources: opened(sources, books),
       sinks: opened(sinks, books),
       check: (signal) => checkTryton(books, signal),
-      examine: (signal) => examineTryton(books, signal),
+      examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
         ...holdingsOf({
           invoice: invoiceHoldings(books, "invoice"),

@@ -4,6 +4,7 @@
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Account {
@@ -56,6 +57,11 @@ export interface Lookup {
   pricePlaces(): Promise<number>;
   paymentTerm(name: string): Promise<number>;
   paymentMethod(name: string): Promise<number>;
+  /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
+  faults(
+    kind: "account" | "product" | "unit",
+    codes: readonly string[],
+  ): Promise<ReadonlyMap<string, Fault>>;
   currency(code: string): Promise<number>;
   company(name: string): Promise<number>;
   party(code: string): Promise<PartyRow>;
@@ -133,6 +139,22 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     return row ?? null;
   }
 
+  async function faultsOf(kind: Kind, codes: readonly string[]): Promise<Map<string, Fault>> {
+    const faults = new Map<string, Fault>();
+    for (let at = 0; at < codes.length; at += CODES_MAX) {
+      const asked = codes.slice(at, at + CODES_MAX);
+      const named = Map.groupBy(
+        await rowsOf(kind, ["in", asked], null),
+        (row) => row[kind.field] as string,
+      );
+      for (const code of asked) {
+        const count = named.get(code)?.length ?? 0;
+        if (count !== 1) faults.set(code, (count === 0 ? missing : twice)(kind, code).fault);
+      }
+    }
+    return faults;
+  }
+
   /** Those that one record has. */
   async function findAll(kind: Kind, values: readonly string[]): Promise<Map<string, Row>> {
     const rows = await rowsOf(kind, ["in", values], null);
@@ -189,6 +211,7 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     location: id(kinds.location),
     tax: id(kinds.tax),
     pricePlaces: () => kept.get("price places", () => pricePlacesOf(tryton)),
+    faults: (kind, codes) => faultsOf(kinds[kind], codes),
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
@@ -218,6 +241,9 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
 }
 
 const keyOf = ({ what }: Kind, value: string): string => `${what} ${value}`;
+
+/** Values of one `in`. */
+export const CODES_MAX = 500;
 
 const KEPT_MS = 600_000;
 

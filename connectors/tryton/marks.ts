@@ -6,6 +6,9 @@
 /** In an invoice's comment: it came from the platform. */
 export const markOf = (platformId: string): string => `platform:${platformId}`;
 
+/** The same mark with any id, for Tryton's `like`. */
+export const MARKED = `%${markOf("_")}%`;
+
 /** The platform's id in an invoice's comment; null: it did not come from there. */
 export const platformIdIn = (comment: string | null): string | null =>
   /(?:^|\s)platform:(\S+)/.exec(comment ?? "")?.[1] ?? null;

@@ -25,4 +25,5 @@ export const customerInvoices = defineMapping({
   map: (invoice, references) =>
     booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
   figures: bookedFigures,
+  bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
 });

@@ -12,6 +12,6 @@ export const customers = defineMapping({
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,
-  map: (party) => (party.isCustomer ? newCompany(party) : skip("no customer")),
+  map: (party) => (party.isCustomer ? newCompany(party) : skip("not a customer by roles.customer")),
   figures: () => ({ amount: null, gallons: null }),
 });

@@ -23,6 +23,7 @@ const common = {
   // References repeat: two checks of two banks have one number.
   number: (payment: Payment) => payment.id,
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
+  bookedOn: ({ paidAt }: Payment, { dayOf }: Pick<References, "dayOf">) => dayOf(paidAt),
 } as const;
 
 const invoiceOf = ({ invoiceId }: Payment): string => invoiceId;

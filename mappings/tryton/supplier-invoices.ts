@@ -24,4 +24,5 @@ export const supplierInvoices = defineMapping({
   map: (invoice, references) =>
     booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
   figures: bookedFigures,
+  bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
 });

@@ -12,6 +12,6 @@ export const suppliers = defineMapping({
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,
-  map: (party) => (party.isSupplier ? newCompany(party) : skip("no supplier")),
+  map: (party) => (party.isSupplier ? newCompany(party) : skip("not a supplier by roles.supplier")),
   figures: () => ({ amount: null, gallons: null }),
 });

@@ -65,18 +65,21 @@ async function requestsOf(site: Site): Promise<{ seen: number; used: number; che
   return { seen: (await site.control.requests()).length, used, checks };
 }
 
+/** On the demo's site: invoices, terminals and prices. */
+const EACH = 3;
+
 describe("the doctor's requests are in the month's budget, and it says so", () => {
   test("without a daemon the store counts them", async () => {
     const site = await quietSite();
-    for (const times of [1, 2]) {
+    for (const used of [EACH, 2 * EACH]) {
       const { code, out } = await site.command("doctor");
       expect(code).toBe(exitCodes.ok);
       expect(out).toMatch(
         new RegExp(
-          `\nThis counts as 1 request to the platform: ${times} of 50000 are used in \\d{4}-\\d{2} `,
+          `\nThis counts as ${EACH} requests to the platform: ${used} of 50000 are used in \\d{4}-\\d{2} `,
         ),
       );
-      expect(await requestsOf(site)).toEqual({ seen: times, used: times, checks: times });
+      expect(await requestsOf(site)).toEqual({ seen: used, used, checks: used });
     }
   });
 
@@ -85,13 +88,13 @@ describe("the doctor's requests are in the month's budget, and it says so", () =
     const daemon = await site.daemon();
     const { requests } = await site.ask<{ requests: unknown }>("doctor");
     expect(requests).toEqual({
-      counted: 1,
-      month: { month: expect.any(String) as string, used: 1, perMonth: 50_000 },
+      counted: EACH,
+      month: { month: expect.any(String) as string, used: EACH, perMonth: 50_000 },
     });
-    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+    expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
     daemon.kill("SIGTERM");
     await daemon.ended;
-    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+    expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
   });
 
   test("beside a daemon that does not answer the platform is not asked; everything else is", async () => {
@@ -118,13 +121,13 @@ describe("the doctor's requests are in the month's budget, and it says so", () =
       site.config,
       readFileSync(site.config, "utf8").replace(
         "platform:",
-        "platform:\n  budget: { perMonth: 1 }",
+        `platform:\n  budget: { perMonth: ${EACH} }`,
       ),
     );
     const { code, out } = await site.command("doctor");
     expect(code).toBe(exitCodes.environment);
-    expect(out).toContain("1 of the 1 requests of");
-    expect(await requestsOf(site)).toEqual({ seen: 1, used: 1, checks: 1 });
+    expect(out).toContain(`${EACH} of the ${EACH} requests of`);
+    expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
   });
 });
 
@@ -133,7 +136,11 @@ describe.skipIf(!trytonIsThere)("doctor", () => {
   const server = useTryton();
 
   /** A configuration between both; `change` spoils it. */
-  function configuration(books: Books, change: (text: string) => string = (text) => text): string {
+  function configuration(
+    books: Books,
+    change: (text: string) => string = (text) => text,
+    tax = "2310",
+  ): string {
     const folder = tempFolder();
     const secret = (name: string, value: string): string => {
       writeFileSync(join(folder, name), value, { mode: 0o600 });
@@ -160,8 +167,18 @@ endpoints:
     company: ${books.company}
     accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" }
     paymentMethod: Bank transfer
-flows: {}
+flows:
+  invoices: { mapping: tryton/customer-invoices, from: platform.invoicesIssued, to: books.invoices, every: 1h }
+  orders: { mapping: tryton/orders, from: platform.orders, to: books.orders, every: 1h }
 `;
+    writeFileSync(
+      join(folder, "crossref", "tryton-taxes.csv"),
+      `tax_type,sales,purchases\nFederal,2300,2300\nState,${tax},2310\n`,
+    );
+    writeFileSync(
+      join(folder, "crossref", "tryton-company.csv"),
+      `setting,value\ncompanyId,${platform.company("supplier")}\n`,
+    );
     const file = join(folder, "fuelbridge.yaml");
     writeFileSync(file, change(text));
     return file;
@@ -172,19 +189,28 @@ flows: {}
     expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
     expect(out).toMatch(/^platform +reachable, credentials good +ok$/m);
     expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);
+    expect(out).toMatch(/^books +crossref\/tryton-taxes.csv \(sales\): 2 accounts +ok$/m);
+    expect(out).toMatch(/^platform +crossref\/tryton-company.csv line 2: our own company +ok/m);
     expect(out).toContain("Everything is right.");
   });
 
   test("what is wrong is said with what to do, in words and in JSON, and the exit code is 3", async () => {
-    const file = configuration(server.copy("codes"), (text) => text.replace('"4000"', '"4999"'));
+    const change = (text: string) => text.replace('"4000"', '"4999"');
+    const file = configuration(server.copy("codes"), change, "2399");
     const words = await doctor(file);
     expect(words.code).toBe(exitCodes.environment);
     expect(words.out).toMatch(/^books +account 4999 \(revenue\) +Tryton has no account 4999$/m);
-    expect(words.out).toContain("1 fault:");
+    expect(words.out).toContain("2 faults:");
+    expect(words.out).toMatch(
+      /^books +crossref\/tryton-taxes.csv line 3 +Tryton has no account 2399$/m,
+    );
     expect(words.out).toContain("  books, account 4999 (revenue): Create the account in Tryton");
     const json = await doctor(file, "--json");
     expect(json.code).toBe(exitCodes.environment);
-    expect(faultsOf(json.out)).toEqual([["books", "account 4999 (revenue)", "not-in-tryton"]]);
+    expect(faultsOf(json.out)).toEqual([
+      ["books", "account 4999 (revenue)", "not-in-tryton"],
+      ["books", "crossref/tryton-taxes.csv line 3", "not-in-tryton"],
+    ]);
   });
 
   test("an endpoint that is not there does not hide what is wrong with the others", async () => {

@@ -1,15 +1,18 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Endpoint, Examination } from "../core/contract.ts";
+import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
 import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
+import { openTables, type Tables } from "../config/crossref.ts";
 import type { Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
+import { needsOf } from "./needs.ts";
 import { counted, table } from "./table.ts";
 
 interface Examined extends Examination {
@@ -36,7 +39,7 @@ export function doctor(program: Command): void {
         const state = { endpoint: "fuelbridge", ...examineState(config) };
         const counting = countingIn(file);
         const { result: endpoints, exitCode } = await untilSignal((signal) =>
-          examineAll(config, counting.governor, signal),
+          examineAll(config, file, counting.governor, signal),
         );
         const result = [state, ...endpoints];
         const right = result.every(({ fault }) => fault === null);
@@ -74,15 +77,23 @@ function countingIn(file: string): { governor: Governor; requests: () => Request
   };
 }
 
+/** What this machine has first, then each endpoint. */
 async function examineAll(
   config: Config,
+  file: string,
   governor: Governor,
   signal: AbortSignal,
 ): Promise<Examined[]> {
-  const examined: Examined[] = [];
+  const tables = openTables(config.crossReferences);
+  const { days, ...own } = await ownExaminations(config, file, tables);
+  const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
+  // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
+  const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
   for (const [name, endpoint] of await openEndpoints(config, governor)) {
+    const needs = needsOf(config, trusted ? tables : NO_TABLES, days, name);
     try {
-      for (const one of await examine(endpoint, signal)) examined.push({ endpoint: name, ...one });
+      for (const one of await examine(endpoint, needs, signal))
+        examined.push({ endpoint: name, ...one });
     } finally {
       await endpoint.close();
     }
@@ -90,12 +101,40 @@ async function examineAll(
   return examined;
 }
 
+const TABLES = "bad-table";
+const NO_TABLES: Pick<Tables, "rows"> = { rows: () => [] };
+
+/** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */
+async function ownExaminations(
+  config: Config,
+  file: string,
+  tables: Tables,
+): Promise<{ examined: Examination[]; days: readonly DayToBook[] }> {
+  const examined: Examination[] = [];
+  const said = async (what: string, look: () => Promise<void>, code?: string): Promise<void> => {
+    const fault = await faultOf(look);
+    if (fault !== null) examined.push({ what, fault: { ...fault, ...(code && { code }) } });
+  };
+  let days: readonly DayToBook[] = [];
+  await said("cross-reference tables", async () => void tables.check(), TABLES);
+  // A store that is not there has nothing waiting, and is not made for asking.
+  if (existsSync(config.state))
+    await said("documents that wait", async () => {
+      days = await ask(file, (office) => office.toBook());
+    });
+  return { examined, days };
+}
+
 /** What cannot be reached is not examined. */
-async function examine(endpoint: Endpoint, signal: AbortSignal): Promise<readonly Examination[]> {
+async function examine(
+  endpoint: Endpoint,
+  needs: Needs,
+  signal: AbortSignal,
+): Promise<readonly Examination[]> {
   const fault = await faultOf(() => endpoint.check(signal));
   const reached = { what: "reachable, credentials good", fault };
   if (fault !== null || signal.aborted) return [reached];
-  return [reached, ...((await endpoint.examine?.(signal)) ?? [])];
+  return [reached, ...((await endpoint.examine?.(signal, needs)) ?? [])];
 }
 
 async function faultOf(check: () => Promise<void>): Promise<Fault | null> {
@@ -104,11 +143,19 @@ async function faultOf(check: () => Promise<void>): Promise<Fault | null> {
     return null;
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof SourceUnavailable)
-      return { code: error.stop ?? "unavailable", message, next: error.next };
+    if (error instanceof SourceUnavailable) {
+      const next = error.stop === null ? `${error.next}${ofProxies()}` : error.next;
+      return { code: error.stop ?? "unavailable", message, next };
+    }
     if (error instanceof FuelbridgeError) return { code: error.code, message, next: error.next };
     throw error;
   }
+}
+
+/** People who set one expect it to be used. */
+function ofProxies(): string {
+  const name = ["HTTPS_PROXY", "https_proxy"].find((one) => process.env[one]);
+  return name === undefined ? "" : ` ${name} is set here; fuelbridge goes through no proxy.`;
 }
 
 async function openEndpoints(config: Config, governor: Governor): Promise<Map<string, Endpoint>> {
@@ -137,10 +184,10 @@ async function openEndpoints(config: Config, governor: Governor): Promise<Map<st
 
 function inWords(examined: readonly Examined[], requests: Requests): string {
   const faults = examined.flatMap(({ fault, ...one }) => (fault === null ? [] : { fault, ...one }));
-  const rows = examined.map(({ endpoint, what, fault }) => [
+  const rows = examined.map(({ endpoint, what, fault, note }) => [
     endpoint,
     what,
-    fault === null ? "ok" : fault.message,
+    fault?.message ?? (note === undefined ? "ok" : `ok; ${note}`),
   ]);
   return [
     table(["ENDPOINT", "WHAT", "RESULT"], rows),

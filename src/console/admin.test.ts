@@ -53,6 +53,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     status: note(STATUS),
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
+    toBook: note([]),
     reconcileCost: note({ from: "2026-10-01", to: "2026-10-31", requests: 40, left: 5_000 }),
     reconcile: async () => {
       throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });

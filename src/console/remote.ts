@@ -22,6 +22,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     status: () => ask("status"),
     budget: () => ask("budget"),
     admit: () => ask("admit"),
+    toBook: () => ask("toBook"),
     reconcileCost: (asked) => ask("reconcileCost", asked),
     reconcile: (asked) => ask("reconcile", asked),
     trace: (number) => ask("trace", number),

@@ -27,6 +27,7 @@ export const questions = {
   status: z.tuple([]),
   budget: z.tuple([]),
   admit: z.tuple([]),
+  toBook: z.tuple([]),
   reconcileCost: z.tuple([reconciling]),
   reconcile: z.tuple([reconciling]),
   trace: z.tuple([text]),

@@ -177,8 +177,8 @@ export interface Endpoint {
   readonly sinks: Readonly<Record<string, Sink>>;
   /** Reachable, and the credentials are good. @throws SourceUnavailable with the next action. */
   check(signal: AbortSignal): Promise<void>;
-  /** Everything that should hold before the first document goes (rights, codes, open periods), one by one. */
-  examine?(signal: AbortSignal): Promise<readonly Examination[]>;
+  /** Everything that should hold before the next document goes (rights, codes, open periods), one by one. */
+  examine?(signal: AbortSignal, needs: Needs): Promise<readonly Examination[]>;
   /**
    * What it has of this company, in words (`connections and invoices`); null: nothing. Left out where it cannot tell.
    * @throws SourceUnavailable
@@ -191,9 +191,45 @@ export interface Endpoint {
 
 /** One thing that was looked at; `fault` says what is wrong with it and what to do. */
 export interface Examination {
-  /** In a few words: `company "Prairie Fuel"`, `account 4000`. */
+  /** In a few words: `company "Prairie Fuel"`, `account 4000`, `crossref/items.csv line 7`. */
   readonly what: string;
   readonly fault: Fault | null;
+  /** What a person should know though documents go; left out: nothing. */
+  readonly note?: string;
+}
+
+/** What this site is about to need of an endpoint. */
+export interface Needs {
+  /** ISO 4217, of the whole configuration. */
+  readonly currency: string;
+  /** Cells that say which company of the platform we are; none where no flow needs to know. */
+  readonly ourselves: readonly Cell[];
+  /** Its sources and sinks that a flow names, paused flows too. */
+  readonly parts: ReadonlySet<string>;
+  /**
+   * The cells of a column of a cross-reference table that are not empty, in their order; none where there is no such
+   * table or column.
+   */
+  column(table: string, column: string): readonly Cell[];
+  /** Days that documents which are stored and not delivered yet will be booked on. */
+  readonly days: readonly DayToBook[];
+}
+
+export interface Cell {
+  /** Of the same row: its first cell. */
+  readonly key: string;
+  readonly value: string;
+  /** `crossref/items.csv` */
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface DayToBook {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly flow: string;
+  /** How many documents. */
+  readonly count: number;
 }
 
 /** Code that speaks to one kind of ERP. A folder in `connectors/` and a line in its list. */
@@ -307,6 +343,8 @@ export interface Mapping<In = unknown, Out = unknown> {
   /** @throws Refused, NotMapped, WaitsFor */
   map(record: In, references: References): Out | Skip;
   figures(document: Out): Figures;
+  /** The day (`YYYY-MM-DD`) that a record's document is booked on; null: it has none. Left out: nothing is booked. */
+  bookedOn?(record: In, references: Pick<References, "dayOf">): string | null;
   /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */
   readonly posts?: boolean;
   /** Records of this mapping settle a document of another kind: a payment settles an invoice. */

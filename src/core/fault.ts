@@ -8,4 +8,6 @@ export interface Fault {
   readonly next: string;
   /** The field or column, in the words of the side it came from. */
   readonly field?: string;
+  /** The document that it waits for: `kind` as links have it, `id` as the record names it. Left out: it waits for none. */
+  readonly awaits?: { readonly kind: string; readonly id: string };
 }

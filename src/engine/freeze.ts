@@ -1,12 +1,13 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
 import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
-import { FuelbridgeError, Refused } from "../core/errors.ts";
+import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { canonical, parseExact, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
+import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
@@ -79,6 +80,8 @@ export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot 
         judged.also?.();
       } else if (judged.verdict !== "held")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
+      if (judged.verdict === "skipped" || judged.verdict === "quarantined")
+        tellWaiting(engine, flow, delivery.recordId, "note" in judged ? judged.note : null, at);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
     }
     const { frozen, left } = freezeAll(engine, flow, ready, at);
@@ -158,7 +161,8 @@ function judge(
     const mapped = kept(number, figures, content);
     return { verdict: "ready", ready: { delivery, item, mapped, alone } };
   } catch (error) {
-    return { verdict: "quarantined", fault: faultOf(error), number };
+    const fault = error instanceof WaitsFor ? awaitedFault(engine, flow, error) : faultOf(error);
+    return { verdict: "quarantined", fault, number };
   }
 }
 

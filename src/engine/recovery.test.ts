@@ -147,7 +147,7 @@ test("after a restore what waits for another document does not go by itself to w
   const waiting = { ...bill("INV-9", "5.00", { payer: "P-5" }), id: "P-9" };
   const before = twoWays(folder, erp, receiver(), [waiting]);
   await before.daemon.once(signal);
-  expect(before.bench.store.questions.quarantine()).toMatchObject([{ code: "waits-for" }]);
+  expect(before.bench.store.questions.quarantine()).toMatchObject([{ code: "waits-without-flow" }]);
   before.bench.store.close();
 
   rmSync(markFile(folder));

@@ -193,7 +193,9 @@ function mixUp(
   status: number,
 ): EnvironmentError | null {
   const isTest = headers["x-svc-sandbox"] === "true";
-  if (isTest === (environment === "test") || (!isTest && status >= 300)) return null;
+  // A page of HTML is nobody's success.
+  const isProof = isTest || (status < 300 && !/html/i.test(headers["content-type"] ?? ""));
+  if (isTest === (environment === "test") || !isProof) return null;
   return new EnvironmentError(
     `The platform at ${url} answered for a ${isTest ? "test" : "live"} key, but platform.environment is "${environment}".`,
     "Set platform.environment to what the API key is for, or use the other key. Nothing more is sent.",

@@ -1,5 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { never, usePlatform } from "../../test/platform/support.ts";
+import type { Cell, Needs } from "../core/contract.ts";
+import type { SourceUnavailable } from "../core/errors.ts";
 import { platformSinks, platformSources } from "./endpoint.ts";
 
 const platform = usePlatform();
@@ -60,11 +64,95 @@ describe("the check", () => {
     });
   });
 
-  test("somebody else's address: the answer is no list of the platform", async () => {
+  test("a wrong path: what came back, and what the path looks like", async () => {
     await control.fault({ kind: "garbage" });
-    await expect(checked()).rejects.toThrow(/is no address of the platform's API/);
-    await expect(
-      checked({ url: platform.urls().baseUrl.replace("/v1/public", "/v2/public") }),
-    ).rejects.toThrow(/404/);
+    await expect(checked()).rejects.toMatchObject({
+      message: expect.stringMatching(/ answered 200 with /) as string,
+    });
+    const { baseUrl } = platform.urls();
+    await expect(checked({ url: baseUrl.replace("/v1/public", "/api") })).rejects.toMatchObject({
+      stop: "configuration",
+      message: `${baseUrl.replace("/v1/public", "/api")} answered 404 with application/json.`,
+      next: expect.stringContaining(
+        `${baseUrl}, if the host is right. Its path is "/api" now.`,
+      ) as string,
+    });
+  });
+
+  test.each([
+    [200, { "content-type": "text/html" }, 'an HTML page "Sign in"', "/v1/public"],
+    [404, { "content-type": "text/html; charset=utf-8" }, "404 with an HTML page", "/v1/public"],
+    [
+      302,
+      { location: "/login?session=s3cret" },
+      "a redirect (302) to http://",
+      "Redirects are not",
+    ],
+    [407, {}, "407 with", "A proxy on the way asks for a login"],
+    [502, { "content-type": "text/html" }, "502 with an HTML page", "a gateway or a proxy"],
+  ])("%i %j is no answer of the API's", async (status, headers, what, next) => {
+    const server = createServer((_, response) => {
+      response.writeHead(status, headers).end("<html><title>Sign\n in</title></html>");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    for (const environment of ["live", "test"] as const) {
+      const url = `http://127.0.0.1:${port}/v1/public`;
+      const apiKey = `svc_${environment}_key`;
+      const error = (await checked({ url, environment, apiKey }).catch(
+        (thrown: unknown) => thrown,
+      )) as SourceUnavailable;
+      expect(error).toMatchObject({ name: "SourceUnavailable", stop: "configuration" });
+      expect(error.message).toContain(what);
+      expect(error.message).not.toContain("s3cret");
+      expect(error.next).toContain(next);
+    }
+  });
+});
+
+describe("the examination", () => {
+  const cellsOf = (file: string, ...values: string[]): Cell[] =>
+    values.map((value, at) => ({
+      key: `k${at}`,
+      value,
+      file: `crossref/${file}.csv`,
+      line: at + 2,
+    }));
+
+  test("names that the platform does not know yet are noted; the table's own company must be the key's", async () => {
+    const us = platform.company("supplier");
+    await control.records("supplier-terminals", [{ terminalCode: "T-76-TX-2799" }]);
+    await control.records("rack-prices", [{ terminalId: "T-76-TX-2799", product: "ULSD" }]);
+    await control.records("invoices", [{}]);
+    const examined = async (company: string) => {
+      const ofTables: Record<string, readonly Cell[]> = {
+        terminals: cellsOf("terminals", "T-76-TX-2799", "T-1"),
+        products: cellsOf("products", "ULSD", "ULSD"),
+      };
+      const needs: Needs = {
+        currency: "USD",
+        parts: new Set(["rackPrices"]),
+        ourselves: cellsOf("tryton-company", company),
+        column: (table) => ofTables[table] ?? [],
+        days: [],
+      };
+      const all = (await platform.endpoint().examine?.(never, needs)) ?? [];
+      return all.map(({ what, fault, note }) => [what, fault?.message ?? note ?? "ok"]);
+    };
+    const other = "00000000-0000-4000-8000-000000000001";
+    const names = [
+      [
+        "crossref/terminals.csv: 2 terminals",
+        "new to the platform, which takes them as they are written: T-1 (line 3)",
+      ],
+      ["crossref/products.csv: 1 products", "ok"],
+    ];
+    const own = "crossref/tryton-company.csv line 2: our own company";
+    expect(await examined(us)).toEqual([[own, "ok"], ...names]);
+    expect((await examined(other))[0]).toEqual([
+      own,
+      `the API key is of the company ${us}, the table says ${other}`,
+    ]);
   });
 });

@@ -2,12 +2,13 @@
 import { z } from "zod";
 import { type Budget, runShareOf, usualBudget } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
-import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
 import { pages, widePages } from "./contract/operation.ts";
+import { examinePlatform } from "./examine.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { listingSource } from "./listing.ts";
+import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
 import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
 import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
@@ -39,6 +40,7 @@ export function openPlatform(options: EndpointOptions): Endpoint {
   const pagesPerRun = runShareOf(budget);
   const surroundings = { client, clock, settleMs: options.settleMs };
   const us = ourselves(surroundings);
+  const reader = { client, clock, dayOf: options.dayOf };
   const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
     walkSource(client, { path, query, lines, overlapMs, pagesPerRun, clock });
   const listing = (path: string, pageSize: number, query: Readonly<Record<string, string>> = {}) =>
@@ -69,15 +71,15 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       supplierTerminals: supplierTerminals(surroundings),
       orderNotes: orderNotes(surroundings),
     },
-    holdings: platformHoldings({ client, clock, dayOf: options.dayOf }),
+    holdings: platformHoldings(reader, us),
+    examine: (signal, needs) => examinePlatform({ reader, ourselves: us }, needs, signal),
     async check() {
       const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
       const exchange = await client.exchange(request);
-      const { text } = bodyOf(exchange, "The platform", new Date(clock.now().wallMs));
-      if (sliceArray(text, "data") === null)
-        throw new SourceUnavailable(`${options.url} is no address of the platform's API.`, {
-          next: "Set platform.url to the base of the API: it ends in /v1/public.",
-        });
+      const wrong = misaddressed(exchange, options.url);
+      if (wrong !== null) throw wrong;
+      const answer = bodyOf(exchange, "The platform", new Date(clock.now().wallMs));
+      if (sliceArray(answer.text, "data") === null) throw noList(answer, options.url);
     },
     async knowsUs() {
       const connections = await firstOf(surroundings, "/connections?direction=all", Anything, 1);

@@ -2,6 +2,7 @@
  * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
+import type { DayToBook } from "../core/contract.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { Report } from "../reconcile/report.ts";
@@ -16,6 +17,8 @@ export interface Office {
    * counts it before it is sent, as the daemon's own.
    */
   admit(): Promise<Admission>;
+  /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
+  toBook(): Promise<readonly DayToBook[]>;
   /** What a reconciliation will ask of the platform, before it does. */
   reconcileCost(asked: Reconciling): Promise<ReconcileCost>;
   /**

@@ -20,6 +20,7 @@ import {
 import { agreements, reconciliationStatus } from "./agreement.ts";
 import { groupId, resolve, retry, select } from "./decisions.ts";
 import { type MonthReport, monthReport } from "./month.ts";
+import { toBook } from "./to-book.ts";
 import { trace } from "./trace.ts";
 
 export interface OfficeParts {
@@ -64,6 +65,8 @@ export function storeOffice(parts: OfficeParts): Office {
       if (parts.governor !== undefined) return parts.governor.admit("check");
       throw new OfficeError("Nothing can be counted here.", "Use the fuelbridge command.");
     },
+
+    toBook: async () => toBook(engine, flows),
 
     async reconcileCost(asked) {
       const { auditor, question } = asking(parts, asked);

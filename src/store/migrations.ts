@@ -259,6 +259,17 @@ export const migrations: readonly string[] = [
   alter table identity add column platform text;
   alter table identity add column environment text;
   `,
+  `
+  -- Is what a document waits for skipped? (src/engine/awaited.ts)
+  create index delivery_skipped on delivery (record) where state = 'skipped';
+  `,
+  `
+  -- The document that a delivery waits for, as its kind and id. It was told by the cause alone.
+  alter table quarantine add column awaits text;
+  update quarantine set awaits = substr(cause, length('waits for ') + 1) where code = 'waits-for';
+  drop index quarantine_cause;
+  create index quarantine_awaits on quarantine (awaits) where awaits is not null;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

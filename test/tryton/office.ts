@@ -35,6 +35,7 @@ export async function newInvoice(
   party: string,
   date: string,
   [gallons, price]: readonly [string, string],
+  more: object = {},
 ): Promise<OwnInvoice> {
   const [company] = await tryton.call<[number]>("company.company.search", [], 0, 1, null);
   const partyId = await tryton.one("party.party", "code", party);
@@ -59,6 +60,7 @@ export async function newInvoice(
     invoice_date: day(date),
     payment_term: await tryton.one("account.invoice.payment_term", "name", "Net 30"),
     lines: [["create", [line]]],
+    ...more,
   });
   await tryton.call("account.invoice.post", [id]);
   const [row] = await tryton.rows<{ number: string }>(

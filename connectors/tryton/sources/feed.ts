@@ -22,6 +22,10 @@ export interface Part {
   readonly record: string;
   /** Which rows. They must not leave it by being changed, or that change is not seen. */
   readonly domain: readonly unknown[];
+  /** What its position is stored under, where two parts are of one model; its model when left out. */
+  readonly name?: string;
+  /** One row of a record says all that its other rows say: in one walk a record is read once. */
+  readonly once?: boolean;
 }
 
 /** Where one walk has got to; one per part and kind of stamp. */
@@ -63,11 +67,14 @@ export function feed(
       try {
         for (const part of parts)
           for (const field of STAMPS) {
-            const name = `${part.model} ${field}`;
+            const name = `${part.name ?? part.model} ${field}`;
             const walking = { tryton, part, field, signal, now: () => surroundings.now() };
+            const told = new Set<number>();
             for await (const { ids, mark } of walk(walking, position[name] ?? NEW)) {
               position = { ...position, [name]: mark };
-              const changes = ids.length === 0 ? [] : await details(ids, signal);
+              const untold = part.once === true ? ids.filter((id) => !told.has(id)) : ids;
+              for (const id of untold) told.add(id);
+              const changes = untold.length === 0 ? [] : await details(untold, signal);
               yield { changes, position: position as unknown as Json };
             }
           }

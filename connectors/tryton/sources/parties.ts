@@ -2,15 +2,21 @@
 import type { Change, Source } from "../../../src/core/contract.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
+import type { RoleSign } from "../config.ts";
 import type { PartyRecord } from "../records.ts";
 import { feed, type Part } from "./feed.ts";
+import { invoicedParties, roleInvoices } from "./roles.ts";
 
-/** A party's address, its telephone or its identifier can change without a new stamp of the party. */
-const PARTS: readonly Part[] = [
+/**
+ * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
+ * to us: its first invoice is posted.
+ */
+const partsOf = (books: Books): readonly Part[] => [
   { model: "party.party", record: "id", domain: [] },
   { model: "party.address", record: "party", domain: [["party", "!=", null]] },
   { model: "party.contact_mechanism", record: "party", domain: [["party", "!=", null]] },
   { model: "party.identifier", record: "party", domain: [["party", "!=", null]] },
+  ...roleInvoices(books),
 ];
 
 const FIELDS = [
@@ -33,23 +39,53 @@ const FIELDS = [
 ];
 
 export const parties = (books: Books): Source =>
-  feed(books, PARTS, (ids, signal) => partyChanges(books, ids, signal));
+  feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));
 
 /** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonFault */
 export async function partyChanges(
-  { tryton }: Books,
+  books: Books,
   ids: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
-  const rows = await tryton.call<PartyRow[]>(
+  const rows = await books.tryton.call<PartyRow[]>(
     "model.party.party.search_read",
     [[["id", "in", ids]], 0, null, [["id", "ASC"]], FIELDS],
     { context: { active_test: false }, signal },
   );
-  return rows.map(changeOf);
+  const { customer, supplier } = books.config.roles;
+  const told = rows.map((row) => ({
+    row,
+    isCustomer: isSaid(customer, row, row.customer_payment_term, /^customer/i),
+    isSupplier: isSaid(supplier, row, row.supplier_payment_term, /^(supplier|vendor)/i),
+  }));
+  const others = (are: (one: (typeof told)[number]) => boolean): number[] =>
+    told.filter((one) => !are(one)).map(({ row }) => row.id);
+  const invoiced = {
+    out: await invoicedParties(
+      books,
+      "out",
+      others(({ isCustomer }) => isCustomer),
+      signal,
+    ),
+    in: await invoicedParties(
+      books,
+      "in",
+      others(({ isSupplier }) => isSupplier),
+      signal,
+    ),
+  };
+  return told.map(({ row, isCustomer, isSupplier }) =>
+    changeOf(row, {
+      isCustomer: isCustomer || invoiced.out.has(row.id),
+      isSupplier: isSupplier || invoiced.in.has(row.id),
+    }),
+  );
 }
 
+type Roles = Pick<PartyRecord, "isCustomer" | "isSupplier">;
+
 interface PartyRow {
+  readonly id: number;
   readonly code: string;
   readonly name: string | null;
   readonly active: boolean | number;
@@ -72,14 +108,13 @@ interface Address {
   readonly "country.": { readonly code: string } | null;
 }
 
-function changeOf(row: PartyRow): Change {
+function changeOf(row: PartyRow, roles: Roles): Change {
   const [address] = row["addresses."];
   const lines = [address?.name, address?.street].flatMap((text) => some(text) ?? []);
   const record = {
     code: row.code,
     name: row.name ?? "",
-    isCustomer: row.customer_payment_term !== null || isIn(row, /^customer/i),
-    isSupplier: row.supplier_payment_term !== null || isIn(row, /^(supplier|vendor)/i),
+    ...roles,
     companyId: companyIdOf(row["identifiers."]),
     email: some(row.email),
     phone: some(row.phone) ?? some(row.mobile),
@@ -105,9 +140,15 @@ function changeOf(row: PartyRow): Change {
   };
 }
 
-/** Tryton keeps no role of a party: who has terms with us, or was put in such a category, is one. */
-const isIn = (row: PartyRow, category: RegExp): boolean =>
-  row["categories."].some(({ name }) => category.test(name));
+/** Do its payment term or its categories say that it is one, where the configuration (`roles`) counts these? */
+const isSaid = (
+  signs: readonly RoleSign[],
+  row: PartyRow,
+  term: number | null,
+  category: RegExp,
+): boolean =>
+  (signs.includes("payment-term") && term !== null) ||
+  (signs.includes("category") && row["categories."].some(({ name }) => category.test(name)));
 
 /** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
 export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>

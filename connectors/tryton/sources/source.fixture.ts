@@ -86,8 +86,8 @@ interface Reader {
 }
 
 /** Reads on from where it got to, and keeps the position as the store does: as text. */
-export function reader(source: Source): Reader {
-  let position: Json | null = null;
+export function reader(source: Source, from: Json | null = null): Reader {
+  let position = from;
   return {
     get position() {
       return position;

@@ -3,20 +3,21 @@
  * of one that broke off is read again.
  */
 import type { Facts, HoldingKind, Holdings } from "../../core/holdings.ts";
+import type { Ourselves } from "../sinks/ourselves.ts";
 import { invoiceHoldings } from "./invoices.ts";
 import { partyHoldings } from "./parties.ts";
 import { paymentHoldings } from "./payments.ts";
 import { priceHoldings } from "./prices.ts";
 import type { KindHoldings, Reader } from "./reading.ts";
 
-export function platformHoldings(reader: Reader): Holdings {
+export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings {
   const shown = new Map<string, Pick<Facts, "number" | "party">>();
   const { paid, ...payments } = paymentHoldings(reader, shown);
   const kinds: Record<HoldingKind, KindHoldings> = {
     ...payments,
     invoice: invoiceHoldings(reader, "invoice", paid, shown),
     bill: invoiceHoldings(reader, "bill", paid, shown),
-    party: partyHoldings(reader),
+    party: partyHoldings(reader, ourselves),
     price: priceHoldings(reader),
   };
   return {

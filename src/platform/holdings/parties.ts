@@ -4,13 +4,14 @@ import { Connection } from "../contract/connection.ts";
 import { CreateParty } from "../contract/party.ts";
 import { widePages } from "../contract/operation.ts";
 import { changeOf } from "../walk.ts";
+import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/ourselves.ts";
 import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./reading.ts";
 
 /**
  * A party is the end of a connection that is not us, whichever way the connection runs; its mark is our ERP's code. The
  * list shows no names, so names are not compared here.
  */
-export function partyHoldings(reader: Reader): KindHoldings {
+export function partyHoldings(reader: Reader, ourselves: Ourselves): KindHoldings {
   async function read(signal: AbortSignal) {
     const connections = new Map<string, Connection>();
     const unreadable: Holding[] = [];
@@ -27,7 +28,7 @@ export function partyHoldings(reader: Reader): KindHoldings {
       }
     }
     const all = [...connections.values()];
-    const us = await ourselves(reader, all, signal);
+    const us = await ourselvesAmong(all, ourselves);
     const missing = Math.max((total ?? 0) - connections.size - unreadable.length, 0);
     const holdings = [...partiesOf(all, us), ...unreadable];
     return { holdings, serverTime, total: holdings.length + missing };
@@ -43,38 +44,11 @@ export function partyHoldings(reader: Reader): KindHoldings {
   };
 }
 
-/**
- * Our company is the one that is an end of every connection. Where several are (one connection, or all to one company),
- * the list of those that run from us tells. Null: nothing tells.
- */
-async function ourselves(
-  reader: Reader,
-  connections: readonly Connection[],
-  signal: AbortSignal,
-): Promise<string | null> {
-  const [first] = connections;
-  if (first === undefined) return null;
-  const candidates = [first.fromCompanyId, first.toCompanyId].filter((id) =>
-    connections.every((one) => one.fromCompanyId === id || one.toCompanyId === id),
-  );
-  const [us] = candidates;
-  if (candidates.length === 1 && us !== undefined) return us;
-  for (const direction of ["outbound", "inbound"]) {
-    const list = listed(reader, "/connections", { direction, pageSize: "1" }, signal);
-    for await (const { records } of list) {
-      const connection = recordIn(Connection, records[0] ?? "");
-      if (connection === null) break;
-      return direction === "outbound" ? connection.fromCompanyId : connection.toCompanyId;
-    }
-  }
-  return null;
-}
-
 /** One holding a company; of two connections to it the accepted one that shows our code counts. */
 function partiesOf(connections: readonly Connection[], us: string | null): Holding[] {
   const best = new Map<string, Connection>();
   for (const connection of connections) {
-    const id = connection.fromCompanyId === us ? connection.toCompanyId : connection.fromCompanyId;
+    const id = (us === null ? null : otherEnd(connection, us)) ?? connection.fromCompanyId;
     const known = best.get(id);
     if (known === undefined || rankOf(connection) > rankOf(known)) best.set(id, connection);
   }

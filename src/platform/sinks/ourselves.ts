@@ -50,6 +50,16 @@ async function derived(surroundings: Surroundings): Promise<string | null> {
   return readable.length === 1 ? (readable[0] ?? null) : null;
 }
 
+/** Our company's id where a list of all our connections is at hand; null while nothing tells it. @throws SourceUnavailable */
+export async function ourselvesAmong(
+  connections: readonly Connection[],
+  ask: Ourselves,
+): Promise<string | null> {
+  if (connections.length === 0) return null;
+  const [end, another] = commonEnds(connections);
+  return end !== undefined && another === undefined ? end : ask();
+}
+
 /** The companies that are an end of every one. */
 function commonEnds(connections: readonly Connection[]): string[] {
   const [first] = connections;

@@ -1,0 +1,67 @@
+/**
+ * Tryton keeps no role of a party. Besides its payment term and its categories, a posted invoice says what it is to us.
+ * Invoices that came from the platform do not count: their parties are companies of the platform already.
+ */
+import type { Books } from "../books.ts";
+import { MARKED } from "../marks.ts";
+import type { Part } from "./feed.ts";
+
+type Type = "out" | "in";
+
+const MODEL = "account.invoice";
+const ROWS = 500;
+
+/** Posted invoices that make their party a customer or a supplier, as parts of the parties' feed. */
+export function roleInvoices({ config: { roles } }: Books): Part[] {
+  const types: Type[] = [
+    ...(roles.customer.includes("invoice") ? (["out"] as const) : []),
+    ...(roles.supplier.includes("invoice") ? (["in"] as const) : []),
+  ];
+  return types.map((type) => ({
+    name: `${MODEL} ${type}`,
+    model: MODEL,
+    record: "party",
+    domain: counting(type),
+    once: true,
+  }));
+}
+
+/**
+ * Which of these parties (database ids) have a posted invoice of this type; none where the configuration does not count
+ * invoices. @throws TrytonFault
+ */
+export async function invoicedParties(
+  { tryton, config: { roles } }: Books,
+  type: Type,
+  parties: readonly number[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  const signs = type === "out" ? roles.customer : roles.supplier;
+  if (!signs.includes("invoice")) return found;
+  const { company } = await tryton.session();
+  // One party may have thousands: those that are found are not asked for again.
+  for (let left = [...parties]; left.length > 0;) {
+    const rows = await tryton.call<{ party: number }[]>(
+      `model.${MODEL}.search_read`,
+      [
+        [...counting(type), ["company", "=", company], ["party", "in", left]],
+        0,
+        ROWS,
+        null,
+        ["party"],
+      ],
+      { signal },
+    );
+    for (const { party } of rows) found.add(party);
+    left = rows.length < ROWS ? [] : left.filter((id) => !found.has(id));
+  }
+  return found;
+}
+
+/** A posted invoice leaves this only when it is cancelled: then its party stays what it was told to be. */
+const counting = (type: Type): unknown[] => [
+  ["type", "=", type],
+  ["state", "in", ["posted", "paid"]],
+  ["OR", ["comment", "=", null], ["comment", "not like", MARKED]],
+];

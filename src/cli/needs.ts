@@ -1,0 +1,41 @@
+/** What a site's flows and cross-reference tables need of an endpoint: what the doctor hands to its examination. */
+import { basename } from "node:path";
+import { OUR_COMPANY } from "../../mappings/tryton/company.ts";
+import type { Cell, DayToBook, Needs } from "../core/contract.ts";
+import type { Config } from "../config/config.ts";
+import type { Tables } from "../config/crossref.ts";
+import { PLATFORM } from "../config/flows.ts";
+
+/** @param days of every flow. */
+export function needsOf(
+  config: Config,
+  tables: Pick<Tables, "rows">,
+  days: readonly DayToBook[],
+  endpoint: string,
+): Needs {
+  const flows = config.flows.filter(({ from, to }) =>
+    [from.endpoint, to.endpoint].includes(endpoint),
+  );
+  const ends = flows.flatMap(({ from, to }) => [from, to]);
+  const mappings = new Set(flows.map(({ mapping }) => mapping));
+  const column = (table: string, column: string): Cell[] =>
+    tables.rows(table).flatMap(({ row, line }) => {
+      const value = row[column]?.trim() ?? "";
+      const [key = ""] = Object.values(row);
+      const file = `${basename(config.crossReferences)}/${table}.csv`;
+      return value === "" ? [] : [{ key, value, file, line }];
+    });
+  const needsUs = OUR_COMPANY.mappings.some((mapping) => mappings.has(mapping));
+  return {
+    currency: config.currency,
+    parts: new Set(ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name)),
+    ourselves:
+      endpoint === PLATFORM && needsUs
+        ? column(OUR_COMPANY.table, OUR_COMPANY.column).filter(({ key }) => key === OUR_COMPANY.key)
+        : [],
+    column,
+    days: days.filter(({ flow }) =>
+      flows.some(({ name, to }) => name === flow && to.endpoint === endpoint),
+    ),
+  };
+}

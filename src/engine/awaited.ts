@@ -1,0 +1,77 @@
+/**
+ * What a document waits for, as the store knows it: still to come, or not by itself. A cause that says so clears itself
+ * like any other wait, once the awaited document is delivered after all.
+ */
+import { WaitsFor } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Engine, Flow } from "./engine.ts";
+
+/** The cause of a document that `flow` cannot deliver before the document it names is. */
+export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor): Fault {
+  const bringing = engine.flows.filter((one) => one.mapping.kind === kind);
+  const same = bringing.find(({ side }) => side === flow.side);
+  const other = bringing.find(({ side }) => side !== flow.side);
+  // The other side's documents are numbered by the ERP too: then it may be one of those, and on its way here.
+  if (other !== undefined && (same === undefined || flow.side === "erp")) return fault;
+  const because = (code: string, why: string, next: string): Fault => ({
+    ...fault,
+    code,
+    message: `${fault.message}, ${why}`,
+    next,
+  });
+  if (same === undefined)
+    return because(
+      "waits-without-flow",
+      `and no flow delivers any ${kind}`,
+      `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
+    );
+  const found = engine.store.deliveries.newest(same.flow, id);
+  if (found?.skipped != null)
+    return because("waits-for-skipped", ...skippedBecause(kind, found.skipped));
+  if (found === null && same.paused)
+    return because(
+      "waits-without-flow",
+      `and the flow "${same.name}" is paused`,
+      `Take paused: true from the flow "${same.name}"; this goes out by itself once the ${kind} is delivered.`,
+    );
+  if (found === null && hasRead(engine, same))
+    return because(
+      "waits-for-unread",
+      `which the flow "${same.name}" has not read`,
+      `It goes out by itself once the ${kind} is delivered. If it stays: the ${kind} is not in what ${same.from} tells; see to it there, or enter this by hand and resolve it here.`,
+    );
+  return fault;
+}
+
+/**
+ * What waits for this record hears at once that it was skipped, or that it no longer is. Call it inside the transaction
+ * that stores the verdict. `skipped`: the reason.
+ */
+export function tellWaiting(
+  { store }: Engine,
+  { mapping: { kind } }: Flow,
+  recordId: string,
+  skipped: string | null,
+  at: number,
+): void {
+  for (const waiting of store.causes.waitingFor(kind, [recordId, recordId])) {
+    const { fault } = new WaitsFor(kind, recordId);
+    const [why, next] = skipped === null ? [null, fault.next] : skippedBecause(kind, skipped);
+    const told =
+      why === null
+        ? fault
+        : { ...fault, code: "waits-for-skipped", message: `${fault.message}, ${why}`, next };
+    store.causes.add(waiting, told, at);
+  }
+}
+
+const skippedBecause = (kind: string, reason: string): [why: string, next: string] => [
+  `which is skipped: ${reason}`,
+  `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and resolve it here.`,
+];
+
+/** Its last reading ended without an error. */
+function hasRead({ store }: Engine, { name }: Flow): boolean {
+  const row = store.flows.find(name);
+  return row !== null && row.last_run_ms !== null && row.last_error === null;
+}
