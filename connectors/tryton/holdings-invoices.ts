@@ -41,6 +41,12 @@ export const invoiceHoldings = (books: Books, kind: Kind): KindHoldings => ({
       const rows = await read(books, kind, [clause], null, signal);
       return holdingsIn(books, kind, rows, signal);
     }),
+  named: (numbers, signal) =>
+    reading(async () => {
+      const clause = ["OR", ["number", "in", numbers], ["reference", "in", numbers]];
+      const rows = await read(books, kind, [clause], null, signal);
+      return holdingsIn(books, kind, rows, signal);
+    }),
   expect: (items) => reading(() => expectAll(books, items)),
 });
 

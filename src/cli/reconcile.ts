@@ -48,7 +48,7 @@ const textOf = (report: Report, options: Given["options"]): string =>
   options["csv"] === undefined ? asText(report, table) : asCsv(report);
 
 const inWords = ({ from, to, requests, left }: ReconcileCost): string =>
-  `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and one for each ` +
+  `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and up to three for each ` +
   `difference; ${left} are left for it this month.\n`;
 
 /** The agreement journal includes the other: both stand in one folder. @throws EnvironmentError */

@@ -149,6 +149,16 @@ export interface Holdings {
   ): AsyncIterable<HoldingPage>;
   /** These records as they are now; what is not there is left out. @throws SourceUnavailable */
   get(kind: HoldingKind, ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /**
+   * Records of any day by what they are called: a document with one of these numbers or references, a payment of a
+   * document with one of these numbers. More may be told. Left out where every list tells all there is.
+   * @throws SourceUnavailable
+   */
+  named?(
+    kind: HoldingKind,
+    numbers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Holding[]>;
   /** One per item, in their order. @throws SourceUnavailable */
   expect(
     kind: HoldingKind,

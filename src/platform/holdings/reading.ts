@@ -24,6 +24,8 @@ export interface Reader {
 export interface KindHoldings {
   list(scope: Scope, signal: AbortSignal): AsyncIterable<HoldingPage>;
   get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** Left out: its list tells all there is. */
+  named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
   expect(item: Item): Expected;
 }
 
@@ -107,6 +109,15 @@ export async function* listed(
   }
 }
 
+/** The first page of a list. One request. @throws SourceUnavailable */
+export const pageAt = async (
+  reader: Reader,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<ListPage & { readonly hasMore: boolean }> =>
+  pageOf(reader, path, await asked(reader, path, query, signal));
+
 /** How many records a list has; null where it does not say. One request. @throws SourceUnavailable */
 export async function countOf(
   reader: Reader,
@@ -114,8 +125,7 @@ export async function countOf(
   query: Query,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const exchange = await asked(reader, path, { ...query, pageSize: "1" }, signal);
-  return pageOf(reader, path, exchange).total;
+  return (await pageAt(reader, path, { ...query, pageSize: "1" }, signal)).total;
 }
 
 /** One record as the text that it came as; null when there is none to be seen (rule V1). @throws SourceUnavailable */
