@@ -132,6 +132,8 @@ async function holdingsIn(
       id,
       version: row.stamp,
       mark: row.platformId,
+      // Links call it so until its next version comes: it was brought there as a draft.
+      aliases: [`#${row.id}`],
       change: changes.get(id) ?? null,
       facts: factsOf(row, disputed.has(row.id), credits.get(row.id) ?? []),
     };

@@ -24,6 +24,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     admit: () => ask("admit"),
     reconcileCost: (asked) => ask("reconcileCost", asked),
     reconcile: (asked) => ask("reconcile", asked),
+    differences: () => ask("differences"),
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),

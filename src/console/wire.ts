@@ -29,6 +29,7 @@ export const questions = {
   admit: z.tuple([]),
   reconcileCost: z.tuple([reconciling]),
   reconcile: z.tuple([reconciling]),
+  differences: z.tuple([]),
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),

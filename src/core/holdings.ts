@@ -112,6 +112,8 @@ export interface Holding {
   readonly version: string | null;
   /** The other side's id of it, written in the record itself. */
   readonly mark: string | null;
+  /** What links may call it besides: the id that it had as a draft. Left out: nothing. */
+  readonly aliases?: readonly string[];
   /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
   readonly change: Change | null;
   readonly facts: Facts;

@@ -133,8 +133,11 @@ const isPartyOf = ({ parties: of }: Case, parties: Case["parties"]): boolean =>
   sides.every((side) => parties[side] === null || of[side] === null || parties[side] === of[side]);
 
 function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
-  const [told, standing] = [tell(one), know(one)];
+  const told = tell(one);
   const differences = differencesOf(one, told, ignore);
+  const known = know(one);
+  const standing =
+    known.waits === undefined ? { ...known, ...unposted(one, told, differences) } : known;
   const facing = { one, told, standing, differences, skip: skipOf(one, told, standing) };
   const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
   const { waits } = standing;
@@ -190,6 +193,21 @@ const beganOf = ({ platform, books }: Case, told: Told | null): Side => {
     ? "books"
     : "platform";
 };
+
+/** The books leave posting to a person, who has not come to it yet; a draft that says anything else differs. */
+function unposted(
+  { books, platform }: Case,
+  told: Told | null,
+  differences: readonly FieldDifference[],
+): Standing {
+  const isLeft = told !== null && "facts" in told && told.facts.state === undefined;
+  const isDraft = leading(books)?.facts.state === "draft";
+  if (!isLeft || !isDraft || told.began !== "platform") return {};
+  if (differences.some(({ field }) => field !== "state")) return {};
+  const day = leading(platform)?.facts.days?.date ?? null;
+  const since = day === null ? null : `${day}T00:00:00.000Z`;
+  return { waits: { for: "an accountant: it is a draft in the books, not posted", since } };
+}
 
 const DAY_MS = 86_400_000;
 

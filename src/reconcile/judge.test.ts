@@ -86,3 +86,52 @@ describe("a payment that only the books hold", () => {
     );
   });
 });
+
+describe("a document that its receiver keeps as a draft", () => {
+  /** Where posting is left to a person, nothing is expected of the state. */
+  function drafted(): { site: Ground; pair: Pair; told: ReturnType<typeof tellOf> } {
+    const site = new Ground(twoSides(16));
+    const pair = site.take("bill", ({ by }) => by === "link");
+    site.facts("books", pair, (facts) => ({ ...facts, state: "draft" }));
+    const tell = tellOf(site.sides.pairs);
+    const told: typeof tell = (one) => {
+      const said = tell(one);
+      if (one.platform[0]?.id !== pair.platform || said === null || !("facts" in said)) return said;
+      const { state: _, ...facts } = said.facts;
+      return { ...said, facts };
+    };
+    return { site, pair, told };
+  }
+  const open = ({ site, told }: ReturnType<typeof drafted>): readonly CaseRow[] =>
+    reconcile(askedOf(site.sides, told)).cases.filter(({ bucket }) => !agreeing.has(bucket));
+
+  test("waits for the accountant, and is told after a day; what was edited in it differs", () => {
+    const draft = drafted();
+    expect(open(draft)).toMatchObject([
+      {
+        bucket: "waiting",
+        overdue: true,
+        cause: { message: "waits for an accountant: it is a draft in the books, not posted" },
+      },
+    ]);
+    draft.site.facts("books", draft.pair, (facts) => ({
+      ...facts,
+      money: { ...facts.money, total: Decimal.of("1.00") },
+    }));
+    expect(open(draft).map(({ bucket }) => bucket)).toEqual(["differs"]);
+  });
+
+  test("is known by the id that it had as a draft once it is posted under a number: the link contradicts nothing", () => {
+    const { site, pair } = drafted();
+    site.change("books", pair, (holding) => ({
+      ...holding,
+      mark: pair.platform,
+      aliases: ["#18"],
+      facts: { ...holding.facts, state: "open" },
+    }));
+    const links = site.sides.links.map((link) =>
+      link.erpId === pair.books ? { ...link, erpId: "#18" } : link,
+    );
+    expect(wrong({ ...site, sides: { ...site.sides, links } } as Ground)).toEqual([]);
+  });
+});
