@@ -36,10 +36,10 @@ const FIRST_MAX = 5;
 
 /** What is not settled, from the store. */
 export function knownDifferences({ store: { sweeps } }: Engine): KnownDifferences {
-  const rows = [
-    ...sweeps.inState("open"),
-    ...sweeps.inState("seen").filter(({ bucket }) => telling.has(bucket as Bucket)),
-  ];
+  // What waits is settled by itself, and what is with a person is in the quarantine, or was accepted.
+  const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
+    telling.has(bucket as Bucket),
+  );
   return {
     lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
     differences: rows.map(({ kind, number, bucket, cause, next, state, firstMs, lastMs, row }) => ({
