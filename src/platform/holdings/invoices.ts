@@ -10,6 +10,7 @@ import type {
 } from "../../core/holdings.ts";
 import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
 import { toDecimal } from "../contract/primitives.ts";
+import type { Query } from "../paging.ts";
 import { changeOf } from "../walk.ts";
 import type { PaidSoFar } from "./payments.ts";
 import {
@@ -17,7 +18,6 @@ import {
   type KindHoldings,
   type ListPage,
   pageAt,
-  type Query,
   type Reader,
   recordAt,
   recordIn,
