@@ -10,6 +10,7 @@ import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { walkDeeply } from "../src/engine/reconcile/late.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/run.ts";
+import { knownDifferences, reconciliationStatus } from "../src/report/agreement.ts";
 import { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { pagesOf } from "./support/engine.ts";
@@ -96,6 +97,34 @@ describe("the daemon's own", () => {
     await run();
     expect(store.questions.quarantine()).toEqual([]);
     expect(store.sweeps.agreements()).toHaveLength(2);
+  });
+
+  test("a difference that no delivery stands for is named in the status, and kept with both values until both sides agree again", async () => {
+    const { run } = await night();
+    const { engine } = office.bench;
+    const { held } = office.books;
+    const row = one(await office.ask());
+    const known = held.get(bookOf(row)) as Holding;
+    const facts = { ...known.facts, number: "HAND-1" };
+    held.set("by hand", { ...known, id: "by hand", mark: null, facts });
+    await run();
+    await run();
+    expect(engine.store.questions.quarantine()).toEqual([]);
+    const { differences } = reconciliationStatus(engine, null);
+    expect(differences).toMatchObject({
+      confirmed: 1,
+      seen: 0,
+      first: [{ kind: "invoice", number: "HAND-1", bucket: "only here" }],
+    });
+    const [told] = knownDifferences(engine).differences;
+    expect(told).toMatchObject({
+      confirmed: true,
+      next: expect.stringMatching(/^Entered by hand, or doubled/) as string,
+      row: { party: "A-1001", amount: { platform: "0.00", books: row.amount.books } },
+    });
+    held.delete("by hand");
+    await run();
+    expect(knownDifferences(engine).differences).toEqual([]);
   });
 
   test("beyond its share of the month it is further apart, and says which share would do", async () => {

@@ -154,6 +154,38 @@ test("a month is asked for with what is open, and a document whose partner lies 
   ]);
 });
 
+test.each(["2020-01-31", "2027-01-31"])(
+  "a partner outside the period that only its number names, entered by hand on %s, differs in its date, asked from either side",
+  async (far) => {
+    const before = await office.ask();
+    const { day, ...paid } = before.cases.find(
+      (row) =>
+        row.kind === "invoice" && row.bucket === "equal" && row.records.books[0]?.state === "paid",
+    ) as CaseRow;
+    const { held } = office.books;
+    const known = held.get(bookOf(paid as CaseRow)) as Holding;
+    held.delete(known.id);
+    const days = { ...known.facts.days, date: far };
+    held.set("by hand", { ...known, id: "by hand", mark: null, facts: { ...known.facts, days } });
+    const told = [[paid.number, "differs", [{ field: "days.date", platform: day, books: far }]]];
+    for (const asked of [far, day ?? ""]) {
+      const report = await office.ask({ period: { from: asked, to: asked } });
+      expect(
+        wrong(report).map(({ number, bucket, differences }) => [
+          number,
+          bucket,
+          // The store's link names the record that was deleted.
+          differences.filter(({ field }) => field !== "link"),
+        ]),
+      ).toEqual(told);
+    }
+    const requests = (await control.requests()) as unknown as { query: Record<string, string> }[];
+    const searches = requests.filter(({ query }) => query["search"] === paid.number);
+    // Changes since a day of the past are all there are; those since a day of the future are none.
+    expect(searches).toHaveLength(far > (day ?? "") ? 1 : 0);
+  },
+);
+
 test("an endpoint that cannot be asked is never equal", async () => {
   const blind = { ...office.audit, endpoints: new Map([...office.audit.endpoints].slice(0, 1)) };
   const question = { period: null, flow: null, askedBy: "test" };

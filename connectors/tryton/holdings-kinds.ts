@@ -19,6 +19,8 @@ export const LOT = 200;
 export interface KindHoldings {
   list(scope: Scope, from: Json | null, signal: AbortSignal): AsyncIterable<HoldingPage>;
   get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** Left out: its list tells all there is. */
+  named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
   expect(items: readonly Item[], signal: AbortSignal): Promise<readonly Expected[]>;
 }
 
@@ -35,6 +37,7 @@ export function holdingsOf(kinds: Kinds): Holdings {
     strength: Object.fromEntries(Object.keys(kinds).map((kind) => [kind, "asked" as const])),
     list: (kind, scope, from, signal) => of(kind).list(scope, from, signal),
     get: (kind, ids, signal) => of(kind).get(ids, signal),
+    named: async (kind, numbers, signal) => (await of(kind).named?.(numbers, signal)) ?? [],
     expect: (kind, items, signal) => of(kind).expect(items, signal),
   };
 }

@@ -29,6 +29,7 @@ export function paymentHoldings(books: Books, kind: PaymentKind): KindHoldings {
         return one === undefined ? [] : [holdingOf(books, kind, one)];
       });
     },
+    named: (numbers, signal) => named(books, kind, numbers, signal),
     expect: async (items) => items.map((item) => expectedOf(books, item)),
   };
 }
@@ -81,6 +82,34 @@ async function* list(
   const held = async (ids: readonly number[]): Promise<Holding[]> =>
     (await heldIn(books, typeOf(kind), ids, signal)).map((one) => holdingOf(books, kind, one));
   yield* pagesOf(books, "account.move", from, signal, held, domain);
+}
+
+/** Payments of the documents with these numbers. @throws SourceUnavailable */
+async function named(
+  books: Books,
+  kind: PaymentKind,
+  numbers: readonly string[],
+  signal: AbortSignal,
+): Promise<Holding[]> {
+  const { tryton } = books;
+  try {
+    const { company } = await tryton.session();
+    const domain = [
+      ["move.company", "=", company],
+      ["invoice_payments.number", "in", numbers],
+    ];
+    const lines = await tryton.call<{ readonly move: number }[]>(
+      "model.account.move.line.search_read",
+      [domain, 0, null, null, ["move"]],
+      { signal },
+    );
+    const moves = [...new Set(lines.map(({ move }) => move))];
+    return (await heldIn(books, typeOf(kind), moves, signal)).map((one) =>
+      holdingOf(books, kind, one),
+    );
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
 
 /** What is open is not settled with anything: money on account. */

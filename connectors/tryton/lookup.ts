@@ -5,6 +5,7 @@
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
+import { isWithin } from "../../src/core/moment.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Account {
@@ -249,10 +250,13 @@ const KEPT_MS = 600_000;
 
 /** What is missing is asked for again each time: somebody may have created it. */
 function keeper({ now }: Pick<Surroundings, "now">) {
-  const kept = new Map<string, { readonly value: unknown; readonly until: number }>();
-  const has = (key: string): boolean => now().getTime() < (kept.get(key)?.until ?? 0);
+  const kept = new Map<string, { readonly value: unknown; readonly sinceMs: number }>();
+  const has = (key: string): boolean => {
+    const known = kept.get(key);
+    return known !== undefined && isWithin(known.sinceMs, KEPT_MS, now().getTime());
+  };
   const keep = (key: string, value: unknown): void =>
-    void kept.set(key, { value, until: now().getTime() + KEPT_MS });
+    void kept.set(key, { value, sinceMs: now().getTime() });
   return {
     has,
     keep,

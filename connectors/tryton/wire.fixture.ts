@@ -8,9 +8,12 @@ import { openTryton, type Tryton, TrytonFault, type TrytonOptions } from "./wire
 export const now = (): Date => new Date();
 
 /** A session of the test's own, and what it noted. */
-export function open(options: TrytonOptions): Tryton & { readonly notes: string[] } {
+export function open(
+  options: TrytonOptions,
+  clock: () => Date = now,
+): Tryton & { readonly notes: string[] } {
   const notes: string[] = [];
-  const tryton = openTryton(options, { note: (message) => notes.push(message), now });
+  const tryton = openTryton(options, { note: (message) => notes.push(message), now: clock });
   onTestFinished(() => tryton.close());
   return { ...tryton, notes };
 }

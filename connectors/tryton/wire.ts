@@ -3,6 +3,7 @@
  * when Tryton has ended it; what a failed call proves is its {@link TrytonFault}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
+import { isWithin } from "../../src/core/moment.ts";
 import { type FaultKind, faultOfError, faultOfStatus, TrytonFault } from "./fault.ts";
 import { openHttp } from "./http.ts";
 import { decode, encode } from "./values.ts";
@@ -55,7 +56,7 @@ export function openTryton(
 ): Tryton {
   const http = openHttp(options.url, options.database, options.deadlineMs ?? DEADLINE_MS);
   let session: Promise<Session> | null = null;
-  let throttled: { readonly fault: TrytonFault; readonly untilMs: number } | null = null;
+  let throttled: { readonly fault: TrytonFault; readonly sinceMs: number } | null = null;
   let closed: Promise<void> | null = null;
   let requests = 0;
 
@@ -68,13 +69,16 @@ export function openTryton(
 
   /** Whoever comes while a login is under way waits for that one. */
   function current(): Promise<Session> {
-    const waitMs = throttled === null ? 0 : throttled.untilMs - surroundings.now().getTime();
-    if (throttled !== null && waitMs > 0)
-      return Promise.reject(new TrytonFault("throttled", throttled.fault.message, { waitMs }));
+    const nowMs = surroundings.now().getTime();
+    const { fault, sinceMs = 0 } = throttled ?? {};
+    if (fault?.waitMs !== undefined && isWithin(sinceMs, fault.waitMs, nowMs)) {
+      const waitMs = sinceMs + fault.waitMs - nowMs;
+      return Promise.reject(new TrytonFault("throttled", fault.message, { waitMs }));
+    }
     session ??= logIn(ask, options).catch((error: unknown) => {
       session = null;
       if (error instanceof TrytonFault && error.waitMs !== undefined)
-        throttled = { fault: error, untilMs: surroundings.now().getTime() + error.waitMs };
+        throttled = { fault: error, sinceMs: surroundings.now().getTime() };
       throw error;
     });
     return session;

@@ -5,11 +5,12 @@ import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
-import { asText } from "../reconcile/text.ts";
-import type { Office, ReconcileCost } from "../report/office.ts";
+import { asText, caseInWords } from "../reconcile/text.ts";
+import type { KnownDifference, KnownDifferences, Office, ReconcileCost } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured, type Given, thisUser } from "./command.ts";
-import { counted, table } from "./table.ts";
+import type { Answer } from "./answer.ts";
+import { counted, instant, table } from "./table.ts";
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before
@@ -23,6 +24,8 @@ export function reconcile(program: Command): void {
       "do both sides agree, as they are now? document by document, to the cent",
       async ({ file, options, json }) => {
         const { from = null, to = null, flow = null, journal } = options;
+        if (options["last"] !== undefined)
+          return known(await ask(file, (office) => office.differences()));
         const asked = { from, to, flow, by: thisUser() };
         const reconciled = async (office: Office): Promise<Report> => {
           process.stderr.write(inWords(await office.reconcileCost(asked)));
@@ -40,16 +43,40 @@ export function reconcile(program: Command): void {
       .option("--from <day>", "the first day (default: the first of this month)")
       .option("--to <day>", "the last day (default: today)")
       .option("--flow <name>", "the kind of records of one flow alone")
+      .option("--last", "what earlier runs found and is not settled; asks neither side")
       .option("--csv", "answer with one row for each case")
       .option("--journal <file>", "write the period as a journal that hledger checks"),
   );
+}
+
+/** Exit 0 only when nothing is known to differ. */
+function known(found: KnownDifferences): Answer {
+  const { lastAt, differences } = found;
+  const at = lastAt === null ? "never" : instant(lastAt);
+  const head = `Both sides were last compared: ${at}. ${counted(differences.length, "difference")} known.`;
+  return {
+    data: found,
+    text: [head, ...differences.map(knownInWords)].join("\n\n"),
+    exitCode: differences.length === 0 ? exitCodes.ok : exitCodes.runtime,
+  };
+}
+
+function knownInWords(one: KnownDifference): string {
+  const { kind, number, bucket, cause, next, confirmed, since, row } = one;
+  const how = confirmed ? "confirmed by a second run" : "seen once";
+  return [
+    row === null
+      ? `${kind} ${number}: ${bucket}\n  cause: ${cause}\n  next: ${next}`
+      : caseInWords(row, null),
+    `  since: ${instant(since)}, ${how}`,
+  ].join("\n");
 }
 
 const textOf = (report: Report, options: Given["options"]): string =>
   options["csv"] === undefined ? asText(report, table) : asCsv(report);
 
 const inWords = ({ from, to, requests, left }: ReconcileCost): string =>
-  `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and one for each ` +
+  `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and up to three for each ` +
   `difference; ${left} are left for it this month.\n`;
 
 /** The agreement journal includes the other: both stand in one folder. @throws EnvironmentError */

@@ -37,7 +37,18 @@ export const STATUS: Status = {
     nextDueAt: null,
     everyNights: 1,
     wantsShare: null,
-    differences: { confirmed: 1, seen: 0 },
+    differences: {
+      confirmed: 1,
+      seen: 0,
+      first: [
+        {
+          kind: "invoice",
+          number: "INV-17",
+          bucket: "only there",
+          cause: "the platform holds it and the books have nothing that proves to be the same",
+        },
+      ],
+    },
   },
   clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
   requests: {

@@ -131,7 +131,11 @@ function agreement({ flows, reconciliation }: Status): string[] {
     ...(differences.confirmed + differences.seen === 0
       ? []
       : [
-          `${counted(differences.confirmed, "difference")} confirmed, and ${differences.seen} seen once: fuelbridge reconcile tells each with both values and what to do.`,
+          `${counted(differences.confirmed, "difference")} confirmed, and ${differences.seen} seen once:`,
+          ...differences.first.map(
+            ({ kind, number, bucket, cause }) => `  ${kind} ${number}: ${bucket}: ${cause}`,
+          ),
+          "Each with both values and what to do: fuelbridge reconcile --last",
         ]),
     ...(agreed.length === 0
       ? []

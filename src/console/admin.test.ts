@@ -35,7 +35,7 @@ const STATUS: Status = {
     nextDueAt: null,
     everyNights: 1,
     wantsShare: null,
-    differences: { confirmed: 0, seen: 0 },
+    differences: { confirmed: 0, seen: 0, first: [] },
   },
   clockJump: null,
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
@@ -54,6 +54,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
     toBook: note([]),
+    differences: note({ lastAt: null, differences: [] }),
     reconcileCost: note({ from: "2026-10-01", to: "2026-10-31", requests: 40, left: 5_000 }),
     reconcile: async () => {
       throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });

@@ -25,6 +25,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     toBook: () => ask("toBook"),
     reconcileCost: (asked) => ask("reconcileCost", asked),
     reconcile: (asked) => ask("reconcile", asked),
+    differences: () => ask("differences"),
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),

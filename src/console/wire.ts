@@ -30,6 +30,7 @@ export const questions = {
   toBook: z.tuple([]),
   reconcileCost: z.tuple([reconciling]),
   reconcile: z.tuple([reconciling]),
+  differences: z.tuple([]),
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),

@@ -112,6 +112,8 @@ export interface Holding {
   readonly version: string | null;
   /** The other side's id of it, written in the record itself. */
   readonly mark: string | null;
+  /** What links may call it besides: the id that it had as a draft. Left out: nothing. */
+  readonly aliases?: readonly string[];
   /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
   readonly change: Change | null;
   readonly facts: Facts;
@@ -149,6 +151,16 @@ export interface Holdings {
   ): AsyncIterable<HoldingPage>;
   /** These records as they are now; what is not there is left out. @throws SourceUnavailable */
   get(kind: HoldingKind, ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /**
+   * Records of any day by what they are called: a document with one of these numbers or references, a payment of a
+   * document with one of these numbers. More may be told. Left out where every list tells all there is.
+   * @throws SourceUnavailable
+   */
+  named?(
+    kind: HoldingKind,
+    numbers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Holding[]>;
   /** One per item, in their order. @throws SourceUnavailable */
   expect(
     kind: HoldingKind,

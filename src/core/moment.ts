@@ -28,6 +28,13 @@ export function jumpBetween(before: Moment, now: Moment): number {
   return before.boot === now.boot && Math.abs(byMs) >= JUMP_MS ? Math.round(byMs) : 0;
 }
 
+/**
+ * Are `forMs` not over yet since the wall clock showed `sinceMs`? Where it was set back past that, nobody can tell, and
+ * they are over: nothing lasts until a wrong clock gets there (reliability 2.10).
+ */
+export const isWithin = (sinceMs: number, forMs: number, nowMs: number): boolean =>
+  nowMs >= sinceMs && nowMs - sinceMs < forMs;
+
 export const JUMP_MS = 1_000;
 
 /** The clocks of this process; tests hand in their own. */

@@ -12,6 +12,7 @@ import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../cor
 import { boundOf, endless, endlessWaitMs } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
+import { brokenBy } from "./paging.ts";
 
 export interface WalkOptions {
   /** `/invoices` */
@@ -67,7 +68,9 @@ async function* walk(
     const listed = readPage(exchange, options);
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
     current = { ...current, total: mostOf(current.total, listed.total) };
-    const broken = brokenIn(listed, current);
+    const { cursor } = current;
+    const shown = { ...listed, count: listed.changes.length };
+    const broken = brokenBy(shown, new Set(cursor === null ? [] : [cursor]));
     const bound = broken === null ? boundIn(listed, current, { options, before, reading }) : null;
     position = afterPage(position, current, { cursor: listed.nextCursor, latest: listed.latest });
     const follows = broken === null && bound === null ? position.walk : null;
@@ -228,14 +231,6 @@ function metaOf(rest: string | undefined) {
   } catch {
     return null;
   }
-}
-
-/** Why this page cannot lead on; null when it can, or is the last one. */
-function brokenIn({ hasMore, nextCursor, changes }: Listed, walk: Walk): string | null {
-  if (!hasMore) return null;
-  if (nextCursor === null) return "says there is more but gives no cursor";
-  if (nextCursor === walk.cursor) return "gives the same cursor twice";
-  return changes.length === 0 ? "says there is more after an empty page" : null;
 }
 
 function boundIn(

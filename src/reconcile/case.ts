@@ -129,8 +129,8 @@ export const otherSide = (side: Side): Side => (side === "platform" ? "books" : 
 
 /** What people know a case by. */
 export function numberOf({ platform, books }: Pick<Case, Side>): string {
-  const shown = leading(platform) ?? leading(books);
-  return shown?.facts.number ?? shown?.id ?? "";
+  const [there, here] = [leading(platform), leading(books)];
+  return there?.facts.number ?? here?.facts.number ?? there?.id ?? here?.id ?? "";
 }
 
 /** `invoices`, `parties` */

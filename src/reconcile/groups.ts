@@ -52,7 +52,12 @@ export class Table {
     const nodes = { platform: nodesOf("platform"), books: nodesOf("books") };
     this.kind = kind;
     this.nodes = [...nodes.platform, ...nodes.books];
-    const byId = (side: Side) => new Map(nodes[side].map((node) => [node.holding.id, node]));
+    const byId = (side: Side) => {
+      const aliases = nodes[side].flatMap((node) =>
+        (node.holding.aliases ?? []).map((alias) => [alias, node] as const),
+      );
+      return new Map([...aliases, ...nodes[side].map((node) => [node.holding.id, node] as const)]);
+    };
     this.byId = { platform: byId("platform"), books: byId("books") };
     const by = (keyOf: (node: Node) => string | null): ByText => ({
       platform: grouped(nodes.platform, keyOf),

@@ -1,6 +1,7 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
 import type { Ignore } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
+import type { HoldingKind } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
 import {
   agreeing,
@@ -12,6 +13,7 @@ import {
   isOnBoth,
   type Judged,
   leading,
+  liveOf,
   numberOf,
   type Side,
   sides,
@@ -19,6 +21,7 @@ import {
   type Told,
 } from "./case.ts";
 import { differencesOf, isDoubled } from "./fields.ts";
+import { totalPaid } from "./payments.ts";
 import { causeOf } from "./reasons.ts";
 
 export interface Judging {
@@ -40,9 +43,21 @@ export interface Facing {
   readonly skip: string | null;
 }
 
-/** Every case in its bucket. A document whose payments are still under way waits for them. */
+/** Every case in its bucket. */
 export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
-  const judged = cases.map((one) => judge(one, judging));
+  const judged = withAwaited(
+    cases.map((one) => judge(one, judging)),
+    judging,
+  );
+  const settled = settledIn(judged);
+  return judged.map((one) => {
+    const skip = settled.get(one);
+    return skip === undefined ? one : judge(one, { ...judging, standing: () => ({ skip }) });
+  });
+}
+
+/** A document whose payments are still under way waits for them. */
+function withAwaited(judged: Judged[], judging: Judging): Judged[] {
   const awaited = new Map<string, Judged>();
   for (const payment of judged)
     if (payment.bucket === "waiting")
@@ -53,7 +68,7 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
   if (awaited.size === 0) return judged;
   return judged.map((one) => {
     if (one.bucket !== "differs" || one.cause?.code !== "progress") return one;
-    const payments = one.kind === "invoice" ? "payment" : "bill-payment";
+    const payments = paymentsOf(one);
     const payment = sides
       .flatMap((side) =>
         one[side].map(({ facts }) => awaited.get(`${side} ${payments} ${facts.number}`)),
@@ -65,9 +80,64 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
   });
 }
 
+/**
+ * Payments that only the books hold, and why that is right: the platform takes no payments, it is told that the document
+ * is paid. Only where both sides have the document alike and paid, and all payments together come to its total: those
+ * that the platform shows, and those that only the books hold. One more payment than that is a difference.
+ */
+function settledIn(judged: readonly Judged[]): Map<Judged, string> {
+  const settled = new Map<Judged, string>();
+  const paid = groupedPayments(judged);
+  if (paid.size === 0) return settled;
+  for (const document of judged) {
+    const [there, here] = [leading(document.platform), leading(document.books)];
+    const total = there?.facts.money?.total;
+    if (document.bucket !== "equal" || there?.facts.state !== "paid" || !total) continue;
+    const [shown, own] = [
+      paid.get(`platform ${paymentsOf(document)} ${there.facts.number}`) ?? [],
+      paid.get(`books ${paymentsOf(document)} ${here?.facts.number}`) ?? [],
+    ].map((payments) => payments.filter(({ parties }) => isPartyOf(document, parties)));
+    const all = [
+      ...(shown ?? []).flatMap(({ platform }) => platform),
+      ...(own ?? []).flatMap(({ books }) => books),
+    ];
+    if (!totalPaid(liveOf(all)).equals(total)) continue;
+    for (const payment of own ?? [])
+      settled.set(
+        payment,
+        `the platform takes no payments; ${document.kind} ${numberOf(document)} is paid on both sides`,
+      );
+  }
+  return settled;
+}
+
+/** By document, each side in its own words: what the platform shows, and what only the books hold. */
+function groupedPayments(judged: readonly Judged[]): Map<string, Judged[]> {
+  const groups = new Map<string, Judged[]>();
+  for (const payment of judged) {
+    const { kind, platform, bucket } = payment;
+    if (kind !== "payment" && kind !== "bill-payment") continue;
+    const side = platform.length > 0 ? "platform" : "books";
+    if (side === "books" && (bucket !== "only here" || payment.lost !== null)) continue;
+    for (const { facts } of payment[side]) {
+      const key = `${side} ${kind} ${facts.words?.document}`;
+      groups.set(key, [...(groups.get(key) ?? []), payment]);
+    }
+  }
+  return groups;
+}
+
+const paymentsOf = ({ kind }: Case): HoldingKind => (kind === "bill" ? "bill-payment" : "payment");
+
+const isPartyOf = ({ parties: of }: Case, parties: Case["parties"]): boolean =>
+  sides.every((side) => parties[side] === null || of[side] === null || parties[side] === of[side]);
+
 function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
-  const [told, standing] = [tell(one), know(one)];
+  const told = tell(one);
   const differences = differencesOf(one, told, ignore);
+  const known = know(one);
+  const standing =
+    known.waits === undefined ? { ...known, ...unposted(one, told, differences) } : known;
   const facing = { one, told, standing, differences, skip: skipOf(one, told, standing) };
   const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
   const { waits } = standing;
@@ -123,6 +193,21 @@ const beganOf = ({ platform, books }: Case, told: Told | null): Side => {
     ? "books"
     : "platform";
 };
+
+/** The books leave posting to a person, who has not come to it yet; a draft that says anything else differs. */
+function unposted(
+  { books, platform }: Case,
+  told: Told | null,
+  differences: readonly FieldDifference[],
+): Standing {
+  const isLeft = told !== null && "facts" in told && told.facts.state === undefined;
+  const isDraft = leading(books)?.facts.state === "draft";
+  if (!isLeft || !isDraft || told.began !== "platform") return {};
+  if (differences.some(({ field }) => field !== "state")) return {};
+  const day = leading(platform)?.facts.days?.date ?? null;
+  const since = day === null ? null : `${day}T00:00:00.000Z`;
+  return { waits: { for: "an accountant: it is a draft in the books, not posted", since } };
+}
 
 const DAY_MS = 86_400_000;
 

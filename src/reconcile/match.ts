@@ -33,17 +33,21 @@ export function match({ records, links, alias = () => null }: Matching): Case[] 
   const rows = { platform: distinct(records.platform), books: distinct(records.books) };
   const tables = new Map(holdingKinds.map((kind) => [kind, new Table(kind, rows, alias)]));
   const table = (kind: HoldingKind): Table => tables.get(kind) as Table;
-  const names = namesOf(table("party"), links);
-  for (const kind of ["party", "price", "invoice", "bill"] as const)
-    joinByProof(table(kind), linksOf(links, kind), names);
+  const documents = ["invoice", "bill"] as const;
+  for (const kind of ["party", "price", ...documents] as const)
+    joinByRecord(table(kind), linksOf(links, kind));
+  const names = namesOf(table("party"), links, documents.map(table));
+  for (const kind of ["party", "price", ...documents] as const) {
+    joinByNumber(table(kind), names);
+    joinByLink(table(kind), linksOf(links, kind), isNotContradicted(names));
+  }
   for (const [kind, document] of [
     ["payment", "invoice"],
     ["bill-payment", "bill"],
   ] as const) {
-    joinByMark(table(kind));
-    joinByLink(table(kind), linksOf(links, kind), names, isNumberEqual);
+    joinByRecord(table(kind), linksOf(links, kind));
     matchPayments(table(kind), table(document), names);
-    joinByLink(table(kind), linksOf(links, kind), names, isNotContradicted);
+    joinByLink(table(kind), linksOf(links, kind), isNotContradicted(names));
   }
   return casesOf(tables, links, names);
 }
@@ -51,11 +55,10 @@ export function match({ records, links, alias = () => null }: Matching): Case[] 
 const linksOf = (links: readonly Link[], kind: HoldingKind): Link[] =>
   links.filter((link) => link.kind === kind);
 
-function joinByProof(table: Table, links: readonly Link[], names: Names): void {
+/** What the records prove by themselves, whatever their parties are called. */
+function joinByRecord(table: Table, links: readonly Link[]): void {
   joinByMark(table);
-  joinByLink(table, links, names, isNumberEqual);
-  joinByNumber(table, names);
-  joinByLink(table, links, names, isNotContradicted);
+  joinByLink(table, links, isNumberEqual);
 }
 
 /** A mark is the other side's id, or the number that it was given there. */
@@ -64,19 +67,14 @@ function joinByMark(table: Table): void {
     for (const other of marked(table, node)) join(node, other, "mark");
 }
 
-type Confirmed = (platform: Node, books: Node, names: Names) => boolean;
+type Confirmed = (platform: Node, books: Node) => boolean;
 
-function joinByLink(
-  table: Table,
-  links: readonly Link[],
-  names: Names,
-  isConfirmed: Confirmed,
-): void {
+function joinByLink(table: Table, links: readonly Link[], isConfirmed: Confirmed): void {
   for (const { platformId, erpId } of links) {
     const platform = table.byId.platform.get(platformId);
     const books = table.byId.books.get(erpId);
     if (platform === undefined || books === undefined) continue;
-    if (!isMatched(platform) && !isMatched(books) && isConfirmed(platform, books, names))
+    if (!isMatched(platform) && !isMatched(books) && isConfirmed(platform, books))
       join(platform, books, "link");
   }
 }
@@ -85,11 +83,13 @@ const isNumberEqual: Confirmed = (platform, books) =>
   wordsOf(platform).some((word) => wordsOf(books).includes(word));
 
 /** The party is the same; or neither number nor party is shown by both, so that nothing contradicts the link. */
-const isNotContradicted: Confirmed = (platform, books, names) => {
-  const [one, other] = [names.partyOf(platform), names.partyOf(books)];
-  if (one !== null && other !== null) return one === other;
-  return platform.number === null || books.number === null;
-};
+const isNotContradicted =
+  (names: Names): Confirmed =>
+  (platform, books) => {
+    const [one, other] = [names.partyOf(platform), names.partyOf(books)];
+    if (one !== null && other !== null) return one === other;
+    return platform.number === null || books.number === null;
+  };
 
 /** What a document is found by: its number, and what it calls the other side's number. */
 function wordsOf({ number, holding }: Node): string[] {

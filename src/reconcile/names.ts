@@ -11,9 +11,16 @@ export interface Names {
   isShared(side: Side, party: string | null | undefined): boolean;
 }
 
-/** Parties must be joined before the first question. */
-export function namesOf(parties: Table, links: readonly Link[]): Names {
-  const codes = new Map<string, string>();
+/**
+ * Parties must be joined before the first question. `documents`: what is joined of them tells the names that only a
+ * cross-reference table of the mapping knows.
+ */
+export function namesOf(
+  parties: Table,
+  links: readonly Link[],
+  documents: readonly Table[] = [],
+): Names {
+  const codes = learnedFrom(documents);
   for (const { kind, platformId, erpId } of links)
     if (kind === "party") codes.set(platformId, erpId);
   const linked = new Set(codes.values());
@@ -39,6 +46,22 @@ export function namesOf(parties: Table, links: readonly Link[]): Names {
       return side === "platform" ? codes.has(party) : linked.has(party);
     },
   };
+}
+
+/** The platform's parties that all joined documents name alike, by the books' codes. */
+function learnedFrom(documents: readonly Table[]): Map<string, string> {
+  const named = new Map<string, Set<string>>();
+  const groups = new Set(documents.flatMap(({ nodes }) => nodes.map(({ group }) => group)));
+  for (const { nodes } of groups) {
+    const of = (side: Side): string[] =>
+      nodes.flatMap((node) => (node.side === side ? (node.holding.facts.party ?? []) : []));
+    for (const platform of of("platform"))
+      named.set(platform, new Set([...(named.get(platform) ?? []), ...of("books")]));
+  }
+  const learned = new Map<string, string>();
+  for (const [platform, [code, another]] of named)
+    if (code !== undefined && another === undefined) learned.set(platform, code);
+  return learned;
 }
 
 /**

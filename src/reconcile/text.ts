@@ -74,15 +74,16 @@ function stormInWords(
   ].join("\n");
 }
 
-function caseInWords(row: CaseRow): string {
-  const { case: id, kind, number, party, day, bucket, amount, overdue, within, suspects } = row;
+/** A case with both values, cause and next step. `name`: what it is called in its list; null: nothing. */
+export function caseInWords(row: CaseRow, name: string | null = row.case): string {
+  const { kind, number, party, day, bucket, amount, overdue, within, suspects } = row;
   const known = [party, day, within ? null : "outside of the period"].filter(Boolean);
   const sums =
     amount.platform === "0.00" && amount.books === "0.00"
       ? ""
       : `, books ${amount.books}, platform ${amount.platform}`;
   return [
-    `${id} ${kind} ${number}${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}` +
+    `${name === null ? "" : `${name} `}${kind} ${number}${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}` +
       `${overdue ? " for longer than a day" : ""}${sums}`,
     ...reasonsOf(row),
     ...suspects.map((suspect) => `  perhaps the same: ${suspect}`),

@@ -3,13 +3,16 @@ import type { Engine } from "../engine/engine.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
-import type { Agreement, ReconciliationStatus } from "./office.ts";
+import type { CaseRow } from "../reconcile/report.ts";
+import type { Agreement, KnownDifferences, ReconciliationStatus } from "./office.ts";
 
 /** `nightly`: null when no daemon runs, or it does not reconcile by itself. */
 export function reconciliationStatus(
-  { store: { sweeps } }: Engine,
+  engine: Engine,
   nightly: Nightly | null,
 ): ReconciliationStatus {
+  const { sweeps } = engine.store;
+  const known = knownDifferences(engine).differences;
   const last = sweeps.lastEnded();
   const done = sweeps.lastDone();
   const pace = nightly?.pace();
@@ -20,9 +23,36 @@ export function reconciliationStatus(
     everyNights: pace?.everyNights ?? 1,
     wantsShare: pace?.wantsShare ?? null,
     differences: {
-      confirmed: sweeps.inState("open").length,
-      seen: sweeps.inState("seen").filter(({ bucket }) => telling.has(bucket as Bucket)).length,
+      confirmed: known.filter(({ confirmed }) => confirmed).length,
+      seen: known.filter(({ confirmed }) => !confirmed).length,
+      first: known
+        .slice(0, FIRST_MAX)
+        .map(({ kind, number, bucket, cause }) => ({ kind, number, bucket, cause })),
     },
+  };
+}
+
+const FIRST_MAX = 5;
+
+/** What is not settled, from the store. */
+export function knownDifferences({ store: { sweeps } }: Engine): KnownDifferences {
+  // What waits is settled by itself, and what is with a person is in the quarantine, or was accepted.
+  const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
+    telling.has(bucket as Bucket),
+  );
+  return {
+    lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
+    differences: rows.map(({ kind, number, bucket, cause, next, state, firstMs, lastMs, row }) => ({
+      kind,
+      number,
+      bucket,
+      cause,
+      next,
+      confirmed: state === "open",
+      since: new Date(firstMs).toISOString(),
+      last: new Date(lastMs).toISOString(),
+      row: row === null ? null : (JSON.parse(row) as CaseRow),
+    })),
   };
 }
 

@@ -5,7 +5,7 @@
 import type { DayToBook } from "../core/contract.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
-import type { Report } from "../reconcile/report.ts";
+import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office {
@@ -26,6 +26,8 @@ export interface Office {
    * @throws SourceUnavailable when a side cannot be read whole
    */
   reconcile(asked: Reconciling): Promise<Report>;
+  /** What the runs before found and is not settled, from the store: nobody is asked. */
+  differences(): Promise<KnownDifferences>;
   /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
   trace(number: string): Promise<Trace>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
@@ -112,8 +114,36 @@ export interface ReconciliationStatus {
   readonly everyNights: number;
   /** The share of the month that would do, percent; null: it suffices. */
   readonly wantsShare: number | null;
-  /** Differences that a second run has confirmed; `seen`: those that one run has seen. */
-  readonly differences: { readonly confirmed: number; readonly seen: number };
+  /** Differences that a second run has confirmed; `seen`: those that one run has seen. `first`: some, confirmed before. */
+  readonly differences: {
+    readonly confirmed: number;
+    readonly seen: number;
+    readonly first: readonly Pick<KnownDifference, "kind" | "number" | "bucket" | "cause">[];
+  };
+}
+
+export interface KnownDifferences {
+  /** When both sides were last compared, ISO 8601 UTC; null: never. */
+  readonly lastAt: string | null;
+  /** Confirmed ones first, then as they were first seen. */
+  readonly differences: readonly KnownDifference[];
+}
+
+/** A record that keeps both sides from agreeing, as the last run that asked for it found it. */
+export interface KnownDifference {
+  readonly kind: string;
+  /** What people know it by. */
+  readonly number: string;
+  readonly bucket: string;
+  readonly cause: string;
+  readonly next: string;
+  /** A second run, the settling time later, found it just so. */
+  readonly confirmed: boolean;
+  /** ISO 8601 UTC: when it was first and last found with these values. */
+  readonly since: string;
+  readonly last: string;
+  /** With both values of every field; null: an older version of fuelbridge found it. */
+  readonly row: CaseRow | null;
 }
 
 /** When both sides of a flow last agreed. */

@@ -17,7 +17,7 @@ import {
   type Status,
   type Stop,
 } from "./office.ts";
-import { agreements, reconciliationStatus } from "./agreement.ts";
+import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { groupId, resolve, retry, select } from "./decisions.ts";
 import { type MonthReport, monthReport } from "./month.ts";
 import { toBook } from "./to-book.ts";
@@ -75,6 +75,8 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     reconcile: async (asked) => reconciled(parts, asked),
+
+    differences: async () => knownDifferences(engine),
 
     trace: async (number) => {
       const steps = trace(store, number.trim());

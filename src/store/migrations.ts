@@ -270,6 +270,10 @@ export const migrations: readonly string[] = [
   drop index quarantine_cause;
   create index quarantine_awaits on quarantine (awaits) where awaits is not null;
   `,
+  `
+  -- The whole case of a difference as the run found it, JSON: both values of every field. Null: found by an older version.
+  alter table difference add column case_row text;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

@@ -34,6 +34,8 @@ export interface Found {
   readonly code: string;
   readonly cause: string;
   readonly next: string;
+  /** The case as the run found it, JSON; null: an older version found it. */
+  readonly row: string | null;
 }
 
 export interface DifferenceRow extends Found {
@@ -63,7 +65,7 @@ export interface StandingRow {
   readonly note: string | null;
 }
 
-const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, state,
+const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, case_row as row, state,
   first_ms as firstMs, last_ms as lastMs`;
 const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
   counts, agrees, detail`;
@@ -130,11 +132,12 @@ function differences(database: Database.Database) {
   );
   // Other values than before are told anew.
   const see = database.prepare(
-    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, state, first_ms, last_ms,
-       last_sweep)
-     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, 'seen', :at, :at, :sweep)
+    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, case_row, state, first_ms,
+       last_ms, last_sweep)
+     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, :row, 'seen', :at, :at, :sweep)
      on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
+       case_row = excluded.case_row,
        last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
        state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,

@@ -92,6 +92,10 @@ export function ledgerBooks(dayOf: (instant: string) => string): Books {
       },
       get: async (kind, ids) =>
         [...held.values()].filter((one) => one.kind === kind && ids.includes(one.id)),
+      named: async (kind, numbers) =>
+        [...held.values()].filter(
+          ({ kind: of, facts }) => of === kind && numbers.includes(facts.number ?? ""),
+        ),
       expect: async (_kind, items) =>
         items.map(({ document }) => ({ facts: factsOf(document as Document) })),
     },

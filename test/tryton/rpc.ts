@@ -10,8 +10,14 @@ export interface Rpc {
   /** The id of the one row that says so. */
   one(model: string, field: string, value: string): Promise<number>;
   create(model: string, values: object): Promise<number>;
-  /** A wizard whose work is its first step. `on`: the record that it is called for. */
-  wizard(name: string, step: string, start: object, on: readonly [string, number]): Promise<void>;
+  /** A wizard's first step, and more steps with their forms. `on`: the record that it is called for. */
+  wizard(
+    name: string,
+    step: string,
+    start: object,
+    on: readonly [string, number],
+    ...more: readonly (readonly [string, object])[]
+  ): Promise<void>;
 }
 
 export async function logIn(
@@ -55,10 +61,11 @@ export async function logIn(
       return found[0] as number;
     },
     create: async (model, values) => (await call<[number]>(`model.${model}.create`, [[values]]))[0],
-    async wizard(name, step, start, [active_model, active_id]) {
+    async wizard(name, step, start, [active_model, active_id], ...more) {
       const context = { active_model, active_id, active_ids: [active_id] };
       const [session] = await call<[number]>(`wizard.${name}.create`, [], context);
-      await call(`wizard.${name}.execute`, [session, { start }, step], context);
+      for (const [state, forms] of [[step, { start }] as const, ...more])
+        await call(`wizard.${name}.execute`, [session, forms, state], context);
       await call(`wizard.${name}.delete`, [session], context);
     },
   };

@@ -18,7 +18,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Requests, as far as they can be foretold: records by the store's count, payments whole, parties and prices twice.
- * Single reads of what differs come on top, 200 of a kind at most. `from`: the period's first day; null: everything.
+ * What differs comes on top: it is read once more, with its payments, and looked for by its number where it is on one
+ * side only; each for 200 of a kind at most, then by one more walk of the whole list. `from`: the period's first day; null: everything.
  */
 export function costOf({ store }: Engine, plans: readonly KindPlan[], from: string | null): number {
   const since = from === null ? "" : dayBefore(from);

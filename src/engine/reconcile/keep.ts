@@ -109,16 +109,20 @@ function keepDifferences(
   return wrong.map((row) => ({ row, known: sweeps.see(foundIn(row), sweep, at) }));
 }
 
-const foundIn = ({ kind, key, bucket, digest, number, cause }: CaseRow): Found => ({
-  kind,
-  key,
-  bucket,
-  digest: digest ?? "",
-  number,
-  code: cause?.code ?? bucket,
-  cause: cause?.message ?? bucket,
-  next: cause?.next ?? "",
-});
+function foundIn(row: CaseRow): Found {
+  const { kind, key, bucket, digest, number, cause } = row;
+  return {
+    kind,
+    key,
+    bucket,
+    digest: digest ?? "",
+    number,
+    code: cause?.code ?? bucket,
+    cause: cause?.message ?? bucket,
+    next: cause?.next ?? "",
+    row: JSON.stringify(row),
+  };
+}
 
 /** Every case that began on the side which the flow reads. */
 function keepAgreement({ store }: Engine, flow: Flow, { cases }: Report, at: number): void {

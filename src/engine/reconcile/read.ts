@@ -180,5 +180,21 @@ export async function readAgain(
   return changed;
 }
 
+/** Records of any day by their numbers. True when any is not as it was read. @throws SourceUnavailable */
+export async function readNamed(
+  rows: Rows,
+  side: Side,
+  plan: KindPlan,
+  numbers: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let changed = false;
+  if (numbers.length === 0) return changed;
+  for (const { holdings } of askedOn(side, plan))
+    for (const holding of (await holdings.named?.(plan.kind, numbers, signal)) ?? [])
+      if (rows.put(side, holding)) changed = true;
+  return changed;
+}
+
 /** Single reads of the platform in one run, of a kind. */
 const SINGLE_MAX = 200;

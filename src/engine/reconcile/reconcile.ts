@@ -10,6 +10,7 @@ import {
   type Case,
   isOnBoth,
   type Link,
+  otherSide,
   type Records,
   type Side,
   type Told,
@@ -21,7 +22,7 @@ import { reconcile, type Report } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
 import type { Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, planOf } from "./plan.ts";
-import { type Reading, readAgain, readBoth } from "./read.ts";
+import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { standingOf } from "./standing.ts";
 import { aliasesOf, storeSide, tell } from "./told.ts";
 
@@ -155,9 +156,52 @@ async function confirmed(run: Run): Promise<Judged> {
   const differing = judgeAll(before.cases, before.judging).filter(
     ({ bucket }) => !agreeing.has(bucket) && bucket !== "waiting",
   );
+  const named = await lookByNumber(run, differing);
   const changed = await lookAgain(run, differing, ownIds);
-  return changed ? judgedOf(run, casesIn(run)) : before;
+  return named || changed ? judgedOf(run, casesIn(run)) : before;
 }
+
+/**
+ * What is one-sided within a period may have its partner on any other day: it is looked for by its number. A payment's
+ * document is read too, with all that pays it. True when anything is not as it was read.
+ */
+async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boolean> {
+  const { wanted, reading, question, signal } = run;
+  if (question.period === null) return false;
+  let changed = false;
+  const look = async (side: Side, kind: HoldingKind, numbers: ReadonlySet<string>) => {
+    const plan = wanted.find((one) => one.kind === kind);
+    if (plan && (await readNamed(reading.rows, side, plan, [...numbers], signal))) changed = true;
+  };
+  const alone = differing.filter((one) => !isOnBoth(one));
+  for (const [kind, payments] of [
+    ["invoice", "payment"],
+    ["bill", "bill-payment"],
+  ] as const) {
+    for (const side of ["platform", "books"] as const) {
+      const lacking = alone.filter((one) => one.kind === kind && one[side].length === 0);
+      await look(
+        side,
+        kind,
+        new Set(lacking.flatMap((one) => one[otherSide(side)].flatMap(wordsOf))),
+      );
+    }
+    const paid = alone.filter((one) => one.kind === payments).flatMap(({ books }) => books);
+    const documents = new Set(paid.flatMap(({ facts }) => facts.words?.document ?? []));
+    if (documents.size === 0) continue;
+    await look("books", kind, documents);
+    await look("books", payments, documents);
+    const named = matched(run).filter(
+      (one) =>
+        one.kind === kind && one.books.some(({ facts }) => documents.has(facts.number ?? "")),
+    );
+    if (await lookAgain(run, named, partnerIds)) changed = true;
+  }
+  return changed;
+}
+
+const wordsOf = ({ facts }: Holding): string[] =>
+  [facts.number, facts.words?.reference].filter((word) => word !== undefined && word !== null);
 
 type IdsOf = (one: Case) => Readonly<Record<Side, readonly string[]>>;
 
@@ -190,10 +234,14 @@ async function lookAgain(
  * Those that the question is about. A list tells more than was asked: what only it has, of other days, is left out, from
  * the rows by the cases that are left out. A row that came into no case, or into two, stays, and the sums show it.
  */
-function casesIn({ engine, plans, reading, alias, question: { period } }: Run): Chosen {
-  const { rows } = reading;
-  const records = { platform: rows.of("platform"), books: rows.of("books") };
-  const cases = match({ records, links: linksOf(engine, records), alias });
+function casesIn(run: Run): Chosen {
+  const {
+    engine,
+    plans,
+    question: { period },
+  } = run;
+  const records = recordsOf(run);
+  const cases = matched(run);
   const { sweeps } = engine.store;
   const known = new Set(
     [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
@@ -210,6 +258,17 @@ function casesIn({ engine, plans, reading, alias, question: { period } }: Run): 
     cases: cases.filter(isWanted),
     records: { platform: rest("platform"), books: rest("books") },
   };
+}
+
+const recordsOf = ({ reading: { rows } }: Run): Records => ({
+  platform: rows.of("platform"),
+  books: rows.of("books"),
+});
+
+/** Everything that was read. */
+function matched(run: Run): Case[] {
+  const records = recordsOf(run);
+  return match({ records, links: linksOf(run.engine, records), alias: run.alias });
 }
 
 function isAsked({ platform, books }: Case, period: Period | null): boolean {

@@ -10,13 +10,14 @@ import type {
 } from "../../core/holdings.ts";
 import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
 import { toDecimal } from "../contract/primitives.ts";
+import type { Query } from "../paging.ts";
 import { changeOf } from "../walk.ts";
 import type { PaidSoFar } from "./payments.ts";
 import {
   countOf,
   type KindHoldings,
   type ListPage,
-  type Query,
+  pageAt,
   type Reader,
   recordAt,
   recordIn,
@@ -93,9 +94,52 @@ export function invoiceHoldings(
       return found;
     },
 
+    async named(numbers, signal) {
+      const found: Holding[] = [];
+      for await (const records of namedIn(reader, role, numbers, signal))
+        for (const record of await withLines(records, one, signal))
+          found.push(await told(record, paid.ofOne(role, signal)));
+      return found;
+    },
+
     expect: ({ document }) => ({ facts: expected(reader, document) }),
   };
 }
+
+/** Searches of one call: one request each. More numbers are looked for in the whole list. */
+const SEARCHES_MAX = 200;
+/** `search` matches a part of a number or of notes (specification part 4, Invoices), and takes this many letters. */
+const SEARCH_LETTERS = 100;
+
+/**
+ * The records with one of these numbers. What more than a page matches is looked for in the whole list, once, so that
+ * a short number costs no more than that.
+ */
+async function* namedIn(
+  reader: Reader,
+  role: string,
+  numbers: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  const wanted = new Set(numbers);
+  const isWanted = (record: string): boolean => {
+    const { invoiceNumber } = recordIn(NumberedInvoice, record) ?? {};
+    return invoiceNumber !== undefined && wanted.has(invoiceNumber);
+  };
+  const searchable = numbers.filter(({ length }) => length > 0 && length <= SEARCH_LETTERS);
+  const isSearched = searchable.length <= SEARCHES_MAX;
+  let isCommon = !isSearched;
+  for (const search of isSearched ? searchable : []) {
+    const page = await pageAt(reader, PATH, { role, search, pageSize: "100" }, signal);
+    if (page.hasMore) isCommon = true;
+    else yield page.records.filter(isWanted);
+  }
+  if (!isCommon) return;
+  for await (const { records } of walked(reader, PATH, { role, updatedSince: EPOCH }, signal))
+    yield records.filter(isWanted);
+}
+
+const NumberedInvoice = Invoice.pick({ invoiceNumber: true });
 
 /**
  * Changed since the day before the period (a document is changed when it is made, or later), and what is open whatever

@@ -3,15 +3,9 @@ import { Decimal } from "../../core/decimal.ts";
 import type { Facts, Holding, HoldingState } from "../../core/holdings.ts";
 import { pages } from "../contract/operation.ts";
 import { Payment, type paymentStatuses } from "../contract/payment.ts";
+import type { Query } from "../paging.ts";
 import { changeOf } from "../walk.ts";
-import {
-  listed,
-  type Query,
-  type Reader,
-  recordAt,
-  recordIn,
-  type KindHoldings,
-} from "./reading.ts";
+import { listed, type Reader, recordAt, recordIn, type KindHoldings } from "./reading.ts";
 
 type Role = "issuer" | "payer";
 

@@ -11,6 +11,7 @@ import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
+import { allPages, type Query } from "../paging.ts";
 import { patiently } from "../walk.ts";
 
 export interface Reader {
@@ -24,10 +25,10 @@ export interface Reader {
 export interface KindHoldings {
   list(scope: Scope, signal: AbortSignal): AsyncIterable<HoldingPage>;
   get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** Left out: its list tells all there is. */
+  named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
   expect(item: Item): Expected;
 }
-
-export type Query = Readonly<Record<string, string>>;
 
 export interface ListPage {
   /** Each as the text that it came as. */
@@ -38,74 +39,44 @@ export interface ListPage {
   readonly serverTime: string | null;
 }
 
-const RESTARTS_MAX = 3;
-/** Where a list does not say how many it has. */
-const PAGES_MAX = 10_000;
-/** Room for records that come in while a list is read: twice its pages, and ten. */
-const boundOf = (total: number | null, pageSize: number): number =>
-  total === null ? PAGES_MAX : 2 * Math.ceil(total / pageSize) + 10;
-
 /**
- * All records of a list that changed since an instant. A cursor that is refused begins the walk again, three times at
- * most; then records come twice. @throws SourceUnavailable, also for a walk that leads nowhere
+ * All records of a list; records that move meanwhile may repeat. With `updatedSince` by cursors: those that changed since
+ * an instant. @throws SourceUnavailable, also for a list that leads nowhere
  */
-export async function* walked(
+export async function* listed(
+  reader: Reader,
+  path: string,
+  query: Query & { readonly pageSize: string },
+  signal: AbortSignal,
+): AsyncGenerator<ListPage> {
+  yield* allPages({
+    query,
+    stuck: (how) => stuck(path, how),
+    async ask(search) {
+      const exchange = await asked(reader, path, search, signal);
+      const isRefused = exchange.kind === "answer" && exchange.status === 400;
+      if (isRefused && search["cursor"] !== undefined) return null;
+      return pageOf(reader, path, exchange);
+    },
+  });
+}
+
+/** All that changed since an instant. @throws SourceUnavailable */
+export const walked = (
   reader: Reader,
   path: string,
   query: Query & { readonly updatedSince: string },
   signal: AbortSignal,
-): AsyncGenerator<ListPage> {
-  const pageSize = 100;
-  let cursor: string | null = null;
-  let restarts = 0;
-  let bound = PAGES_MAX;
-  for (let pages = 1; ; pages++) {
-    const search: Query = {
-      ...query,
-      pageSize: String(pageSize),
-      ...(cursor === null ? {} : { cursor }),
-    };
-    const exchange = await asked(reader, path, search, signal);
-    if (cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
-      if (restarts++ >= RESTARTS_MAX) throw stuck(path, "refused its own cursors");
-      cursor = null;
-      pages = 0;
-      continue;
-    }
-    const { hasMore, nextCursor, ...page } = pageOf(reader, path, exchange);
-    if (cursor === null) bound = boundOf(page.total, pageSize);
-    yield page;
-    if (!hasMore) return;
-    if (nextCursor === null) throw stuck(path, "says there is more but gives no cursor");
-    if (nextCursor === cursor) throw stuck(path, "gives the same cursor twice");
-    if (page.records.length === 0) throw stuck(path, "says there is more after an empty page");
-    if (pages >= bound) throw stuck(path, `does not end after ${pages} pages`);
-    cursor = nextCursor;
-  }
-}
+): AsyncGenerator<ListPage> => listed(reader, path, { ...query, pageSize: "100" }, signal);
 
-/** All records of a list, page after page; records that move meanwhile may repeat. @throws SourceUnavailable */
-export async function* listed(
+/** The first page of a list. One request. @throws SourceUnavailable */
+export const pageAt = async (
   reader: Reader,
   path: string,
-  { pageSize, ...query }: Query & { readonly pageSize: string },
+  query: Query,
   signal: AbortSignal,
-): AsyncGenerator<ListPage> {
-  let bound = PAGES_MAX;
-  for (let page = 1; ; page++) {
-    const search = { ...query, page: String(page), pageSize };
-    const {
-      hasMore,
-      nextCursor: _,
-      ...read
-    } = pageOf(reader, path, await asked(reader, path, search, signal));
-    if (page === 1) bound = boundOf(read.total, Number(pageSize));
-    yield read;
-    if (!hasMore) return;
-    if (read.records.length === 0) throw stuck(path, "says there is more after an empty page");
-    if (page >= bound) throw stuck(path, `does not end after ${page} pages`);
-  }
-}
+): Promise<ListPage & { readonly hasMore: boolean }> =>
+  pageOf(reader, path, await asked(reader, path, query, signal));
 
 /** How many records a list has; null where it does not say. One request. @throws SourceUnavailable */
 export async function countOf(
@@ -114,8 +85,7 @@ export async function countOf(
   query: Query,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const exchange = await asked(reader, path, { ...query, pageSize: "1" }, signal);
-  return pageOf(reader, path, exchange).total;
+  return (await pageAt(reader, path, { ...query, pageSize: "1" }, signal)).total;
 }
 
 /** One record as the text that it came as; null when there is none to be seen (rule V1). @throws SourceUnavailable */
@@ -180,6 +150,7 @@ function pageOf({ clock }: Reader, path: string, exchange: Exchange) {
     hasMore,
     nextCursor: hasMore ? nextCursor : null,
     total,
+    count: data.elements.length,
     serverTime,
   };
 }

@@ -10,6 +10,7 @@ import type { Exchange } from "../client.ts";
 import { listOf, successOf } from "../contract/envelope.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
+import { allPages } from "../paging.ts";
 import { patiently } from "../walk.ts";
 import type { Surroundings } from "./write.ts";
 
@@ -29,29 +30,26 @@ export async function* listAll<Item>(
   surroundings: Surroundings,
   { path, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
-  const list = listOf(z.unknown());
-  const cursors = new Set<string>();
-  let place: Record<string, string> = { page: "1" };
-  for (let page = 2; ; page++) {
-    const search = new URLSearchParams({ ...query, ...place });
-    const exchange = await get(surroundings, `${path}?${search.toString()}`);
-    const { data, meta } = readable(surroundings, list, exchange, path);
+  const pages = allPages({
+    query,
+    stuck: (how) => unreadable(path, `a list that ${how}`),
+    async ask(search) {
+      const asked = `${path}?${new URLSearchParams(search).toString()}`;
+      const exchange = await get(surroundings, asked);
+      const isRefused = exchange.kind === "answer" && exchange.status === 400;
+      if (isRefused && search["cursor"] !== undefined) return null;
+      const { data, meta } = readable(surroundings, listOf(z.unknown()), exchange, path);
+      const { hasMore, nextCursor = null, total } = meta;
+      return { data, hasMore, nextCursor, total, count: data.length };
+    },
+  });
+  for await (const { data } of pages)
     for (const record of data) {
       const read = item.safeParse(record);
       if (read.success) yield read.data;
       else if (mentions(record, names))
         throw unreadable(path, "a record that is not in its contract", read.error);
     }
-    if (!meta.hasMore) return;
-    if (data.length === 0) throw unreadable(path, "an empty page that is not the last");
-    place = { page: String(page) };
-    if (query["updatedSince"] === undefined) continue;
-    const { nextCursor: cursor } = meta;
-    if (cursor === null || cursors.has(cursor))
-      throw unreadable(path, "more, but no cursor that leads to it");
-    cursors.add(cursor);
-    place = { cursor };
-  }
 }
 
 /** The first of a list, at most `count`. @throws SourceUnavailable, also when one of them cannot be read */

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { Ground } from "../../test/support/planted.ts";
+import { askedOf } from "../../test/support/reconciling.ts";
+import { type Pair, tellOf, twoSides } from "../../test/support/two-sides.ts";
+import { Decimal } from "../core/decimal.ts";
+import type { Holding } from "../core/holdings.ts";
+import { agreeing } from "./case.ts";
+import { type CaseRow, reconcile } from "./report.ts";
+
+const wrong = ({ sides }: Ground): readonly CaseRow[] =>
+  reconcile(askedOf(sides, tellOf(sides.pairs))).cases.filter(
+    ({ bucket }) => !agreeing.has(bucket),
+  );
+
+/** An invoice that is paid on both sides, and the platform has none of its payments. */
+function settledHere(): { site: Ground; own: Holding[] } {
+  const site = new Ground(twoSides(16));
+  const invoice = site.sides.pairs.find(({ kind, isPaid }) => kind === "invoice" && isPaid) as Pair;
+  const { number } = site.sides.books.find(({ id }) => id === invoice.books)?.facts ?? {};
+  const isOf = (one: Holding): boolean =>
+    one.kind === "payment" && one.facts.words?.document === number;
+  const own = site.sides.books
+    .filter(isOf)
+    .map((one): Holding => ({ ...one, id: `own ${one.id}`, mark: null }));
+  for (const side of ["platform", "books"] as const)
+    site.sides[side].splice(0, Infinity, ...site.sides[side].filter((one) => !isOf(one)));
+  site.sides.books.push(...own);
+  return { site, own };
+}
+
+describe("a payment that only the books hold", () => {
+  test("is out of scope where both sides call its invoice paid and it comes to the total: the platform takes no payments", () => {
+    const { site, own } = settledHere();
+    expect(wrong(site)).toEqual([]);
+    const rows = reconcile(askedOf(site.sides, tellOf(site.sides.pairs))).cases.filter(({ key }) =>
+      key.startsWith("books:own "),
+    );
+    expect(rows.map(({ bucket, cause }) => [bucket, cause?.message])).toEqual(
+      own.map(({ facts }) => [
+        "out of scope",
+        `the platform takes no payments; invoice ${facts.words?.document} is paid on both sides`,
+      ]),
+    );
+  });
+
+  test("is a difference where it is one payment too many, or pays less than the total", () => {
+    const more = settledHere();
+    const [first] = more.own as [Holding];
+    more.site.sides.books.push({ ...first, id: "own once more" });
+    expect(wrong(more.site).map(({ kind, bucket }) => `${kind} ${bucket}`)).toEqual(
+      [...more.own, first].map(() => "payment only here"),
+    );
+    const less = settledHere();
+    less.site.sides.books.splice(less.site.sides.books.indexOf(less.own[0] as Holding), 1, {
+      ...(less.own[0] as Holding),
+      facts: { ...less.own[0]?.facts, money: { amount: Decimal.of("0.01") } },
+    });
+    expect(new Set(wrong(less.site).map(({ kind, bucket }) => `${kind} ${bucket}`))).toEqual(
+      new Set(["payment only here"]),
+    );
+  });
+
+  test("is a difference where it names a payment of the platform, or both sides do not agree on its invoice", () => {
+    const marked = settledHere();
+    marked.site.sides.books.splice(marked.site.sides.books.indexOf(marked.own[0] as Holding), 1, {
+      ...(marked.own[0] as Holding),
+      mark: "a payment that was deleted",
+    });
+    expect(wrong(marked.site).map(({ bucket, cause }) => [bucket, cause?.code])).toContainEqual([
+      "only here",
+      "gone",
+    ]);
+    const open = settledHere();
+    const number = open.own[0]?.facts.words?.document;
+    const { pairs } = open.site.sides;
+    const at = open.site.sides.platform.findIndex(({ facts }) => facts.number === number);
+    const held = open.site.sides.platform[at] as Holding;
+    const pair = pairs.find(({ platform }) => platform === held.id) as Pair;
+    open.site.facts("platform", pair, (facts) => ({
+      ...facts,
+      state: "open",
+      money: { ...facts.money, open: facts.money?.total ?? null },
+    }));
+    expect(wrong(open.site).map(({ kind, bucket }) => `${kind} ${bucket}`)).toEqual(
+      expect.arrayContaining(["invoice differs", "payment only here"]),
+    );
+  });
+});
+
+describe("a document that its receiver keeps as a draft", () => {
+  /** Where posting is left to a person, nothing is expected of the state. */
+  function drafted(): { site: Ground; pair: Pair; told: ReturnType<typeof tellOf> } {
+    const site = new Ground(twoSides(16));
+    const pair = site.take("bill", ({ by }) => by === "link");
+    site.facts("books", pair, (facts) => ({ ...facts, state: "draft" }));
+    const tell = tellOf(site.sides.pairs);
+    const told: typeof tell = (one) => {
+      const said = tell(one);
+      if (one.platform[0]?.id !== pair.platform || said === null || !("facts" in said)) return said;
+      const { state: _, ...facts } = said.facts;
+      return { ...said, facts };
+    };
+    return { site, pair, told };
+  }
+  const open = ({ site, told }: ReturnType<typeof drafted>): readonly CaseRow[] =>
+    reconcile(askedOf(site.sides, told)).cases.filter(({ bucket }) => !agreeing.has(bucket));
+
+  test("waits for the accountant, and is told after a day; what was edited in it differs", () => {
+    const draft = drafted();
+    expect(open(draft)).toMatchObject([
+      {
+        bucket: "waiting",
+        overdue: true,
+        cause: { message: "waits for an accountant: it is a draft in the books, not posted" },
+      },
+    ]);
+    draft.site.facts("books", draft.pair, (facts) => ({
+      ...facts,
+      money: { ...facts.money, total: Decimal.of("1.00") },
+    }));
+    expect(open(draft).map(({ bucket }) => bucket)).toEqual(["differs"]);
+  });
+
+  test("is known by the id that it had as a draft once it is posted under a number: the link contradicts nothing", () => {
+    const { site, pair } = drafted();
+    site.change("books", pair, (holding) => ({
+      ...holding,
+      mark: pair.platform,
+      aliases: ["#18"],
+      facts: { ...holding.facts, state: "open" },
+    }));
+    const links = site.sides.links.map((link) =>
+      link.erpId === pair.books ? { ...link, erpId: "#18" } : link,
+    );
+    expect(wrong({ ...site, sides: { ...site.sides, links } } as Ground)).toEqual([]);
+  });
+});
