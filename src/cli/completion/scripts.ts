@@ -12,11 +12,6 @@ export const scripts = { bash, zsh, fish, powershell } as const satisfies Record
 >;
 
 function bash(places: readonly Place[]): string {
-  const action = (takes: Value): string => {
-    if (takes === "path")
-      return 'compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return';
-    return takes === "text" ? "return" : `words=${quoted(takes.join(" "))}`;
-  };
   return `# Completion of fuelbridge for bash, written by "fuelbridge completion bash".
 _fuelbridge() {
   local word at="" words="" current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
@@ -30,7 +25,7 @@ _fuelbridge() {
 ${places.map((place) => `    ${quoted(place.path)}) words=${quoted(offered(place).join(" "))} ;;`).join("\n")}
   esac
   case "\${at:+$at }$previous" in
-${afterFlags(places, action)}
+${afterFlags(places, bashAction)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -38,13 +33,13 @@ complete -F _fuelbridge fuelbridge
 `;
 }
 
+function bashAction(takes: Value): string {
+  if (takes === "path")
+    return 'compopt -o default 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return';
+  return takes === "text" ? "return" : `words=${quoted(takes.join(" "))}`;
+}
+
 function zsh(places: readonly Place[]): string {
-  const described = (words: Place["commands"]): string =>
-    words.map(({ name, description }) => quoted(`${name}:${oneLine(description)}`)).join(" ");
-  const action = (takes: Value): string => {
-    if (takes === "path") return "_files; return";
-    return takes === "text" ? "return" : `compadd ${takes.join(" ")}; return`;
-  };
   const lists = (place: Place): string => {
     const values = place.values.map((name) => ({ name, description: name }));
     return `    ${quoted(place.path)})
@@ -63,7 +58,7 @@ _fuelbridge() {
     esac
   done
   case "\${at:+$at }\${words[CURRENT-1]}" in
-${afterFlags(places, action)}
+${afterFlags(places, zshAction)}
   esac
   case "$at" in
 ${places.map(lists).join("\n")}
@@ -75,19 +70,22 @@ if [[ "$funcstack[1]" == _fuelbridge ]]; then _fuelbridge "$@"; else compdef _fu
 `;
 }
 
+const described = (words: Place["commands"]): string =>
+  words.map(({ name, description }) => quoted(`${name}:${oneLine(description)}`)).join(" ");
+
+function zshAction(takes: Value): string {
+  if (takes === "path") return "_files; return";
+  return takes === "text" ? "return" : `compadd ${takes.join(" ")}; return`;
+}
+
 function fish(places: readonly Place[]): string {
   const known = commandsOf(places).map(fishQuoted).join(" ");
-  const value = (takes: Flag["takes"]): string => {
-    if (takes === "nothing") return "";
-    if (takes === "path") return " -r -F";
-    return takes === "text" ? " -x" : ` -x -a ${fishQuoted(takes.join(" "))}`;
-  };
   const rules = places.flatMap(({ path, commands, options, values }) => {
     const rule = (rest: string, description: string): string =>
       `complete -c fuelbridge -n ${fishQuoted(`__fuelbridge_at ${fishQuoted(path)}`)} ${rest} -d ${fishQuoted(oneLine(description))}`;
     const flag = ({ name, description, takes }: Flag): string =>
       rule(
-        `${name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`}${value(takes)}`,
+        `${name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`}${fishValue(takes)}`,
         description,
       );
     return [
@@ -110,18 +108,21 @@ ${rules.join("\n")}
 `;
 }
 
+function fishValue(takes: Flag["takes"]): string {
+  if (takes === "nothing") return "";
+  if (takes === "path") return " -r -F";
+  return takes === "text" ? " -x" : ` -x -a ${fishQuoted(takes.join(" "))}`;
+}
+
 function powershell(places: readonly Place[]): string {
-  const list = (words: readonly string[]): string => `@(${words.map(powershellQuoted).join(", ")})`;
-  const value = (takes: Value): string =>
-    typeof takes === "string" ? powershellQuoted(takes) : list(takes);
   const values = flagsOf(places).map(
-    ({ words, takes }) => `    ${powershellQuoted(words)} = ${value(takes)}`,
+    ({ words, takes }) => `    ${powershellQuoted(words)} = ${powershellValue(takes)}`,
   );
   return `# Completion of fuelbridge for PowerShell, written by "fuelbridge completion powershell".
 Register-ArgumentCompleter -Native -CommandName fuelbridge, fuelbridge.cmd -ScriptBlock {
   param($current, $ast, $cursor)
   $after = @{
-${places.map((place) => `    ${powershellQuoted(place.path)} = ${list(offered(place))}`).join("\n")}
+${places.map((place) => `    ${powershellQuoted(place.path)} = ${powershellList(offered(place))}`).join("\n")}
   }
   $values = @{
 ${values.join("\n")}
@@ -144,6 +145,9 @@ ${values.join("\n")}
 }
 `;
 }
+
+const powershellValue = (takes: Value): string =>
+  typeof takes === "string" ? powershellQuoted(takes) : powershellList(takes);
 
 /** Every command, as a pattern of a shell's case. */
 const commandPattern = (places: readonly Place[]): string =>
@@ -179,3 +183,5 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const fishQuoted = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 const powershellQuoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const powershellList = (words: readonly string[]): string =>
+  `@(${words.map(powershellQuoted).join(", ")})`;
