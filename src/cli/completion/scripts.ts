@@ -40,13 +40,6 @@ function bashAction(takes: Value): string {
 }
 
 function zsh(places: readonly Place[]): string {
-  const lists = (place: Place): string => {
-    const values = place.values.map((name) => ({ name, description: name }));
-    return `    ${quoted(place.path)})
-      verbs=(${described([...place.commands, ...values])})
-      flags=(${described(place.options)})
-      ;;`;
-  };
   return `#compdef fuelbridge
 # Completion of fuelbridge for zsh, written by "fuelbridge completion zsh".
 _fuelbridge() {
@@ -61,7 +54,7 @@ _fuelbridge() {
 ${afterFlags(places, zshAction)}
   esac
   case "$at" in
-${places.map(lists).join("\n")}
+${places.map(zshPlace).join("\n")}
   esac
   _describe -t commands command verbs
   _describe -o -t options option flags
@@ -72,6 +65,14 @@ if [[ "$funcstack[1]" == _fuelbridge ]]; then _fuelbridge "$@"; else compdef _fu
 
 const described = (words: Place["commands"]): string =>
   words.map(({ name, description }) => quoted(`${name}:${oneLine(description)}`)).join(" ");
+
+function zshPlace(place: Place): string {
+  const values = place.values.map((name) => ({ name, description: name }));
+  return `    ${quoted(place.path)})
+      verbs=(${described([...place.commands, ...values])})
+      flags=(${described(place.options)})
+      ;;`;
+}
 
 function zshAction(takes: Value): string {
   if (takes === "path") return "_files; return";
