@@ -7,6 +7,7 @@ import { complain } from "./cli/answer.ts";
 import { budget } from "./cli/budget.ts";
 import { check } from "./cli/check.ts";
 import { addCommand, commandName } from "./cli/command.ts";
+import { completion } from "./cli/completion.ts";
 import { doctor } from "./cli/doctor.ts";
 import { init } from "./cli/init.ts";
 import { load } from "./cli/load.ts";
@@ -48,6 +49,7 @@ for (const add of [
   sandbox,
   schema,
   openapi,
+  completion,
 ])
   add(program);
 addCommand(

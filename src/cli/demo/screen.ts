@@ -108,11 +108,11 @@ export function whereToLook(folder: string, status: Status): string {
     `  ${folder}/erp/import  what the ERP gets, one CSV file per document`,
     `  ${folder}/erp/export  what the ERP gives; read files are in archive/`,
     "  export FUELBRIDGE_CONFIG=config/demo.yaml, then",
-    "  npx fuelbridge status                 the same flows, any time",
-    "  npx fuelbridge trace INV-2026-00007   one document's way",
+    "  node src/launch.mjs status                 the same flows, any time",
+    "  node src/launch.mjs trace INV-2026-00007   one document's way",
     ...(quarantined > 0
       ? [
-          `  npx fuelbridge quarantine list        ${quarantined} that a person must decide, each with its reason`,
+          `  node src/launch.mjs quarantine list        ${quarantined} that a person must decide, each with its reason`,
         ]
       : []),
     ...(next === null ? [] : [`Next look at ${instant(next)}.`]),

@@ -1,0 +1,169 @@
+/**
+ * `npm run package:deb [-- --revision N] [--out FOLDER]`: the Debian package for this machine's architecture. It holds
+ * the compiled program, the production dependencies as they are installed here, and the Node of npm. Two runs over the
+ * same commit write the same bytes: times are SOURCE_DATE_EPOCH (by default that of the commit), owners root, names sorted.
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+import { version } from "../src/cli/version.ts";
+
+const root = join(import.meta.dirname, "..");
+const HOME = "usr/lib/fuelbridge";
+const DOCS = "usr/share/doc/fuelbridge";
+const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = {
+  x64: "amd64",
+  arm64: "arm64",
+};
+/** Paths of the package that are run; all other files are 0644. */
+const EXECUTABLE = /^(?:usr\/bin\/|usr\/lib\/fuelbridge\/bin\/|DEBIAN\/(?:postinst|prerm|postrm)$)/;
+/** What compilers and debuggers read, in the dependencies. */
+const UNUSED = /\.(?:d\.[cm]?ts|map)$/;
+
+const { values: given } = parseArgs({
+  options: {
+    revision: { type: "string", default: "1" },
+    out: { type: "string", default: "dist" },
+  },
+});
+const tree = mkdtempSync(join(tmpdir(), "fuelbridge-deb-"));
+try {
+  program();
+  completions();
+  documents();
+  put("packaging/systemd/fuelbridge.service", "usr/lib/systemd/system/fuelbridge.service");
+  control();
+  process.stdout.write(`${pack()}\n`);
+} finally {
+  rmSync(tree, { recursive: true, force: true });
+}
+
+function program(): void {
+  run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), [
+    ...["-p", join(root, "tsconfig.build.json"), "--outDir", join(tree, HOME, "dist")],
+    // They would name the folder that it was built in.
+    ...["--sourceMap", "false"],
+  ]);
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Readonly<Record<string, Locked>>;
+  };
+  for (const [path, { dev, optional, devOptional }] of Object.entries(packages))
+    if (path !== "" && !dev && !optional && !devOptional) put(path, join(HOME, path));
+  // Of better-sqlite3 only what runs here.
+  const sqlite = join(tree, HOME, "node_modules/better-sqlite3");
+  const addon = `prebuilds/linux-${process.arch}.node`;
+  const others = globSync(["deps", "src", "prebuilds/*.node"], { cwd: sqlite });
+  for (const name of others) if (name !== addon) rmSync(join(sqlite, name), { recursive: true });
+  put(`node_modules/node-linux-${process.arch}/bin/node`, `${HOME}/bin/node`);
+  put("packaging/debian/fuelbridge.sh", "usr/bin/fuelbridge");
+  // What `fuelbridge init` starts from.
+  put("config", `${HOME}/config`);
+  write(`${HOME}/package.json`, JSON.stringify({ name: "fuelbridge", version, type: "module" }));
+}
+
+function completions(): void {
+  const main = join(tree, HOME, "dist/src/main.js");
+  for (const [shell, path] of [
+    ["bash", "usr/share/bash-completion/completions/fuelbridge"],
+    ["zsh", "usr/share/zsh/vendor-completions/_fuelbridge"],
+    ["fish", "usr/share/fish/vendor_completions.d/fuelbridge.fish"],
+  ] as const)
+    write(path, execFileSync(process.execPath, [main, "completion", shell]));
+}
+
+function documents(): void {
+  for (const name of ["README.md", "ARCHITECTURE.md", "docs"]) put(name, join(DOCS, name));
+  put("packaging/systemd/exchange.conf", `${DOCS}/examples/exchange.conf`);
+  put("LICENSE", `${DOCS}/copyright`);
+  put(`node_modules/node-linux-${process.arch}/LICENSE`, `${DOCS}/copyright.node`);
+  write(`${DOCS}/changelog.gz`, gzipSync(readFileSync(join(root, "CHANGELOG.md")), { level: 9 }));
+}
+
+function control(): void {
+  const files = globSync("**/*", { cwd: tree, withFileTypes: true }).filter((at) => at.isFile());
+  const paths = files.map((at) => join(at.parentPath, at.name)).toSorted();
+  const sums = paths.map((path) => {
+    const sum = createHash("md5").update(readFileSync(path)).digest("hex");
+    return `${sum}  ${path.slice(tree.length + 1)}\n`;
+  });
+  const kibibytes = paths.reduce((sum, path) => sum + Math.ceil(statSync(path).size / 1024), 0);
+  const filled = readFileSync(join(root, "packaging/debian/control"), "utf8")
+    .replace("@VERSION@", `${version}-${given.revision}`)
+    .replace("@ARCHITECTURE@", architecture())
+    .replace("@SIZE@", String(kibibytes));
+  write("DEBIAN/control", filled);
+  write("DEBIAN/md5sums", sums.join(""));
+  for (const script of ["postinst", "prerm", "postrm"])
+    put(`packaging/debian/${script}`, `DEBIAN/${script}`);
+}
+
+/** @returns the path of the package */
+function pack(): string {
+  for (const at of globSync("**/*", { cwd: tree, withFileTypes: true })) {
+    const path = join(at.parentPath, at.name);
+    const isRun = at.isDirectory() || EXECUTABLE.test(path.slice(tree.length + 1));
+    chmodSync(path, isRun ? 0o755 : 0o644);
+  }
+  chmodSync(tree, 0o755);
+  const name = `fuelbridge_${version}-${given.revision}_${architecture()}.deb`;
+  const out = resolve(root, given.out, name);
+  mkdirSync(dirname(out), { recursive: true });
+  // Every dpkg can read gzip, and it takes a fifth of the time of xz.
+  run("dpkg-deb", "--root-owner-group", ["-Zgzip", "-z4", "--build", tree, out], {
+    SOURCE_DATE_EPOCH: process.env["SOURCE_DATE_EPOCH"] ?? committedAt(),
+  });
+  return out;
+}
+
+interface Locked {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+}
+
+function architecture(): string {
+  const name = ARCHITECTURES[process.arch];
+  if (process.platform === "linux" && name !== undefined) return name;
+  throw new Error(`There is no Debian package for ${process.platform} on ${process.arch}.`);
+}
+
+/** Seconds since 1970. */
+function committedAt(): string {
+  const git = ["log", "-1", "--format=%ct"];
+  return execFileSync("git", git, { cwd: root, encoding: "utf8" }).trim();
+}
+
+/** Copies a file or a folder of the checkout into the package. */
+function put(from: string, to: string): void {
+  const filter = (path: string): boolean => !UNUSED.test(path);
+  cpSync(join(root, from), join(tree, to), { recursive: true, dereference: true, filter });
+}
+
+function write(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(tree, path)), { recursive: true });
+  writeFileSync(join(tree, path), content);
+}
+
+function run(
+  command: string,
+  first: string,
+  rest: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): void {
+  const stdio = ["ignore", "ignore", "inherit"] as const;
+  execFileSync(command, [first, ...rest], { stdio: [...stdio], env: { ...process.env, ...env } });
+}

@@ -1,0 +1,353 @@
+#!/usr/bin/env bash
+# The README's words from a bare machine to a running service, done: demo, package, installation, `init`, first
+# documents, upgrade, the store of an older version, backup and restore, removal; then the unit under a real systemd.
+#
+#   test/install.sh        as root, on Debian 12 or newer; ends with 0 when everything is as the README says
+#
+# All of it happens in a copy of this machine that is thrown away (overlayfs in a mount and a network namespace of its
+# own), so the machine itself is not changed, and nothing can be downloaded. A part that cannot run here is named; with
+# CI=true that is a failure.
+set -euo pipefail
+checkout=$(cd "$(dirname "$0")/.." && pwd)
+platform=http://127.0.0.1:18085
+log=/var/log/fuelbridge-test.log
+
+# ---- what the README says, part by part (in the copy of the machine, as root, without systemd) ----------------------
+
+the_demo() {
+  part "npm run demo: both sides are in step"
+  cd "$checkout"
+  rm -rf var/demo
+  npm run --silent demo -- --once > "$log" 2>&1 || true
+  expect "the demo ends in step" grep -q '^In step after' "$log"
+  expect "and names the commands that show more" grep -q 'node src/launch.mjs status' "$log"
+  cd /
+}
+
+the_installation() {
+  part "dpkg -i: without a network, without a question"
+  # A bare machine has no Node.
+  rm -f "$(command -v node)" "$(command -v npm)"
+  dpkg -i /packages/fuelbridge_*-1_*.deb < /dev/null > "$log" 2>&1
+  expect "it says what comes next" grep -q 'fuelbridge init' "$log"
+  expect "fuelbridge is on the PATH" test "$(command -v fuelbridge)" = /usr/bin/fuelbridge
+  expect "fuelbridge answers" fuelbridge --version
+  expect "the state belongs to the service alone" mode /var/lib/fuelbridge 'fuelbridge:fuelbridge 700'
+  expect "the configuration belongs to root" mode /etc/fuelbridge 'root:fuelbridge 750'
+  expect "the service's user has no shell" grep -q '^fuelbridge:.*:/usr/sbin/nologin$' /etc/passwd
+  for shell in bash zsh fish; do
+    command -v "$shell" > /dev/null || continue
+    expect "$shell can read its completion" "$shell" -n "$(dpkg -L fuelbridge | grep -E "/$shell.*completion")"
+  done
+}
+
+the_unit() {
+  part "the systemd unit"
+  expect "systemd-analyze verify finds nothing" test -z "$(systemd-analyze verify fuelbridge.service 2>&1 | grep fuelbridge)"
+  expect "systemd-analyze security says 2.0 or better" \
+    systemd-analyze security --no-pager --offline=true --threshold=20 /usr/lib/systemd/system/fuelbridge.service
+}
+
+the_configuration() {
+  part "fuelbridge init: the configuration from flags"
+  platform_starts /var/tmp/platform.sqlite
+  node -e "fetch('$platform/__sandbox__/keys').then((answer) => answer.json()).then(({ keys }) => console.log(keys.find(({ name }) => name === 'supplier').key))" > /root/api-key
+  fuelbridge init --company bluebonnet --currency USD --time-zone America/Chicago \
+    --platform "$platform/v1/public" --api-key-file /root/api-key --erp files --folder /srv/erp-exchange --yes \
+    < /dev/null > "$log" 2>&1
+  expect "the key is the service's secret" mode /etc/fuelbridge/secrets/api-key 'fuelbridge:fuelbridge 600'
+  expect "the key is not in the configuration" sh -c '! grep -rq svc_live /etc/fuelbridge/*.yaml'
+  # What a person does next: the tables, and the flow that is paused at first.
+  cp /usr/lib/fuelbridge/config/crossref/*.csv /etc/fuelbridge/crossref/
+  sed -i '/paused: true/d' /etc/fuelbridge/fuelbridge.yaml
+  expect "check finds nothing" fuelbridge check
+  expect "doctor finds nothing" fuelbridge doctor
+}
+
+the_first_documents() {
+  part "the service delivers its first documents, and goes on after a restart"
+  customers 3
+  service_starts
+  fuelbridge now all > "$log" 2>&1
+  eventually "5 orders and 4 invoices are in the ERP's folder" files_are 5 4
+  eventually "3 customers are on the platform" writes_are 3
+  service_stops
+  expect "all that it wrote is in the state folder" only_in_state
+  service_starts
+  fuelbridge now all > "$log" 2>&1
+  customers 4
+  eventually "a fourth customer follows" writes_are 4
+  expect "nothing was written twice" files_are 5 4
+  expect "no stop waits for a person" no_stop
+}
+
+the_upgrade() {
+  part "dpkg -i of a newer version: no question, same configuration, same state"
+  local before
+  before=$(find /etc/fuelbridge -type f -exec sha256sum {} + | sort)
+  service_stops
+  dpkg -i /packages/fuelbridge_*-2_*.deb < /dev/null > "$log" 2>&1
+  expect "the newer version is there" dpkg_is 'ii .*-2'
+  expect "the configuration is as it was" test "$before" = "$(find /etc/fuelbridge -type f -exec sha256sum {} + | sort)"
+  service_starts
+  customers 5
+  eventually "a fifth customer follows" writes_are 5
+  expect "nothing was written twice" files_are 5 4
+}
+
+the_backup() {
+  part "backup and restore: stop, copy without no-backup, start; a restored store sends nothing before its release"
+  service_stops
+  cp -a /var/lib/fuelbridge /var/backups/fuelbridge
+  rm -rf /var/backups/fuelbridge/no-backup
+  service_starts
+  customers 6
+  eventually "a sixth customer follows after the backup" writes_are 6
+
+  service_stops
+  rm -rf /var/lib/fuelbridge/* && cp -a /var/backups/fuelbridge/. /var/lib/fuelbridge/
+  service_starts
+  eventually "the restored store says so" stopped_by restored
+  customers 7
+  fuelbridge now all > "$log" 2>&1
+  eventually "it has looked at every flow, and is released" fuelbridge release restored
+  eventually "the seventh customer follows, the sixth is recognised" writes_are 7
+  expect "nothing was written twice" files_are 5 4
+  service_stops
+}
+
+the_older_version() {
+  part "the store of the version before: taken over, nothing sent again, nothing held back"
+  platform_stops
+  rm -rf /etc/fuelbridge /var/lib/fuelbridge /srv/erp-exchange /var/tmp/platform.sqlite*
+  tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C / ./etc ./var ./srv
+  tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C /var/tmp --wildcards './platform.sqlite*'
+  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets
+  platform_starts /var/tmp/platform.sqlite
+  service_starts
+  fuelbridge now all > "$log" 2>&1
+  eventually "every flow has looked" all_looked
+  expect "nothing is sent again" writes_are 0
+  expect "no file is written again" files_are 5 4
+  expect "no stop waits for a person" no_stop
+  expect "what waited for a person still does" sh -c 'fuelbridge quarantine list | grep -q "is not an address"'
+  customers 5
+  eventually "new customers follow" writes_are 2
+  service_stops
+}
+
+the_removal() {
+  part "dpkg -r and -P: the configuration goes, the memory of what was sent stays"
+  dpkg -r fuelbridge < /dev/null > "$log" 2>&1
+  expect "the program is gone" test ! -e /usr/bin/fuelbridge
+  expect "the configuration is kept" test -e /etc/fuelbridge/fuelbridge.yaml
+  dpkg -P fuelbridge < /dev/null > "$log" 2>&1
+  expect "the configuration is gone" test ! -e /etc/fuelbridge
+  expect "the state is kept" test -e /var/lib/fuelbridge/fuelbridge.sqlite
+  expect "and that is said" grep -q '/var/lib/fuelbridge is kept' "$log"
+}
+
+# ---- the same under a real systemd (as its first and only job) ------------------------------------------------------
+
+under_systemd() {
+  part "systemctl enable --now fuelbridge: the hardened unit itself"
+  rm -rf /var/lib/fuelbridge* /srv/erp-exchange
+  dpkg -i /packages/fuelbridge_*-1_*.deb < /dev/null > "$log" 2>&1
+  platform_starts :memory:
+  fuelbridge init --company bluebonnet --currency USD --time-zone America/Chicago \
+    --platform "$platform/v1/public" --api-key-file /root/api-key --erp files --folder /srv/erp-exchange --yes \
+    < /dev/null > "$log" 2>&1
+  cp /usr/lib/fuelbridge/config/crossref/*.csv /etc/fuelbridge/crossref/
+  sed -i '/paused: true/d' /etc/fuelbridge/fuelbridge.yaml
+  install -D -m 0644 /usr/share/doc/fuelbridge/examples/exchange.conf /etc/systemd/system/fuelbridge.service.d/exchange.conf
+  systemctl daemon-reload
+  customers 3
+  systemctl enable --now fuelbridge > "$log" 2>&1
+  eventually "the daemon answers" fuelbridge now all
+  eventually "5 orders and 4 invoices are in the ERP's folder" files_are 5 4
+  eventually "3 customers are on the platform" writes_are 3
+  expect "its log is in the journal" sh -c 'journalctl -u fuelbridge | grep -q "fuelbridge runs"'
+
+  dpkg -i /packages/fuelbridge_*-2_*.deb < /dev/null > "$log" 2>&1
+  eventually "after an upgrade the service runs again" fuelbridge now all
+  customers 4
+  eventually "and goes on" writes_are 4
+  expect "it stops as it should" systemctl stop fuelbridge
+  expect "which counts as a normal end" test "$(systemctl show -p Result --value fuelbridge)" = success
+  expect "no stop waits for a person" no_stop
+
+  sed -i 's/^currency: .*/currency: none/' /etc/fuelbridge/fuelbridge.yaml
+  systemctl start fuelbridge || true
+  eventually "a wrong configuration is not tried again and again" systemctl is-failed --quiet fuelbridge
+  dpkg -P fuelbridge < /dev/null > "$log" 2>&1
+  expect "removed, it is not enabled any more" test ! -e /etc/systemd/system/multi-user.target.wants/fuelbridge.service
+}
+
+# ---- words that the parts are made of -------------------------------------------------------------------------------
+
+part() { printf '\n%s\n' "$*"; }
+
+expect() {
+  local what=$1
+  shift
+  if "$@" > /tmp/said 2>&1; then
+    echo "  ok    $what"
+    return
+  fi
+  echo "  FAIL  $what"
+  tail -n 20 /tmp/said "$log" /var/log/service.log 2> /dev/null || true
+  exit 1
+}
+
+# Within 60 seconds.
+eventually() {
+  local what=$1 try
+  shift
+  for try in $(seq 200); do
+    "$@" > /dev/null 2>&1 && break
+    sleep 0.3
+  done
+  expect "$what" "$@"
+}
+
+node() { /usr/lib/fuelbridge/bin/node "$@"; }
+mode() { test "$(stat -c '%U:%G %a' "$1")" = "$2"; }
+dpkg_is() { dpkg -l fuelbridge | grep -q "^$1"; }
+count() { find "$1" -maxdepth 1 -name '*.csv' 2> /dev/null | wc -l; }
+files_are() { test "$(count /srv/erp-exchange/import/orders) $(count /srv/erp-exchange/import/invoices)" = "$1 $2"; }
+stopped_by() { fuelbridge status | grep -q "$1"; }
+no_stop() { test "$(fuelbridge status --json | node -p 'JSON.parse(fs.readFileSync(0)).data.breakers.length')" = 0; }
+all_looked() { fuelbridge status --json | node -e 'const { flows } = JSON.parse(fs.readFileSync(0)).data; process.exit(flows.every(({ pending }) => pending === 0) ? 0 : 1)'; }
+
+# POST, PUT and DELETE requests since the platform started.
+writes_are() {
+  node -e "fetch('$platform/__sandbox__/requests').then((answer) => answer.json()).then(({ requests }) => process.exit(requests.filter(({ method }) => method !== 'GET').length === $1 ? 0 : 1))"
+}
+
+# The ERP exports its first customers: whole files, moved into place.
+customers() {
+  local folder=/srv/erp-exchange/export
+  mkdir -p "$folder"
+  head -n "$(($1 + 1))" "$checkout/test/data/tryton-export/customers.csv" > "$folder/customers.csv.tmp"
+  chown -R fuelbridge:fuelbridge /srv/erp-exchange
+  mv "$folder/customers.csv.tmp" "$folder/customers.csv"
+}
+
+platform_starts() {
+  rm -f /tmp/ready
+  fuelbridge sandbox --port 18085 --db "$1" --scenario conformance > /tmp/ready 2> /dev/null &
+  platform_pid=$!
+  eventually "the sandbox is the platform" test -s /tmp/ready
+}
+
+platform_stops() {
+  kill "$platform_pid"
+  wait "$platform_pid" || true
+}
+
+# What the unit does, done by hand: its user, no further groups or rights, no home, a root file system that can only
+# be read, and the two folders that it may write.
+service_starts() {
+  local command
+  command=$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/fuelbridge.service)
+  unshare --mount sh -c "
+    mount --bind /var/lib/fuelbridge /var/lib/fuelbridge
+    mount --bind /srv/erp-exchange /srv/erp-exchange
+    mount -t tmpfs tmpfs /tmp
+    mount -o remount,bind,ro /
+    cd /var/lib/fuelbridge
+    exec env -i PATH=/usr/bin:/bin FUELBRIDGE_CONFIG=/etc/fuelbridge/fuelbridge.yaml \
+      setpriv --reuid=fuelbridge --regid=fuelbridge --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \
+      $command" > /var/log/service.log 2>&1 &
+  service_pid=$!
+  touch /var/lib/started
+  eventually "the service runs" grep -q 'fuelbridge runs' /var/log/service.log
+}
+
+service_stops() {
+  kill -TERM "$service_pid"
+  local code=0
+  wait "$service_pid" || code=$?
+  expect "the service stops with 143" test "$code" = 143
+}
+
+only_in_state() {
+  test -z "$(find / -xdev -newer /var/lib/started -user fuelbridge -not -path '/var/lib/fuelbridge*' -not -path '/srv/erp-exchange*' -not -path '/proc/*')" &&
+    test "$(ls -d /var/lib/fuelbridge*)" = /var/lib/fuelbridge
+}
+
+# ---- the copy of the machine ----------------------------------------------------------------------------------------
+
+main() {
+  local tool missing=""
+  [ "$(id -u)" = 0 ] || left_out "everything: it needs root"
+  for tool in dpkg-deb setpriv unshare ip; do
+    command -v "$tool" > /dev/null || left_out "everything: there is no $tool"
+  done
+  if ! command -v systemd-analyze systemd-nspawn > /dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends systemd systemd-container > /dev/null || true
+  fi
+
+  part "npm run package:deb: twice over one commit, the same bytes"
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  mkdir "$work/packages" "$work/upper" "$work/work" "$work/root"
+  (cd "$checkout" && npm run --silent package:deb -- --out "$work/packages" && npm run --silent package:deb -- --revision 2 --out "$work/packages")
+  # All but the version, which is not among the files.
+  expect "the files in both packages are the same, bit by bit" test 1 = \
+    "$(for package in "$work"/packages/*.deb; do dpkg-deb --fsys-tarfile "$package" | sha256sum; done | sort -u | wc -l)"
+
+  unshare --mount --net --propagation private bash "$0" in-namespaces "$work"
+}
+
+in_namespaces() {
+  work=$1
+  local root=$work/root
+  ip link set lo up
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" "$root" ||
+    { left_out "everything: overlayfs cannot be mounted"; }
+  mkdir "$root/packages"
+  cp "$work"/packages/*.deb "$root/packages/"
+  mount -t proc proc "$root/proc"
+  mount --rbind /dev "$root/dev"
+  mount -t tmpfs tmpfs "$root/tmp"
+  mount -t tmpfs tmpfs "$root/run"
+  chroot "$root" bash "$checkout/test/install.sh" in-the-copy
+  umount -R "$root/proc" "$root/dev" "$root/tmp" "$root/run"
+
+  command -v systemd-nspawn > /dev/null || { left_out "the unit under a real systemd: there is no systemd-nspawn"; return; }
+  printf '%s\n' '[Unit]' 'SuccessAction=exit-force' 'FailureAction=exit-force' 'FailureActionExitStatus=1' \
+    '[Service]' 'Type=oneshot' "ExecStart=/bin/bash $checkout/test/install.sh under-systemd" \
+    'StandardOutput=file:/var/log/under-systemd.log' 'StandardError=inherit' > "$root/etc/systemd/system/install-test.service"
+  local code=0
+  systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --machine=install-test \
+    /lib/systemd/systemd --unit=install-test.service --show-status=no < /dev/null > "$work/systemd.log" 2>&1 || code=$?
+  cat "$root/var/log/under-systemd.log" 2> /dev/null || cat "$work/systemd.log"
+  return "$code"
+}
+
+left_out() {
+  echo "left out: $*" >&2
+  [ "${CI:-}" = true ] && exit 1
+  case "$*" in everything*) exit 0 ;; esac
+}
+
+case "${1:-}" in
+  "")
+    main
+    printf '\nEverything is as the README says.\n'
+    ;;
+  in-namespaces) in_namespaces "$2" ;;
+  in-the-copy)
+    the_demo
+    the_installation
+    the_unit
+    the_configuration
+    the_first_documents
+    the_upgrade
+    the_backup
+    the_older_version
+    the_removal
+    ;;
+  under-systemd) under_systemd ;;
+esac
