@@ -23,4 +23,5 @@ export const supplierInvoices = defineMapping({
     };
   },
   figures: invoiceFigures,
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

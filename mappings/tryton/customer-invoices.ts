@@ -16,4 +16,5 @@ export const customerInvoices = defineMapping({
   map: (invoice, references) =>
     booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
   figures: bookedFigures,
+  about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
 });

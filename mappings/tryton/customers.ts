@@ -12,4 +12,5 @@ export const customers = defineMapping({
   number: ({ code }) => code,
   map: (party) => (party.isCustomer ? newCompany(party) : skip("no customer")),
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
 });

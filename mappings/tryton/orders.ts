@@ -55,6 +55,7 @@ export const orders = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map(({ unit, quantity }) => (unit === "gal" ? quantity : NONE))),
   }),
+  about: ({ companyId }) => ({ party: companyId }),
 });
 
 const NONE = Decimal.zero;

@@ -22,6 +22,7 @@ const common = {
   // References repeat: two checks of two banks have one number.
   number: (payment: Payment) => payment.id,
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
+  about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
 } as const;
 
 const invoiceOf = ({ invoiceId }: Payment): string => invoiceId;

@@ -15,4 +15,5 @@ export const supplierInvoices = defineMapping({
   map: (invoice, references) =>
     booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
   figures: bookedFigures,
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

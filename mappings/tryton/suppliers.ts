@@ -12,4 +12,5 @@ export const suppliers = defineMapping({
   number: ({ code }) => code,
   map: (party) => (party.isSupplier ? newCompany(party) : skip("no supplier")),
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
 });

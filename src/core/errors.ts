@@ -116,6 +116,7 @@ export class WaitsFor extends Refused {
       code: "waits-for",
       message: `waits for ${kind} ${id}`,
       next: `It goes out by itself once ${kind} ${id} is delivered; look for ${id} if that takes long.`,
+      awaits: { kind, id },
     });
     this.name = "WaitsFor";
     this.kind = kind;

@@ -2,10 +2,12 @@
 export interface Fault {
   /** Stable, kebab-case: what tests and scripts look for. */
   readonly code: string;
-  /** One sentence with the bad value in it. Equal sentences are one group in the quarantine. */
+  /** One sentence with the bad value in it. */
   readonly message: string;
   /** What a person should do about it. */
   readonly next: string;
   /** The field or column, in the words of the side it came from. */
   readonly field?: string;
+  /** The document that it waits for: `kind` as links have it, `id` as the record names it. Left out: it waits for none. */
+  readonly awaits?: { readonly kind: string; readonly id: string };
 }

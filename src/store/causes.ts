@@ -1,30 +1,39 @@
-/** Why deliveries are in quarantine; equal causes are one group. */
+/** Why deliveries are in quarantine. */
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
+import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
   const add = database.prepare(
-    `insert into quarantine (delivery, code, cause, next, field, since_ms) values (?, ?, ?, ?, ?, ?)
+    `insert into quarantine (delivery, code, cause, next, field, awaits, since_ms)
+     values (?, ?, ?, ?, ?, ?, ?)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
-       field = excluded.field, since_ms = excluded.since_ms`,
+       field = excluded.field, awaits = excluded.awaits, since_ms = excluded.since_ms`,
+  );
+  const audit = database.prepare(
+    `insert into audit (at_ms, flow, delivery, event, detail)
+     select ?, flow, delivery, 'quarantined', ? from delivery where delivery = ?`,
   );
   const drop = database.prepare("delete from quarantine where delivery = ?");
   // `+?`: see requests.ts.
   const waiting = database
     .prepare<[string, string], number>(
       `select delivery from quarantine join delivery using (delivery)
-       where cause in (+?, +?) and code = 'waits-for' and state = 'quarantined'`,
+       where awaits in (+?, +?) and state = 'quarantined'`,
     )
     .pluck();
   const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
     `select delivery, record.version
      from quarantine join delivery using (delivery) join record using (record)
-     where delivery.flow = ? and code = 'waits-for' and state = 'quarantined'`,
+     where delivery.flow = ? and awaits is not null and state = 'quarantined'`,
   );
 
   return {
-    add(delivery: number, { code, message, next, field }: Fault, atMs: number): void {
-      add.run(delivery, code, message, next, field ?? null, atMs);
+    /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
+    add(delivery: number, { code, message, next, field, awaits }: Fault, atMs: number): void {
+      const awaited = awaits === undefined ? null : awaitedAs(awaits.kind, awaits.id);
+      add.run(delivery, code, message, next, field ?? null, awaited, atMs);
+      audit.run(atMs, shortened(message), delivery);
     },
     drop(delivery: number): void {
       drop.run(delivery);
@@ -35,7 +44,10 @@ export function causes(database: Database.Database) {
     },
     /** Deliveries that wait for this document, which each side knows under an id of its own. */
     waitingFor(kind: string, [id, other]: readonly [string, string]): number[] {
-      return waiting.all(`waits for ${kind} ${id}`, `waits for ${kind} ${other}`);
+      return waiting.all(awaitedAs(kind, id), awaitedAs(kind, other));
     },
   };
 }
+
+/** A kind has no space. */
+const awaitedAs = (kind: string, id: string): string => `${kind} ${id}`;
