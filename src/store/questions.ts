@@ -126,12 +126,17 @@ export function questions(database: Database.Database) {
   const delivered = database
     .prepare<[string], Buffer | string>(
       `select distinct record.id from delivery join record using (record)
-       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'`,
+       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'
+         and not exists (select 1 from delivery d where d.record = delivery.record
+           and d.delivery > delivery.delivery and d.state in ('pending', 'quarantined', 'resolved'))`,
     )
     .pluck();
 
   return {
-    /** The source's ids of the records of which some version was delivered. */
+    /**
+     * The source's ids of the records that were delivered, and of which no newer version is still to be decided, or
+     * was settled by hand. For small stores: it compares each with all.
+     */
     deliveredIds(flow: string): string[] {
       return delivered.all(flow).map(shownId);
     },

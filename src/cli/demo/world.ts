@@ -1,10 +1,11 @@
 /** The demo's two sides: the platform's sandbox as a process of its own, and an ERP that is a folder of files. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { parse } from "csv-parse/sync";
 import { request } from "undici";
 import { EnvironmentError } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
@@ -12,15 +13,23 @@ import { type Json, parseExact } from "../../core/json.ts";
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const exportsFolder = join(root, "test", "data", "tryton-export");
 
-/** What the demo's ERP has exported when it begins. */
-const EXPORTS = [
-  "customers.csv",
-  "suppliers.csv",
-  "price-lists.csv",
-  "customer-invoice-taxes.csv",
-  "customer-invoice-lines.csv",
-  "customer-invoices.csv",
+/** What the demo's ERP has exported when it begins, and the file of the project that each is made of. */
+const EXPORTS: readonly (readonly [name: string, source: string])[] = [
+  ["customers.csv", "customers.csv"],
+  ["suppliers.csv", "suppliers.csv"],
+  ["price-lists.csv", "price-lists.csv"],
+  ["customer-invoice-taxes.csv", "customer-invoice-taxes.csv"],
+  ["customer-invoice-lines.csv", "customer-invoice-lines.csv"],
+  ["customer-invoices.csv", "customer-invoices.csv"],
+  // The heads once more, for those that were paid since.
+  ["paid-invoices.csv", "customer-invoices.csv"],
 ];
+
+/** Parties that both sides know when the demo begins: the table that names them is the ERP's list, too. */
+const KNOWN: Readonly<Record<string, string>> = {
+  "customers.csv": "customers.csv",
+  "suppliers.csv": "vendors.csv",
+};
 /** The port that config/demo.yaml falls back to, so that commands beside the demo find the platform. */
 const PORT = 8085;
 
@@ -41,15 +50,38 @@ export function dropExports(folder: string): boolean {
       `The demo's data is not here (${exportsFolder}).`,
       "Run the demo in a clone of the project: `npm run demo`.",
     );
-  const drop = join(folder, "erp", "export");
   if (existsSync(join(folder, "state"))) return false;
-  mkdirSync(drop, { recursive: true });
-  for (const name of EXPORTS) {
-    copyFileSync(join(exportsFolder, name), join(drop, `${name}.tmp`));
-    renameSync(join(drop, `${name}.tmp`), join(drop, name));
-  }
+  mkdirSync(join(folder, "erp", "export"), { recursive: true });
+  for (const [name, source] of EXPORTS)
+    drop(folder, name, readFileSync(join(exportsFolder, source), "utf8") + known(name));
   return true;
 }
+
+/** Moves a whole file into place, as an ERP should. */
+export function drop(folder: string, name: string, text: string): void {
+  const path = join(folder, "erp", "export", name);
+  writeFileSync(`${path}.tmp`, text);
+  renameSync(`${path}.tmp`, path);
+}
+
+/** Rows of parties that the platform's scenario has too, in the columns of the ERP's list: ID, Code, Name. */
+function known(name: string): string {
+  const table = KNOWN[name];
+  if (table === undefined) return "";
+  const rows = parse(readFileSync(join(root, "config", "crossref", table)), {
+    columns: true,
+  }) as { account: string; name: string }[];
+  const empty = ",".repeat(PARTY_COLUMNS - 3);
+  return rows
+    .map(
+      ({ account, name }, at) =>
+        `${9_000 + at},${account},"${name.replaceAll('"', '""')}"${empty}\n`,
+    )
+    .join("");
+}
+
+/** Of `customers.csv` and `suppliers.csv`. */
+const PARTY_COLUMNS = 13;
 
 /** Starts the platform over its own file in the demo folder and writes down the API key for the configuration. */
 export async function startPlatform(folder: string): Promise<World> {
