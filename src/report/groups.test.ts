@@ -119,7 +119,7 @@ test("a delivery in quarantine has number, party, amount with currency, age, and
     {
       number: "INV-1",
       party: "000113",
-      amount: "12.5",
+      amount: "12.50",
       currency: "USD",
       ageMs: 3 * 86_400_000,
       origin: "bills.csv line INV-1",

@@ -1,5 +1,6 @@
 /** The quarantine as people see it: deliveries whose next step is the same are one group. */
 import { hash } from "node:crypto";
+import type { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import type { About } from "../core/contract.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -62,7 +63,7 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     ageMs: ageMs(engine.clock.now().wallMs, sinceMs),
     name: about.name || null,
     party: partyOf(engine, about),
-    amount: amount?.plain() ?? null,
+    amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
     cause,
     awaits: awaited === null ? null : nameOf(engine.store, awaited.id),
@@ -114,7 +115,7 @@ function waiting(
     cause: isNamed
       ? `waits for ${ids.length} ${kind}s: ${names.join(", ")}`
       : `waits for ${ids.length} ${kind}s that are not delivered yet`,
-    next: `Each goes out by itself once its ${kind} is delivered. To see what holds a ${kind} up: fuelbridge trace and the number under WAITS FOR.`,
+    next: `Each goes out by itself once its ${kind} is delivered. To see what holds one up: fuelbridge trace and its number under WAITS FOR.`,
   };
 }
 
@@ -153,5 +154,9 @@ function partyOf({ store, tables }: Engine, { party = null, partyName = null }: 
 }
 
 const PARTIES: ReadonlySet<string> = new Set(["customer", "supplier"]);
+
+/** With two decimals, unless it has more. */
+const inCents = (amount: Decimal): string =>
+  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
 
 const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);

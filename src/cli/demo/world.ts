@@ -1,14 +1,15 @@
 /** The demo's two sides: the platform's sandbox as a process of its own, and an ERP that is a folder of files. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parse } from "csv-parse/sync";
 import { request } from "undici";
+import { drop } from "./erp.ts";
 import { EnvironmentError } from "../../core/errors.ts";
-import { type Json, parseExact } from "../../core/json.ts";
+import { type Json, parseExact, stringifyExact } from "../../core/json.ts";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const exportsFolder = join(root, "test", "data", "tryton-export");
@@ -38,6 +39,9 @@ export interface World {
   readonly companyId: string;
   /** Raw records of the platform, whoever owns them, numbers exact. */
   records(resource: string): Promise<readonly Record<string, Json>[]>;
+  /** What the platform's people do: no rule of the API applies. */
+  add(resource: string, record: Readonly<Record<string, Json>>): Promise<void>;
+  change(resource: string, id: string, changes: Readonly<Record<string, Json>>): Promise<void>;
   /** POST, PUT and DELETE requests that the platform has seen. */
   writes(): Promise<number>;
   stop(): Promise<void>;
@@ -57,13 +61,6 @@ export function dropExports(folder: string): boolean {
   return true;
 }
 
-/** Moves a whole file into place, as an ERP should. */
-export function drop(folder: string, name: string, text: string): void {
-  const path = join(folder, "erp", "export", name);
-  writeFileSync(`${path}.tmp`, text);
-  renameSync(`${path}.tmp`, path);
-}
-
 /** Rows of parties that the platform's scenario has too, in the columns of the ERP's list: ID, Code, Name. */
 function known(name: string): string {
   const table = KNOWN[name];
@@ -75,7 +72,7 @@ function known(name: string): string {
   return rows
     .map(
       ({ account, name }, at) =>
-        `${9_000 + at},${account},"${name.replaceAll('"', '""')}"${empty}\n`,
+        `${9_000 + at},${account},"${name.replaceAll('"', '""')}"${empty}\r\n`,
     )
     .join("");
 }
@@ -89,10 +86,15 @@ export async function startPlatform(folder: string): Promise<World> {
   const { child, ready } = await launch(join(folder, "platform.sqlite"), PORT).catch(() =>
     launch(join(folder, "platform.sqlite"), 0),
   );
-  const control = async (path: string): Promise<Record<string, Json>> => {
-    const { statusCode, body } = await request(ready.controlUrl + path);
+  const control = async (
+    path: string,
+    method: "GET" | "POST" | "PATCH" = "GET",
+    told?: object,
+  ): Promise<Record<string, Json>> => {
+    const sent = told === undefined ? null : stringifyExact(told);
+    const { statusCode, body } = await request(ready.controlUrl + path, { method, body: sent });
     const text = await body.text();
-    if (statusCode !== 200) throw new Error(`the sandbox answered ${statusCode}: ${text}`);
+    if (statusCode >= 300) throw new Error(`the sandbox answered ${statusCode}: ${text}`);
     return parseExact(text) as Record<string, Json>;
   };
   const { keys } = (await control("/keys")) as unknown as { keys: Key[] };
@@ -105,6 +107,12 @@ export async function startPlatform(folder: string): Promise<World> {
     companyId: supplier.companyId,
     records: async (resource) =>
       (await control(`/records/${resource}`))["records"] as readonly Record<string, Json>[],
+    async add(resource, record) {
+      await control(`/records/${resource}`, "POST", { key: supplier.name, records: [record] });
+    },
+    async change(resource, id, changes) {
+      await control(`/records/${resource}/${id}`, "PATCH", changes);
+    },
     writes: async () => {
       const { requests } = (await control("/requests")) as unknown as {
         requests: { method: string }[];
