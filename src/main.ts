@@ -58,9 +58,12 @@ addCommand(
   "everything at once, on this machine, with nothing to set up",
   async (given) => {
     const { runDemo } = await load.demo();
-    return runDemo({ json: given.json, once: given.options["once"] !== undefined });
+    const { once, play } = given.options;
+    return runDemo({ json: given.json, once: once !== undefined, play: play !== undefined });
   },
-).option("--once", "stop when both sides are in step");
+)
+  .option("--once", "stop when both sides are in step")
+  .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
 
 const SPOKEN = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 const words = process.argv.slice(2);

@@ -58,6 +58,23 @@ export async function newestExport(
   });
 }
 
+/** Every export of a source that still lies there, read and unread, the oldest first. */
+export async function everyExport(
+  config: SourceConfig,
+  files: FilesConfig,
+  surroundings: Surroundings,
+): Promise<readonly (readonly Change[])[]> {
+  const place = placeOf(config, files, surroundings);
+  const sets = [
+    ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
+    ...(await newestSets(place.folder, place.patterns)),
+  ].toSorted((one, other) => ageOf(one.set) - ageOf(other.set));
+  const exports = await Promise.all(
+    sets.map(({ folder, set }) => changesIn(folder, set, layoutOf(config), config)),
+  );
+  return exports.filter((changes) => changes !== null);
+}
+
 /** Null: it is gone, cut short, or not what the layout says; the source tells a person of it. */
 async function changesIn(
   folder: string,

@@ -28,4 +28,5 @@ export const customerInvoices = defineMapping({
     return { ...body, customer: accountOf(references, "customer", payerId), payerId };
   },
   figures: invoiceFigures,
+  about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
 });

@@ -54,6 +54,7 @@ export const deliveryTickets = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map((line) => line.netGallons ?? Decimal.zero)),
   }),
+  about: ({ receiverCompanyId }) => ({ party: receiverCompanyId }),
 });
 
 /** Gallons of nothing in particular are in no tank. @throws Refused always */

@@ -44,6 +44,7 @@ export const orders = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map((line) => line.gallons ?? Decimal.zero)),
   }),
+  about: ({ companyId }) => ({ party: companyId }),
 });
 
 /** `quantity` and `unitCode` are the current names; the aliases stand in where they are missing (part 9, rule 2). */

@@ -30,4 +30,5 @@ export const supplierInvoices = defineMapping({
     };
   },
   figures: invoiceFigures,
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

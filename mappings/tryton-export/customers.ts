@@ -14,4 +14,5 @@ export const customers = defineMapping({
   number: ({ code }) => code,
   map: companyOf,
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
 });

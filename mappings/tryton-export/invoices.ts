@@ -34,6 +34,12 @@ export const invoices = defineMapping({
       () => references.counterpart("customer", invoice.partyCode),
     ),
   figures: issuedFigures,
+  about: ({ partyCode, party, total, currency }) => ({
+    party: partyCode,
+    partyName: party,
+    amount: total,
+    currency,
+  }),
 });
 
 const dueDays = ({ dueDates }: CustomerInvoice): string[] =>

@@ -19,4 +19,10 @@ export const paidInvoices = defineMapping({
   map: (invoice, references) =>
     settled({ ...invoice, key: customerInvoices.key(invoice) ?? invoice.id }, references),
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ partyCode, party, total, currency }) => ({
+    party: partyCode,
+    partyName: party,
+    amount: total,
+    currency,
+  }),
 });

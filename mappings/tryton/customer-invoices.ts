@@ -26,4 +26,5 @@ export const customerInvoices = defineMapping({
     booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
 });

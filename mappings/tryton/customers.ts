@@ -14,4 +14,5 @@ export const customers = defineMapping({
   number: ({ code }) => code,
   map: (party) => (party.isCustomer ? newCompany(party) : skip("not a customer by roles.customer")),
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
 });

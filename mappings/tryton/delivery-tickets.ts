@@ -57,6 +57,7 @@ export const deliveryTickets = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map(({ quantity }) => quantity)),
   }),
+  about: ({ receiverCompanyId }) => ({ party: receiverCompanyId }),
 });
 
 /** Ours goes out to its receiver; what is brought to us comes in from its supplier. @throws Refused, NotMapped */

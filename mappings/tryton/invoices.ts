@@ -31,4 +31,5 @@ export const invoices = defineMapping({
     );
   },
   figures: issuedFigures,
+  about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),
 });

@@ -65,6 +65,7 @@ export const orders = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map(({ unit, quantity }) => (unit === "gal" ? quantity : NONE))),
   }),
+  about: ({ companyId }) => ({ party: companyId }),
 });
 
 const NONE = Decimal.zero;

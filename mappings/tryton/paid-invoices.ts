@@ -24,4 +24,5 @@ export const paidInvoices = defineMapping({
     return settled({ ...invoice, key, reconciled, paidByOthers }, references);
   },
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),
 });

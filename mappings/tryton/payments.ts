@@ -24,6 +24,7 @@ const common = {
   number: (payment: Payment) => payment.id,
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
   bookedOn: ({ paidAt }: Payment, { dayOf }: Pick<References, "dayOf">) => dayOf(paidAt),
+  about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
 } as const;
 
 const invoiceOf = ({ invoiceId }: Payment): string => invoiceId;

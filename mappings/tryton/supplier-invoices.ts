@@ -25,4 +25,5 @@ export const supplierInvoices = defineMapping({
     booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

@@ -14,4 +14,5 @@ export const suppliers = defineMapping({
   number: ({ code }) => code,
   map: (party) => (party.isSupplier ? newCompany(party) : skip("not a supplier by roles.supplier")),
   figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
 });

@@ -260,14 +260,16 @@ test("a story says both ids once, the document's own part of an answer, and who 
     step("done", whole, { detail: "2026/0007 posted", others: 1 }),
     step("quarantined", "the amount changed"),
   ];
-  const ask = await answeredBy({ trace: async (number) => ({ number, steps }) });
+  const ask = await answeredBy({
+    trace: async (number) => ({ number, steps, groups: ["q12ab34"] }),
+  });
   const out = await ask("trace", "INV-7");
   expect(out).toMatch(/^platform 8cab7c40, ERP 2026\/0007$/m);
   expect(out.split("8cab7c40")).toHaveLength(2);
   expect(out).toMatch(/ done +2026\/0007 posted \(with 1 other\)$/m);
   expect(out).not.toContain("0008");
   expect(out).toContain("fuelbridge trace INV-7 --json has what was said of them");
-  expect(out).toContain("It waits for a person: fuelbridge quarantine list");
+  expect(out).toContain("It is in quarantine: fuelbridge quarantine show q12ab34");
   expect(await ask("trace", "INV-7", "--json")).toContain(whole);
 });
 
@@ -277,7 +279,7 @@ test("a story of two documents says whose each line is", async () => {
     { ...step, flow: "customers", platformId: "8cab7c40", erpId: "000113" },
     { ...step, flow: "suppliers", platformId: null, erpId: null },
   ];
-  const ask = await answeredBy({ trace: async (number) => ({ number, steps }) });
+  const ask = await answeredBy({ trace: async (number) => ({ number, steps, groups: [] }) });
   const out = await ask("trace", "000113");
   expect(out).toMatch(/ customers +received +a file +8cab7c40 +000113$/m);
   expect(out).toMatch(/ suppliers +received +a file +- +-$/m);

@@ -1,6 +1,7 @@
 /**
  * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml. Exit 0
- * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped.
+ * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play` both sides are told
+ * to change something first.
  */
 import { join, relative } from "node:path";
 import { calendarOf } from "../core/calendar.ts";
@@ -11,6 +12,7 @@ import type { Answer } from "./answer.ts";
 import { composeDaemon, type Composed } from "./compose.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
+import { play } from "./demo/play.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
 import { dropExports, PLATFORM, root, startPlatform, type World } from "./demo/world.ts";
@@ -20,6 +22,8 @@ import { exitCodes } from "../core/errors.ts";
 export interface DemoOptions {
   /** Stop when in step. */
   readonly once: boolean;
+  /** Both sides are told to pay, void and correct, once they are in step. */
+  readonly play: boolean;
   readonly json: boolean;
 }
 
@@ -32,7 +36,7 @@ interface Outcome {
 
 const FOLDER = join(root, "var", "demo");
 
-export async function runDemo({ once, json }: DemoOptions): Promise<Answer> {
+export async function runDemo({ once, play: plays, json }: DemoOptions): Promise<Answer> {
   const startedMs = performance.now();
   const screen = openScreen(json ? process.stderr : process.stdout, startedMs);
   const shownFolder = relative(process.cwd(), FOLDER) || ".";
@@ -47,9 +51,15 @@ export async function runDemo({ once, json }: DemoOptions): Promise<Answer> {
     process.env["FUELBRIDGE_PLATFORM_URL"] = world.url;
     try {
       return await withDaemon(signal, async (composed, stop) => {
-        const outcome = await untilInStep(composed, world, screen, startedMs, signal);
+        let outcome = await untilInStep(composed, world, screen, startedMs, signal);
         if (outcome === null) return null;
         tell(screen, outcome, shownFolder);
+        if (plays && outcome !== null) {
+          if (!(await played(composed, world, screen, signal))) return null;
+          outcome = await untilInStep(composed, world, screen, startedMs, signal);
+          if (outcome === null) return null;
+          tell(screen, outcome, shownFolder);
+        }
         if (once) stop();
         else screen.say("Going on; Ctrl-C stops.");
         return outcome;
@@ -104,19 +114,11 @@ async function untilInStep(
   startedMs: number,
   signal: AbortSignal,
 ): Promise<Outcome | null> {
-  const { office, engine, daemon } = composed;
+  const { office, engine } = composed;
   const before = await office.status();
   const writesBefore = await world.writes();
-  let writes = writesBefore;
-  for (let looks = 0; ; looks++) {
-    const since = engine.clock.now().wallMs;
-    for (const { name } of daemon.flows) daemon.wake(name);
-    if (!(await untilLooked(composed, screen, since, signal))) return null;
-    // What we have written comes by in the next look, and must be known as our own.
-    const now = await world.writes();
-    if (now === writes && looks > 0) break;
-    writes = now;
-  }
+  if (!(await settle(composed, world, screen, signal))) return null;
+  const writes = await world.writes();
   const status = await office.status();
   const seconds = (performance.now() - startedMs) / 1_000;
   const changed =
@@ -124,6 +126,43 @@ async function untilInStep(
     status.flows.some(({ received }, at) => received !== before.flows[at]?.received);
   const sides = await compareSides(engine.store, engine.tables, world, FOLDER);
   return { status, sides, changed, seconds };
+}
+
+/** All flows look until a look has written nothing more to the platform. False when it was stopped before. */
+async function settle(
+  composed: Composed,
+  world: World,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { engine, daemon } = composed;
+  let writes = await world.writes();
+  for (let looks = 0; ; looks++) {
+    const since = engine.clock.now().wallMs;
+    for (const { name } of daemon.flows) daemon.wake(name);
+    if (!(await untilLooked(composed, screen, since, signal))) return false;
+    // What we have written comes by in the next look, and must be known as our own.
+    const now = await world.writes();
+    if (now === writes && looks > 0) return true;
+    writes = now;
+  }
+}
+
+function played(
+  composed: Composed,
+  world: World,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { office, engine } = composed;
+  return play({
+    world,
+    office,
+    folder: FOLDER,
+    today: engine.dayOf(new Date(engine.clock.now().wallMs).toISOString()),
+    settle: () => settle(composed, world, screen, signal),
+    say: screen.say,
+  });
 }
 
 /** Every flow has looked since, and nothing more can go now. False when it was stopped before. */

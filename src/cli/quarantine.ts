@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import type { QuarantineGroup, Quarantined } from "../report/office.ts";
+import type { QuarantineGroup, Quarantined, Retried } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured, thisUser } from "./command.ts";
-import { counted, instant, table } from "./table.ts";
+import type { Action } from "../report/remedies.ts";
+import { age, counted, table } from "./table.ts";
 
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
 
@@ -24,12 +25,10 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "retry <selector>", `map and deliver again: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const data = await ask(given.file, (office) => office.retry(selector));
-      return {
-        data,
-        text: `${counted(data.retried, "delivery", "deliveries")} will be tried again.`,
-      };
-    }),
+      const anyway = given.options["anyway"] !== undefined;
+      const data = await ask(given.file, (office) => office.retry(selector, anyway));
+      return { data, text: retriedInWords(data) };
+    }).option("--anyway", "also what a retry does not help: after an update of fuelbridge"),
   );
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
@@ -45,37 +44,66 @@ export function quarantine(program: Command): void {
   );
 }
 
+function retriedInWords({ retried, left }: Retried): string {
+  const tried = `${counted(retried, "delivery", "deliveries")} will be tried again.`;
+  if (left === 0) return tried;
+  return `${tried}\n${left} stay in quarantine: a retry does not help them. What does: fuelbridge quarantine list`;
+}
+
 function listInWords(groups: readonly QuarantineGroup[]): string {
   if (groups.length === 0) return "Nothing is in quarantine.";
-  const rows = groups.map(({ id, flow, count, since, cause }) => [
+  const rows = groups.map(({ id, flow, count, ageMs, cause }) => [
     id,
     flow,
     String(count),
-    instant(since),
+    age(ageMs),
     cause,
   ]);
-  return `${table(["GROUP", "FLOW", "COUNT", "SINCE", "CAUSE"], rows)}\n\nWhat to do: fuelbridge quarantine show GROUP`;
+  return `${table(["GROUP", "FLOW", "COUNT", "AGE", "CAUSE"], rows)}\n\nEach document of a group, and what to do: fuelbridge quarantine show GROUP`;
 }
 
-function groupInWords(
-  group: QuarantineGroup & { readonly deliveries: readonly Quarantined[] },
-): string {
-  const rows = group.deliveries.map((delivery) => [
-    delivery.delivery,
-    delivery.number,
-    delivery.recordId,
-    delivery.field ?? "-",
-    delivery.origin ?? "-",
-    instant(delivery.since),
-  ]);
+type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
+
+function groupInWords(group: Shown): string {
   return [
     `${group.flow}: ${group.cause} (${group.code})`,
     `  ${group.next}`,
     "",
-    table(["DELIVERY", "NUMBER", "RECORD", "FIELD", "ORIGIN", "SINCE"], rows),
+    deliveriesInWords(group),
     "",
-    `Then: fuelbridge quarantine retry ${group.id}`,
-    `  or: fuelbridge quarantine resolve ${group.id} --note "how it was settled"`,
-    "For one of them only, write its number under DELIVERY in place of the group.",
+    ...group.helps.map((action) => HELP[action](group)),
+    ...(group.deliveries.length > 1
+      ? ["For one of them only, write its number under DELIVERY in place of the group."]
+      : []),
   ].join("\n");
 }
+
+/** A column that says nothing in any row is left out. */
+function deliveriesInWords({ cause, deliveries }: Shown): string {
+  const columns: readonly (readonly [title: string, of: (one: Quarantined) => string | null])[] = [
+    ["DELIVERY", ({ delivery }) => delivery],
+    ["NUMBER", ({ name, number }) => name ?? number],
+    ["PARTY", ({ party }) => party],
+    ["AMOUNT", ({ amount, currency }) => (amount === null ? null : `${amount} ${currency}`)],
+    ["WAITS FOR", ({ awaits }) => awaits],
+    ["AGE", ({ ageMs }) => age(ageMs)],
+    ["FROM", ({ origin, version }) => origin ?? version],
+    // Where the group's sentence leaves the values out.
+    ["CAUSE", (one) => (one.awaits !== null || one.cause === cause ? null : one.cause)],
+  ];
+  const told = columns.filter(([, of]) => deliveries.some((one) => of(one) !== null));
+  return table(
+    told.map(([title]) => title),
+    deliveries.map((one) => told.map(([, of]) => of(one) ?? "-")),
+  );
+}
+
+const HELP: Readonly<Record<Action, (group: QuarantineGroup) => string>> = {
+  correct: () => "Once it is corrected where it comes from, it is taken by itself.",
+  wait: () => "It clears by itself.",
+  retry: ({ id }) => `To map and deliver it again: fuelbridge quarantine retry ${id}`,
+  link: () =>
+    `If it is at the receiver: fuelbridge quarantine resolve DELIVERY --receiver-id ID --note "found there"`,
+  resolve: ({ id }) =>
+    `If it is settled by hand: fuelbridge quarantine resolve ${id} --note "how it was settled"`,
+};

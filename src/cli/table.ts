@@ -114,3 +114,16 @@ export const instant = (iso: string | null): string =>
 
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
+
+/** How long ago, in the largest unit of which one has passed: `3 days`. */
+export function age(ms: number): string {
+  const [unit, unitMs] = AGES.find(([, least]) => ms >= least) ?? SECOND;
+  return counted(Math.floor(ms / unitMs), unit);
+}
+
+const SECOND = ["second", 1_000] as const;
+const AGES: readonly (readonly [unit: string, ms: number])[] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+];

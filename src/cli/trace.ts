@@ -19,7 +19,7 @@ export function trace(program: Command): void {
 }
 
 /** Where all of it is one document, its ids are said once. */
-function inWords({ number, steps }: Trace): string {
+function inWords({ number, steps, groups }: Trace): string {
   const ids = new Set(steps.map(({ platformId, erpId }) => `${platformId ?? ""} ${erpId ?? ""}`));
   const [{ platformId, erpId } = NOBODY] = steps;
   const columns = ids.size === 1 ? [] : ["PLATFORM", "ERP"];
@@ -43,9 +43,7 @@ function inWords({ number, steps }: Trace): string {
           `It went with others: fuelbridge trace ${number} --json has what was said of them, too.`,
         ]
       : []),
-    ...(steps.some(({ event }) => event === "quarantined")
-      ? ["", "It waits for a person: fuelbridge quarantine list"]
-      : []),
+    ...groups.flatMap((group) => ["", `It is in quarantine: fuelbridge quarantine show ${group}`]),
   ].join("\n");
 }
 

@@ -59,12 +59,12 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     reconcile: async () => {
       throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });
     },
-    trace: note({ number: "INV-1", steps: [] }),
+    trace: note({ number: "INV-1", steps: [], groups: [] }),
     quarantine: note([]),
     quarantineShow: async (group) => {
       throw new OfficeError(`There is no group "${group}".`, "Look at the list.");
     },
-    retry: note({ retried: 3 }),
+    retry: note({ retried: 3, left: 0 }),
     resolve: note({ resolved: 1 }),
     runNow: note({ flows: ["orders"] }),
     release: note({ released: "doubled" }),
@@ -168,9 +168,9 @@ test("every question of the office can be asked, and its answer is the office's"
   const remote = await remoteOffice(state);
   expect(Object.keys(remote ?? {}).sort()).toEqual(Object.keys(questions).sort());
   expect(await remote?.status()).toEqual(STATUS);
-  expect(await remote?.trace("INV-1")).toEqual({ number: "INV-1", steps: [] });
+  expect(await remote?.trace("INV-1")).toEqual({ number: "INV-1", steps: [], groups: [] });
   expect(await remote?.quarantine()).toEqual([]);
-  expect(await remote?.retry("all")).toEqual({ retried: 3 });
+  expect(await remote?.retry("all")).toEqual({ retried: 3, left: 0 });
   expect(await remote?.resolve("7", { by: "ann", note: "paid" })).toEqual({ resolved: 1 });
   expect(await remote?.runNow("orders")).toEqual({ flows: ["orders"] });
   expect(await remote?.release("doubled", "kim")).toEqual({ released: "doubled" });

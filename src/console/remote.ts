@@ -29,7 +29,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     trace: (number) => ask("trace", number),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),
-    retry: (selector) => ask("retry", selector),
+    retry: (selector, anyway) => ask("retry", selector, ...(anyway === true ? [true] : [])),
     resolve: (selector, decision) => ask("resolve", selector, decision),
     runNow: (flow) => ask("runNow", flow),
     release: (breaker, by) => ask("release", breaker, by),

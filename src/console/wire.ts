@@ -34,7 +34,7 @@ export const questions = {
   trace: z.tuple([text]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),
-  retry: z.tuple([text]),
+  retry: z.tuple([text, z.boolean().optional()]),
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
   runNow: z.tuple([text]),
   release: z.tuple([text, text]),

@@ -328,6 +328,18 @@ export interface Skip {
   readonly skip: string;
 }
 
+/** What a person knows a record by, so far as the record says it; null or left out: it does not. */
+export interface About {
+  /** What people call it, where its number is an id. */
+  readonly name?: string | null;
+  /** The other party: its code in the ERP, or its id on the platform. */
+  readonly party?: string | null;
+  readonly partyName?: string | null;
+  readonly amount?: Decimal | null;
+  /** ISO 4217; null: the company's. */
+  readonly currency?: string | null;
+}
+
 /** One kind of change in, one kind of document out. Pure. */
 export interface Mapping<In = unknown, Out = unknown> {
   /** `tryton-export/customers`: how the configuration names it. */
@@ -345,6 +357,8 @@ export interface Mapping<In = unknown, Out = unknown> {
   figures(document: Out): Figures;
   /** The day (`YYYY-MM-DD`) that a record's document is booked on; null: it has none. Left out: nothing is booked. */
   bookedOn?(record: In, references: Pick<References, "dayOf">): string | null;
+  /** For the quarantine: it is asked of records that cannot be mapped. Left out: the number says all. */
+  about?(record: In): About;
   /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */
   readonly posts?: boolean;
   /** Records of this mapping settle a document of another kind: a payment settles an invoice. */

@@ -2,7 +2,7 @@
 export interface Fault {
   /** Stable, kebab-case: what tests and scripts look for. */
   readonly code: string;
-  /** One sentence with the bad value in it. Equal sentences are one group in the quarantine. */
+  /** One sentence with the bad value in it. */
   readonly message: string;
   /** What a person should do about it. */
   readonly next: string;

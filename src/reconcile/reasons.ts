@@ -88,6 +88,13 @@ function differing({ one, differences, told }: Facing): Fault {
         ? told.fault.next
         : "Compare them by hand; look for the number with `fuelbridge trace`.",
     );
+  const part = partPaid(one, differences);
+  if (part !== null)
+    return fault(
+      "partly-paid",
+      `${part} is paid in the books; the platform takes no part of a payment`,
+      "Nothing is to be done: it is marked as paid on the platform once all of it is paid. Tell the customer if it matters.",
+    );
   if (differences.every(({ field }) => PROGRESS.has(field)))
     return fault(
       "progress",
@@ -99,6 +106,19 @@ function differing({ one, differences, told }: Facing): Fault {
     `different on the two sides: ${fieldsOf(one.kind, differences)}`,
     "Correct the side that is wrong; a correction on the side where it began is delivered by itself.",
   );
+}
+
+/** `300.00 of 900.00`: all that differs is a part that the books have received. Null: it is not. */
+function partPaid(
+  { kind, platform, books }: Case,
+  differences: Facing["differences"],
+): string | null {
+  if (kind !== "invoice" || differences.some(({ field }) => field !== "money.open")) return null;
+  const [there, here] = [leading(platform)?.facts.money, leading(books)?.facts.money];
+  const { total = null, open = null } = here ?? {};
+  if (total === null || open === null || !there?.open?.equals(total)) return null;
+  const isPart = open.sign > 0 && open.compare(total) < 0;
+  return isPart ? `${total.minus(open).fixed(2)} of ${total.fixed(2)}` : null;
 }
 
 const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);

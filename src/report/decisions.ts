@@ -1,29 +1,29 @@
 /** What people decide about deliveries in quarantine. Each runs inside a transaction of its caller. */
-import { hash } from "node:crypto";
 import { linkBoth } from "../engine/arrived.ts";
 import { moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { otherId } from "../store/links.ts";
-import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
+import type { QuarantinedRow } from "../store/questions.ts";
+import { deliveriesOf, groupsOf } from "./groups.ts";
 import { type Decision, OfficeError } from "./office.ts";
+import { remedyOf } from "./remedies.ts";
 
 export interface Chosen {
   readonly flow: Flow;
   readonly row: QuarantinedRow;
-  /** As it was shown. */
-  readonly cause: string;
+  /** What is to be done about it, as it was shown. */
+  readonly next: string;
 }
 
 /** @throws OfficeError when the selector names nothing */
-export function select({ store }: Engine, flows: readonly Flow[], selector: string): Chosen[] {
+export function select(engine: Engine, flows: readonly Flow[], selector: string): Chosen[] {
   const chosen: Chosen[] = [];
-  for (const cause of store.questions.quarantine()) {
-    const flow = flows.find(({ name }) => name === cause.flow);
+  for (const group of groupsOf(engine)) {
+    const flow = flows.find(({ name }) => name === group.flow);
     if (flow === undefined) continue;
-    const whole = selector === "all" || groupId(cause) === selector;
-    for (const row of store.questions.quarantined(cause.flow, cause.code, cause.cause))
-      if (whole || String(row.delivery) === selector)
-        chosen.push({ flow, row, cause: cause.cause });
+    const whole = selector === "all" || group.id === selector;
+    for (const row of deliveriesOf(engine.store, group))
+      if (whole || String(row.delivery) === selector) chosen.push({ flow, row, next: group.next });
   }
   if (chosen.length === 0 && selector !== "all")
     throw new OfficeError(
@@ -34,12 +34,29 @@ export function select({ store }: Engine, flows: readonly Flow[], selector: stri
 }
 
 /**
+ * Of those, what a retry may help. `anyway`: all of them.
+ * @throws OfficeError when there are some and it can help none, and they were named
+ */
+export function helped(chosen: readonly Chosen[], selector: string, anyway: boolean): Chosen[] {
+  if (anyway) return [...chosen];
+  const able = chosen.filter(({ row }) => remedyOf(row.code).helps.includes("retry"));
+  const [first] = chosen;
+  if (able.length > 0 || first === undefined || selector === "all") return able;
+  const { cause, number, recordId } = first.row;
+  const others = chosen.length > 1 ? ` and ${chosen.length - 1} more` : "";
+  throw new OfficeError(
+    `A retry does not help ${number ?? recordId}${others}, and nothing was done: ${cause}.`,
+    `${first.next} After an update of fuelbridge that may judge otherwise: retry --anyway.`,
+  );
+}
+
+/**
  * Mapped anew and sent under a key of its own. A request that waited for a person is given up for that; the look before
  * the first send keeps what did arrive from being written twice.
  */
-export function retry(engine: Engine, { flow, row, cause }: Chosen): void {
+export function retry(engine: Engine, { flow, row }: Chosen): void {
   settleRequest(engine, flow, row, "cancel", "retried by a person");
-  note(engine, flow, row, "retried", `by a person, who was told: ${cause}`);
+  note(engine, flow, row, "retried", `by a person, who was told: ${row.cause}`);
   engine.store.deliveries.reopen(row.delivery);
 }
 
@@ -104,11 +121,6 @@ function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: strin
 function note(engine: Engine, flow: Flow, row: QuarantinedRow, event: string, detail: string) {
   const entry = { flow: flow.flow, delivery: row.delivery, event, detail };
   engine.store.journal.audit(engine.clock.now().wallMs, entry);
-}
-
-/** Short, stable, and never only digits (those name a delivery). */
-export function groupId({ flow, code, cause }: CauseRow): string {
-  return `q${hash("sha256", JSON.stringify([flow, code, cause])).slice(0, 7)}`;
 }
 
 const by = ({ by, note }: Decision): string => `${by}: ${note}`;

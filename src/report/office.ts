@@ -6,6 +6,7 @@ import type { DayToBook } from "../core/contract.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
+import type { Action } from "./remedies.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office {
@@ -33,8 +34,12 @@ export interface Office {
   quarantine(): Promise<readonly QuarantineGroup[]>;
   /** One group with its deliveries. @throws OfficeError when there is no such group. */
   quarantineShow(group: string): Promise<QuarantineGroup & { deliveries: readonly Quarantined[] }>;
-  /** Back to pending, to be mapped anew; "all" for every group. Returns how many deliveries. */
-  retry(selector: Selector): Promise<{ retried: number }>;
+  /**
+   * Back to pending, to be mapped anew; "all" for every group. What a retry cannot help keeps its place (`left`), unless
+   * `anyway`: a new version of fuelbridge may take what an older one refused.
+   * @throws OfficeError when it can help none of those that were named one by one or by their group
+   */
+  retry(selector: Selector, anyway?: boolean): Promise<Retried>;
   /** Closed by a person who settled it by hand; `note` says how. */
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
@@ -58,6 +63,12 @@ export interface ReconcileCost {
   /** To the platform, about: single reads of what differs come on top. */
   readonly requests: number;
   /** What the month still allows for this purpose. */
+  readonly left: number;
+}
+
+export interface Retried {
+  readonly retried: number;
+  /** In quarantine as before: their record, or what they wait for, must change. */
   readonly left: number;
 }
 
@@ -231,7 +242,11 @@ export interface QuarantineGroup {
   readonly cause: string;
   readonly next: string;
   readonly count: number;
+  /** Of the oldest one, ISO 8601 UTC, and how long ago that is. */
   readonly since: string;
+  readonly ageMs: number;
+  /** What a person can do about it with success. */
+  readonly helps: readonly Action[];
 }
 
 export interface Quarantined {
@@ -242,11 +257,25 @@ export interface Quarantined {
   readonly origin: string | null;
   readonly field: string | null;
   readonly since: string;
+  readonly ageMs: number;
+  /** What people call it, where `number` is an id: a payment's reference. */
+  readonly name: string | null;
+  /** The other party, by its code in the ERP and its name so far as they are known. */
+  readonly party: string | null;
+  /** Decimal digits, in `currency` (ISO 4217); null: it has none, or it cannot be read. */
+  readonly amount: string | null;
+  readonly currency: string | null;
+  /** Its own, with the values that the group's leaves out. */
+  readonly cause: string;
+  /** The number, else the id, of the document that it waits for. */
+  readonly awaits: string | null;
 }
 
 export interface Trace {
   readonly number: string;
   readonly steps: readonly TraceStep[];
+  /** The quarantine groups that it is in now. */
+  readonly groups: readonly string[];
 }
 
 /** One line of a document's story, oldest first. */

@@ -7,18 +7,19 @@ import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { released, unread } from "../engine/recovery.ts";
 import type { Report } from "../reconcile/report.ts";
-import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import {
   type FlowStatus,
   type Office,
   OfficeError,
-  type QuarantineGroup,
   type Reconciling,
   type Status,
   type Stop,
+  type Trace,
 } from "./office.ts";
+import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
-import { groupId, resolve, retry, select } from "./decisions.ts";
+import { helped, resolve, retry, select } from "./decisions.ts";
+import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
 import { type MonthReport, monthReport } from "./month.ts";
 import { toBook } from "./to-book.ts";
 import { trace } from "./trace.ts";
@@ -78,31 +79,26 @@ export function storeOffice(parts: OfficeParts): Office {
 
     differences: async () => knownDifferences(engine),
 
-    trace: async (number) => {
-      const steps = trace(store, number.trim());
-      if (steps.length === 0)
-        throw new OfficeError(
-          `Nothing is known about ${number}.`,
-          "Check the number; ids and invoice, ticket, order and party numbers can be asked for.",
-        );
-      return { number, steps };
-    },
+    trace: async (number) => told(store, number),
 
-    quarantine: async () => store.questions.quarantine().map(groupOf),
+    quarantine: async () => groupsOf(engine).map(({ causes: _, ...group }) => group),
 
     async quarantineShow(id) {
-      const cause = causeOf(engine, id);
-      const rows = store.questions.quarantined(cause.flow, cause.code, cause.cause);
-      return { ...groupOf(cause), deliveries: rows.map(shown) };
+      const found = groupOf(engine, id);
+      const { causes: _, ...group } = found;
+      const flow = flows.find(({ name }) => name === group.flow);
+      const rows = deliveriesOf(store, found);
+      return { ...group, deliveries: rows.map((row) => shown(engine, flow, row)) };
     },
 
-    async retry(selector) {
+    async retry(selector, anyway = false) {
       const chosen = select(engine, flows, selector);
+      const able = helped(chosen, selector, anyway);
       store.transaction(() => {
-        for (const one of chosen) retry(engine, one);
+        for (const one of able) retry(engine, one);
       });
       daemon?.nudge();
-      return { retried: chosen.length };
+      return { retried: able.length, left: chosen.length - able.length };
     },
 
     async resolve(selector, decision) {
@@ -145,6 +141,16 @@ export function storeOffice(parts: OfficeParts): Office {
       return { released: breaker };
     },
   };
+}
+
+/** @throws OfficeError when nothing is known */
+function told(store: Store, number: string): Trace {
+  const story = trace(store, number.trim());
+  if (story.steps.length > 0) return { number, ...story };
+  throw new OfficeError(
+    `Nothing is known about ${number}.`,
+    "Check the number; ids and invoice, ticket, order and party numbers can be asked for.",
+  );
 }
 
 /** @throws OfficeError for days that are none, and for a flow that is not there */
@@ -276,31 +282,13 @@ function scheduleText(schedule: Schedule): string {
   return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }
 
-function causeOf({ store }: Engine, id: string): CauseRow {
-  const cause = store.questions.quarantine().find((one) => groupId(one) === id);
-  if (cause !== undefined) return cause;
+function groupOf(engine: Engine, id: string): Group {
+  const group = groupsOf(engine).find((one) => one.id === id);
+  if (group !== undefined) return group;
   throw new OfficeError(
     `There is no quarantine group "${id}".`,
     "`fuelbridge quarantine list` shows the groups.",
   );
-}
-
-function groupOf(row: CauseRow): QuarantineGroup {
-  const { flow, code, cause, next, count, sinceMs } = row;
-  return { id: groupId(row), flow, code, cause, next, count, since: iso(sinceMs) };
-}
-
-function shown(row: QuarantinedRow) {
-  const { delivery, number, recordId, version, origin, field, sinceMs } = row;
-  return {
-    delivery: String(delivery),
-    number: number ?? recordId,
-    recordId,
-    version,
-    origin,
-    field,
-    since: iso(sinceMs),
-  };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,39 +1,48 @@
 /** A document's story from the record to the other side's number, out of what the store kept. */
 import { batch } from "./batch.ts";
-import type { AuditRow } from "../store/questions.ts";
+import { groupId, keyOf } from "./groups.ts";
+import type { AuditRow, DeliveryRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
 import type { TraceStep } from "./office.ts";
 
-/** Oldest first; empty when nothing is known under this number or id. */
-export function trace(store: Store, text: string): TraceStep[] {
+export interface Story {
+  /** Oldest first; empty when nothing is known under this number or id. */
+  readonly steps: readonly TraceStep[];
+  /** Ids of the quarantine groups that a version of it is in now. */
+  readonly groups: readonly string[];
+}
+
+type Told = Pick<TraceStep, "event" | "detail"> & {
+  readonly atMs: number;
+  /** Null: that of the delivery. */
+  readonly flow?: string | null;
+};
+
+export function trace(store: Store, text: string): Story {
   const links = store.links.search(text);
   const texts = new Set([text, ...links.flatMap(({ platformId, erpId }) => [platformId, erpId])]);
-  const seen = new Set<number>();
-  const numbers = new Set<string>();
-  const steps: TraceStep[] = [];
-  for (const one of texts) {
+  const rows = new Map<number, DeliveryRow>();
+  for (const one of texts)
     for (const row of store.questions.deliveries(one)) {
-      if (seen.has(row.delivery)) continue;
-      seen.add(row.delivery);
-      const ids = idsOf(links, row.recordId);
-      const audit = store.questions.audit(row.delivery, row.request);
-      const ownPart = batch(store, row);
-      const step = (atMs: number, event: string, detail: string): void => {
-        const at = new Date(atMs).toISOString();
-        steps.push({ at, flow: row.flow, event, detail, own: ownPart(detail), ...ids });
-      };
-      const version = row.version === null ? "" : `, version ${row.version}`;
-      step(row.receivedMs, "received", `${row.origin ?? row.recordId}${version}`);
-      for (const { atMs, event, detail } of givenUp(store, row.number, numbers))
-        step(atMs, event, detail);
-      for (const { atMs, event, detail } of audit) step(atMs, event, detail);
-      const last = row.sinceMs ?? audit.at(-1)?.atMs ?? row.receivedMs;
-      step(last, row.state, row.cause ?? row.note ?? "");
+      rows.set(row.delivery, row);
+      // Versions that were replaced before they were mapped have no number: only the record tells that they are of it.
+      texts.add(row.recordId);
+    }
+  const ordered = [...rows.values()].toSorted((one, other) => one.delivery - other.delivery);
+  const told = new Set<number>();
+  const steps: TraceStep[] = [];
+  for (const [at, row] of ordered.entries()) {
+    const newer = ordered.slice(at + 1).find((one) => isSameRecord(one, row)) ?? null;
+    const ownPart = batch(store, row);
+    const ids = idsOf(links, row.recordId);
+    for (const { atMs, flow, event, detail } of versionSteps(store, row, newer, told)) {
+      const own = ownPart(detail);
+      steps.push({ at: iso(atMs), flow: flow ?? row.flow, event, detail, own, ...ids });
     }
   }
   for (const link of links)
     steps.push({
-      at: new Date(link.linkedMs).toISOString(),
+      at: iso(link.linkedMs),
       flow: link.kind,
       event: "linked",
       detail: `${link.number}, born ${link.born === "erp" ? "in the ERP" : "on the platform"}${link.amount === null ? "" : `, amount ${link.amount}`}`,
@@ -41,14 +50,83 @@ export function trace(store: Store, text: string): TraceStep[] {
       platformId: link.platformId,
       erpId: link.erpId,
     });
-  return steps.sort((one, other) => one.at.localeCompare(other.at));
+  return {
+    steps: steps.sort((one, other) => one.at.localeCompare(other.at)),
+    groups: [...new Set(ordered.flatMap(groupOf))],
+  };
 }
 
-/** What was tried for this number and given up belongs to its story, once. */
-function givenUp(store: Store, number: string | null, told: Set<string>): AuditRow[] {
-  if (number === null || told.has(number)) return [];
-  told.add(number);
-  return store.questions.givenUp(number);
+const isSameRecord = (one: DeliveryRow, other: DeliveryRow): boolean =>
+  one.flow === other.flow && one.recordId === other.recordId;
+
+function groupOf({ flow, state, code, cause, field, awaits }: DeliveryRow): string[] {
+  if (state !== "quarantined" || code === null) return [];
+  return [groupId({ flow, code, key: keyOf({ code, cause: cause ?? "", field, awaits }) })];
+}
+
+/** From the arrival of one version to what became of it. `told`: audit rows that another version has told already. */
+function versionSteps(
+  store: Store,
+  row: DeliveryRow,
+  newer: DeliveryRow | null,
+  told: Set<number>,
+): Told[] {
+  const all = [
+    ...store.questions.audit(row.delivery, row.request),
+    ...(row.number === null ? [] : store.questions.givenUp(row.number)),
+  ]
+    .filter(({ audit }) => !told.has(audit))
+    .toSorted((one, other) => one.audit - other.audit);
+  const audit = [...new Map(all.map((one) => [one.audit, one])).values()];
+  for (const one of audit) told.add(one.audit);
+  const version = row.version === null ? "" : `, version ${row.version}`;
+  return [
+    { atMs: row.receivedMs, event: "received", detail: `${row.origin ?? row.recordId}${version}` },
+    ...audit.flatMap((one) => oneLine(one, audit)),
+    ...outcome(row, newer, audit),
+  ];
+}
+
+/** A decision is written down where it was taken and where it took effect: it is told once. */
+function oneLine(one: AuditRow, audit: readonly AuditRow[]): Told[] {
+  const { atMs, flow, event, detail } = one;
+  const isWith = (events: readonly string[]): boolean =>
+    audit.some((other) => other.atMs === atMs && events.includes(other.event));
+  if (event === "decision" && isWith(["retried", "resolved"])) return [];
+  if (REASONS.has(event) && isWith(["quarantined"])) return [];
+  if (event === "quarantined" && isWith(["differs"])) return [];
+  // It has every value, where the quarantine has one cause for many documents.
+  return [{ atMs, flow, event: event === "differs" ? "quarantined" : event, detail }];
+}
+
+/** Each comes with a quarantine, whose cause says the same. */
+const REASONS: ReadonlySet<string> = new Set(["gone", "turned", "unfinished"]);
+
+/** What became of it, unless the audit has told that. */
+function outcome(row: DeliveryRow, newer: DeliveryRow | null, audit: readonly AuditRow[]): Told[] {
+  const lastOf = (...events: string[]): number | undefined =>
+    audit.findLast(({ event }) => events.includes(event))?.atMs;
+  const last = audit.at(-1)?.atMs ?? row.receivedMs;
+  const { state: event } = row;
+  switch (event) {
+    case "quarantined":
+      // Stores of older versions have not written it down.
+      return lastOf("quarantined", "differs") === undefined
+        ? [{ atMs: row.sinceMs ?? last, event, detail: row.cause ?? "" }]
+        : [];
+    case "resolved":
+      return lastOf("resolved") === undefined
+        ? [{ atMs: last, event, detail: row.note ?? "" }]
+        : [];
+    case "superseded":
+      return [
+        { atMs: newer?.receivedMs ?? last, event, detail: "a newer version takes its place" },
+      ];
+    case "delivered":
+      return [{ atMs: lastOf("done", "finished") ?? last, event, detail: row.note ?? "" }];
+    default:
+      return [{ atMs: last, event, detail: row.note ?? "" }];
+  }
 }
 
 function idsOf(
@@ -58,3 +136,5 @@ function idsOf(
   const link = links.find(({ platformId, erpId }) => platformId === recordId || erpId === recordId);
   return { platformId: link?.platformId ?? null, erpId: link?.erpId ?? null };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();

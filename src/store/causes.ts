@@ -1,6 +1,7 @@
-/** Why deliveries are in quarantine; equal causes are one group. */
+/** Why deliveries are in quarantine. */
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
+import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
   const add = database.prepare(
@@ -8,6 +9,10 @@ export function causes(database: Database.Database) {
      values (?, ?, ?, ?, ?, ?, ?)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
        field = excluded.field, awaits = excluded.awaits, since_ms = excluded.since_ms`,
+  );
+  const audit = database.prepare(
+    `insert into audit (at_ms, flow, delivery, event, detail)
+     select ?, flow, delivery, 'quarantined', ? from delivery where delivery = ?`,
   );
   const drop = database.prepare("delete from quarantine where delivery = ?");
   // `+?`: see requests.ts.
@@ -24,9 +29,11 @@ export function causes(database: Database.Database) {
   );
 
   return {
+    /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
     add(delivery: number, { code, message, next, field, awaits }: Fault, atMs: number): void {
       const awaited = awaits === undefined ? null : awaitedAs(awaits.kind, awaits.id);
       add.run(delivery, code, message, next, field ?? null, awaited, atMs);
+      audit.run(atMs, shortened(message), delivery);
     },
     drop(delivery: number): void {
       drop.run(delivery);

@@ -44,7 +44,8 @@ export function intake(database: Database.Database) {
     "update delivery set state = 'superseded' where record = ? and state in ('pending', 'quarantined')",
   );
   const addDelivery = database.prepare(
-    "insert into delivery (flow, record, revision, received_ms) values (?, ?, ?, ?)",
+    `insert into delivery (flow, record, revision, received_ms, version, origin)
+     values (?, ?, ?, ?, ?, ?)`,
   );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
   /** Is it what is stored, perhaps written otherwise? */
@@ -82,12 +83,12 @@ export function intake(database: Database.Database) {
         fault,
         change.text,
       );
-      addDelivery.run(flow, added.lastInsertRowid, revision, atMs);
+      addDelivery.run(flow, added.lastInsertRowid, revision, atMs, change.version, origin);
       return true;
     }
     replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
     supersede.run(known.record);
-    addDelivery.run(flow, known.record, revision, atMs);
+    addDelivery.run(flow, known.record, revision, atMs, change.version, origin);
     return true;
   }
 

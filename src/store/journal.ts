@@ -64,7 +64,7 @@ export function journal(database: Database.Database) {
   return {
     audit(atMs: number, entry: Entry): void {
       const { flow = null, request = null, delivery = null, event, detail } = entry;
-      add.run(atMs, flow, request, delivery, event, detail.slice(0, 2_000));
+      add.run(atMs, flow, request, delivery, event, shortened(detail));
     },
     trip(breaker: BreakerRow): void {
       standing = null;
@@ -102,6 +102,9 @@ export function journal(database: Database.Database) {
     ...usage(database),
   };
 }
+
+/** A receiver may answer with a page. */
+export const shortened = (detail: string): string => detail.slice(0, 2_000);
 
 /** The purpose under which requests stand that were leased and have none yet. */
 const LEASED = "leased";

@@ -264,6 +264,21 @@ export const migrations: readonly string[] = [
   create index delivery_skipped on delivery (record) where state = 'skipped';
   `,
   `
+  -- What a delivery was told by (the file and line, the version): its record knows that of the newest version only.
+  alter table delivery add column version text;
+  alter table delivery add column origin text;
+
+  -- Requests that carried a delivery before the one that carries it now: its story has them, too.
+  create table carried_before (
+    delivery integer not null references delivery,
+    request integer not null references request,
+    primary key (delivery, request)
+  ) strict, without rowid;
+  create trigger delivery_carried after update of request on delivery
+  when old.request is not null and new.request is not old.request
+  begin insert or ignore into carried_before values (old.delivery, old.request); end;
+  `,
+  `
   -- The document that a delivery waits for, as its kind and id. It was told by the cause alone.
   alter table quarantine add column awaits text;
   update quarantine set awaits = substr(cause, length('waits for ') + 1) where code = 'waits-for';

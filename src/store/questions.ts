@@ -7,6 +7,9 @@ export interface CauseRow {
   readonly code: string;
   readonly cause: string;
   readonly next: string;
+  readonly field: string | null;
+  /** `bill 2cf3…`: the kind and id of the document that they wait for. */
+  readonly awaits: string | null;
   readonly count: number;
   readonly sinceMs: number;
 }
@@ -18,7 +21,10 @@ export interface QuarantinedRow {
   readonly recordId: string;
   readonly version: string | null;
   readonly origin: string | null;
+  readonly code: string;
+  readonly cause: string;
   readonly field: string | null;
+  readonly awaits: string | null;
   readonly sinceMs: number;
 }
 
@@ -27,17 +33,23 @@ export interface DeliveryRow {
   readonly flow: string;
   readonly recordId: string;
   readonly receivedMs: number;
+  /** Null: the source gives none, or a store of an older version has forgotten it. */
   readonly version: string | null;
+  /** File and line; null: it came from no file, or a store of an older version has forgotten it. */
   readonly origin: string | null;
   readonly state: string;
   readonly sinceMs: number | null;
   readonly number: string | null;
   readonly note: string | null;
+  readonly code: string | null;
   readonly cause: string | null;
+  readonly field: string | null;
+  readonly awaits: string | null;
   readonly request: number | null;
 }
 
 export interface AuditRow {
+  readonly audit: number;
   readonly atMs: number;
   readonly flow: string | null;
   readonly request: number | null;
@@ -50,19 +62,24 @@ type WithId<Row> = Omit<Row, "recordId"> & { id: Buffer | string };
 
 export function questions(database: Database.Database) {
   const causes = database.prepare<[], CauseRow>(
-    `select flow.name as flow, code, cause, min(next) as next, count(*) as count, min(since_ms) as sinceMs
+    `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
+            min(awaits) as awaits, count(*) as count,
+            min(since_ms) as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow)
-     where delivery.state = 'quarantined' group by flow.name, code, cause order by count desc, cause`,
+     where delivery.state = 'quarantined' group by flow.name, code, cause
+     order by count desc, cause`,
   );
   const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
-    `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, field,
-            since_ms as sinceMs
+    `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, code,
+            cause, field, awaits, since_ms as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
   );
   const ofNumber = database.prepare<[string, string, Buffer | string], WithId<DeliveryRow>>(
-    `select delivery.delivery, flow.name as flow, record.id, received_ms as receivedMs, record.version,
-            record.origin, delivery.state, since_ms as sinceMs, delivery.number, note, cause, delivery.request
+    `select delivery.delivery, flow.name as flow, record.id, received_ms as receivedMs,
+            coalesce(delivery.version, iif(delivery.revision = record.revision, record.version, null)) as version,
+            coalesce(delivery.origin, iif(delivery.revision = record.revision, record.origin, null)) as origin,
+            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field, awaits, delivery.request
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
      where delivery.delivery in (
@@ -71,11 +88,21 @@ export function questions(database: Database.Database) {
          (select r.record from flow f join record r on r.flow = f.flow and r.id in (?, ?)))
      order by delivery.delivery`,
   );
-  const auditOf = database.prepare<[number | null, number], AuditRow>(
-    `select at_ms as atMs, flow.name as flow, request, delivery, event, detail
-     from audit left join flow using (flow) where request = ? or delivery = ? order by audit`,
+  const auditOf = database.prepare<[{ delivery: number; request: number | null }], AuditRow>(
+    `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail
+     from audit left join flow using (flow)
+     where delivery = :delivery or request = :request and delivery is null
+       or request in (select request from carried_before where delivery = :delivery) and delivery is null
+     order by audit`,
   );
 
+  const numbered = database
+    .prepare<[Buffer | string], string>(
+      `select delivery.number from flow join record on record.flow = flow.flow and record.id = ?
+         join delivery on delivery.record = record.record
+       where delivery.number is not null and state in ('pending', 'quarantined') limit 1`,
+    )
+    .pluck();
   const worked = database
     .prepare<[], number>(
       `select exists (select 1 from link)
@@ -90,7 +117,7 @@ export function questions(database: Database.Database) {
     )
     .pluck();
   const givenUp = database.prepare<[string], AuditRow>(
-    `select at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail
+    `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail
      from request join audit using (request) left join flow on flow.flow = audit.flow
      where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
      order by audit`,
@@ -99,12 +126,17 @@ export function questions(database: Database.Database) {
   const delivered = database
     .prepare<[string], Buffer | string>(
       `select distinct record.id from delivery join record using (record)
-       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'`,
+       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'
+         and not exists (select 1 from delivery d where d.record = delivery.record
+           and d.delivery > delivery.delivery and d.state in ('pending', 'quarantined', 'resolved'))`,
     )
     .pluck();
 
   return {
-    /** The source's ids of the records of which some version was delivered. */
+    /**
+     * The source's ids of the records that were delivered, and of which no newer version is still to be decided, or
+     * was settled by hand. For small stores: it compares each with all.
+     */
     deliveredIds(flow: string): string[] {
       return delivered.all(flow).map(shownId);
     },
@@ -114,12 +146,16 @@ export function questions(database: Database.Database) {
     quarantined(flow: string, code: string, cause: string): QuarantinedRow[] {
       return ofCause.all(flow, code, cause).map(withId);
     },
+    /** What people call the document that is still to be delivered and that its source knows by this id. */
+    numberOf(id: string): string | null {
+      return numbered.get(storedId(id)) ?? null;
+    },
     /** Every delivery of a record with this number or this id. */
     deliveries(text: string): DeliveryRow[] {
       return ofNumber.all(text, text, storedId(text)).map(withId);
     },
     audit(delivery: number, request: number | null): AuditRow[] {
-      return auditOf.all(request, delivery);
+      return auditOf.all({ delivery, request });
     },
     /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
     givenUp(number: string): AuditRow[] {

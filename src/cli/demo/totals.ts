@@ -6,6 +6,8 @@ import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
 import { readDelivered } from "../../../connectors/files/delivered.ts";
 import type { DocumentName } from "../../../connectors/files/documents.ts";
+import type { SourceConfig } from "../../../connectors/files/config.ts";
+import { everyExport } from "../../../connectors/files/exported.ts";
 import { files } from "../../../connectors/files/index.ts";
 import { rackPrices } from "../../../mappings/tryton-export/rack-prices.ts";
 import type { References } from "../../core/contract.ts";
@@ -13,7 +15,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import type { Tables } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
-import { exportsFolder, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export interface Totals {
   readonly documents: number;
@@ -38,8 +40,8 @@ export async function compareSides(
   world: World,
   folder: string,
 ): Promise<Comparison[]> {
-  const prices = await pricesOfErp(store);
-  const erp = { ...(await importedByErp(folder)), ...(await exportedByErp(store, prices)) };
+  const prices = await pricesOfErp(store, folder);
+  const erp = { ...(await importedByErp(folder)), ...(await exportedByErp(store, folder, prices)) };
   const platform = await platformSide(store, world, pairsOf(prices, tables));
   return Object.entries(platform).map(([flow, one]) => {
     const other = erp[flow] ?? counted([]);
@@ -85,6 +87,11 @@ async function platformSide(
     ({ companyId, invoiceNumber }) =>
       companyId === world.companyId && numbers.has(textOf(invoiceNumber)),
   );
+  const settled = ids("paid-invoices");
+  const paid = invoices.filter(
+    ({ companyId, invoiceNumber, status }) =>
+      companyId === world.companyId && status === "PAID" && settled.has(textOf(invoiceNumber)),
+  );
   return {
     orders: {
       ...counted(among(orders, "orders")),
@@ -100,6 +107,7 @@ async function platformSide(
     suppliers: partyCodes("suppliers"),
     "rack-prices": priceTotals(prices, world.companyId, pairs),
     invoices: invoiceTotals(ours),
+    "paid-invoices": { ...invoiceTotals(paid), gallons: null },
   };
 }
 
@@ -198,20 +206,26 @@ async function importedByErp(folder: string): Promise<Record<string, Totals>> {
 
 async function exportedByErp(
   store: Store,
+  folder: string,
   prices: readonly Members[],
 ): Promise<Record<string, Totals>> {
-  const invoices = await delivered(store, "invoices", "customer-invoices", {
-    heads: "customer-invoices.csv",
-    lines: "customer-invoice-lines.csv",
-    taxes: "customer-invoice-taxes.csv",
+  const delivered = (flow: string, layout: string, pick: unknown): Promise<Members[]> =>
+    deliveredOf(store, folder, flow, { layout: `tryton-export/${layout}`, pick });
+  const invoices = await delivered("invoices", "customer-invoices", {
+    heads: "customer-invoices*.csv",
+    lines: "customer-invoice-lines*.csv",
+    taxes: "customer-invoice-taxes*.csv",
+  });
+  const paid = await delivered("paid-invoices", "customer-invoices", {
+    heads: "paid-invoices*.csv",
   });
   const inGallons = ({ unit }: Members): boolean => unit === "gal";
   return {
-    customers: counted(await delivered(store, "customers", "customers", "customers.csv")),
-    suppliers: counted(await delivered(store, "suppliers", "suppliers", "suppliers.csv")),
+    customers: counted(await delivered("customers", "customers", "customers*.csv")),
+    suppliers: counted(await delivered("suppliers", "suppliers", "suppliers*.csv")),
     "rack-prices": {
       documents: prices.length,
-      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(textOf(formula)))),
+      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(textOf(formula).trim()))),
       gallons: null,
     },
     invoices: {
@@ -219,45 +233,41 @@ async function exportedByErp(
       amount: sum(invoices, "total"),
       gallons: sum(invoices.flatMap(rows("lines")).filter(inGallons), "quantity"),
     },
+    "paid-invoices": { documents: paid.length, amount: sum(paid, "total"), gallons: null },
   };
 }
 
-const pricesOfErp = (store: Store): Promise<Members[]> =>
-  delivered(store, "rack-prices", "price-lists", "price-lists.csv");
-
-/** The records of an export that the store says were delivered. */
-async function delivered(
-  store: Store,
-  flow: string,
-  layout: string,
-  pick: unknown,
-): Promise<Members[]> {
-  const ids = new Set(store.questions.deliveredIds(flow));
-  const all = await exported(`tryton-export/${layout}`, pick);
-  return all.filter(([id]) => ids.has(id)).map(([, record]) => record);
-}
-
-/** The records of an export as it was dropped, read anew; nothing is moved. */
-async function exported(layout: string, pick: unknown): Promise<[string, Members][]> {
-  const settings = files.config.parse({
-    folder: exportsFolder,
-    settleMs: 0,
-    sources: { it: { layout, pick } },
+const pricesOfErp = (store: Store, folder: string): Promise<Members[]> =>
+  deliveredOf(store, folder, "rack-prices", {
+    layout: "tryton-export/price-lists",
+    pick: "price-lists*.csv",
   });
-  const endpoint = files.open(settings, {
-    folder: exportsFolder,
+
+/** What the ERP has exported last of each record that the store says was delivered. */
+async function deliveredOf(
+  store: Store,
+  folder: string,
+  flow: string,
+  source: { readonly layout: string; readonly pick: unknown },
+): Promise<Members[]> {
+  const settings = files.config.parse({
+    folder: "erp",
+    settleMs: 0,
+    sources: { it: { ...source, folder: "export" } },
+  });
+  const exports = await everyExport(settings.sources["it"] as SourceConfig, settings, {
+    folder,
     now: () => new Date(),
     pause: async () => {},
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},
   });
-  const reading = { signal: new AbortController().signal, known: () => null, stored: () => false };
-  const pages = endpoint.sources["it"]?.read(null, reading);
-  // Only the first page is asked for: files are moved when the one after it is.
-  for await (const page of pages ?? [])
-    return page.changes
-      .filter(({ fault }) => fault === undefined)
-      .map(({ id, text }) => [id, parseExact(text) as Members]);
-  return [];
+  const newest = new Map(exports.flat().map((change) => [change.id, change]));
+  return store.questions.deliveredIds(flow).flatMap((id) => {
+    const change = newest.get(id);
+    return change === undefined || change.fault !== undefined
+      ? []
+      : [parseExact(change.text) as Members];
+  });
 }

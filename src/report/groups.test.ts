@@ -1,0 +1,158 @@
+/** What the quarantine shows to people, over a real store. */
+import { z } from "zod";
+import { expect, test } from "vitest";
+import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { type Change, defineMapping } from "../core/contract.ts";
+import { Refused } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import { runFlow } from "../engine/run.ts";
+import { OfficeError } from "./office.ts";
+import { storeOffice } from "./store-office.ts";
+
+const signal = new AbortController().signal;
+const Shown = Bill.extend({ fault: z.custom<Fault>().optional(), bill: z.string().optional() });
+
+/** Refuses what its record says, and waits for the bill that it names. */
+const mapping = defineMapping<z.infer<typeof Shown>, z.infer<typeof Bill>>({
+  ...billMapping,
+  input: Shown,
+  map(one, references) {
+    if (one.fault !== undefined) throw new Refused(one.fault);
+    if (one.bill !== undefined) references.counterpart("bill", one.bill);
+    return billMapping.map(one, references) as z.infer<typeof Bill>;
+  },
+  about: ({ payer, amount }) => ({ party: payer ?? null, amount }),
+});
+
+async function site(...changes: Change[]) {
+  const made = engineOn(tempFolder());
+  const { engine, flow, clock } = made;
+  const source = pagesOf([{ changes, position: 1 }]);
+  const bills = flow({ mapping, sink: receiver(), source });
+  await runFlow(engine, bills, signal);
+  const flows = [bills];
+  const open = () =>
+    storeOffice({ engine, flows, daemon: null, version: "1", startedAt: new Date(0) });
+  return { ...made, bills, flows, clock, office: open() };
+}
+
+const faulty = (at: number, code: string, message: string, field?: string): Change =>
+  bill(`INV-${at}`, "12.50", {
+    payer: "000113",
+    fault: { code, message, next: "Do this.", ...(field === undefined ? {} : { field }) },
+  });
+
+async function refusal(asked: Promise<unknown>): Promise<string> {
+  const error = await asked.catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(OfficeError);
+  return `${(error as OfficeError).message} ${(error as OfficeError).next}`;
+}
+
+const uuid = (at: number): string => `2cf3f8b1-0000-4000-8000-${String(at).padStart(12, "0")}`;
+
+test("fifty payments that wait for bills that have not come are one group, with their own numbers", async () => {
+  const { office } = await site(
+    ...Array.from({ length: 50 }, (_, at) => bill(`PAY-${at}`, "1", { bill: uuid(at) })),
+  );
+  const groups = await office.quarantine();
+  expect(groups).toMatchObject([
+    { code: "waits-for", count: 50, cause: "waits for 50 bills that are not delivered yet" },
+  ]);
+  const { deliveries } = await office.quarantineShow(groups[0]?.id ?? "");
+  expect(deliveries.map(({ number }) => number)).toEqual(
+    Array.from({ length: 50 }, (_, at) => `PAY-${at}`),
+  );
+});
+
+test("what is waited for has its number, not its id, where its own record is known", async () => {
+  const { engine, flow, flows, office } = await site(bill("PAY-1", "1", { bill: uuid(1) }));
+  const awaited = flow({
+    name: "awaited",
+    side: "platform",
+    mapping: { ...mapping, kind: "bill" },
+    sink: receiver({ operation: "file.bill" }),
+    source: pagesOf([
+      { changes: [{ ...faulty(7, "credit-note", "no"), id: uuid(1) }], position: 1 },
+    ]),
+  });
+  await runFlow(engine, awaited, signal);
+  flows.push(awaited);
+  const group = (await office.quarantine()).find(({ code }) => code === "waits-for");
+  expect(group?.cause).toBe("waits for bill INV-7");
+  expect(JSON.stringify(group)).not.toContain(uuid(1));
+  const shown = await office.quarantineShow(group?.id ?? "");
+  expect(shown.deliveries).toMatchObject([{ number: "PAY-1", awaits: "INV-7" }]);
+});
+
+test("causes that differ in a value only are one group, each delivery with its own; another next step is another group", async () => {
+  const { office } = await site(
+    faulty(1, "credit-note", "this is a credit note over -1.00; the platform takes none", "Total"),
+    faulty(2, "credit-note", "this is a credit note over -2.00; the platform takes none", "Total"),
+    faulty(3, "too-long", "Reference has 65 characters", "Reference"),
+    faulty(4, "too-long", "Comment has 2001 characters", "Comment"),
+    faulty(5, "not-mapped", "not mapped: product A"),
+    faulty(6, "not-mapped", "not mapped: product B"),
+  );
+  const groups = await office.quarantine();
+  expect(groups.map(({ count, cause }) => `${count} ${cause}`)).toEqual([
+    "2 this is a credit note; the platform takes none",
+    "1 Comment has 2001 characters",
+    "1 Reference has 65 characters",
+    "1 not mapped: product A",
+    "1 not mapped: product B",
+  ]);
+  const { deliveries } = await office.quarantineShow(groups[0]?.id ?? "");
+  expect(deliveries.map(({ cause }) => cause)).toEqual([
+    "this is a credit note over -1.00; the platform takes none",
+    "this is a credit note over -2.00; the platform takes none",
+  ]);
+});
+
+test("a delivery in quarantine has number, party, amount with currency, age, and file and line", async () => {
+  const { office, clock } = await site(faulty(1, "credit-note", "no", "Total"));
+  clock.advance(3 * 86_400_000);
+  const [group] = await office.quarantine();
+  expect(group).toMatchObject({ ageMs: 3 * 86_400_000 });
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  expect(deliveries).toMatchObject([
+    {
+      number: "INV-1",
+      party: "000113",
+      amount: "12.50",
+      currency: "USD",
+      ageMs: 3 * 86_400_000,
+      origin: "bills.csv line INV-1",
+    },
+  ]);
+});
+
+test("no retry is offered for a credit note; tried all the same it is refused with what helps, and nothing changes", async () => {
+  const { office } = await site(
+    faulty(1, "credit-note", "no credit notes", "Total"),
+    faulty(2, "not-mapped", "not mapped: product A"),
+  );
+  const [first, second] = await office.quarantine();
+  const groups = { [first?.code ?? ""]: first, [second?.code ?? ""]: second };
+  const credit = groups["credit-note"];
+  expect(credit?.helps).toEqual(["resolve"]);
+  expect(groups["not-mapped"]?.helps).toEqual(["retry", "resolve"]);
+  const { deliveries } = await office.quarantineShow(credit?.id ?? "");
+  for (const selector of [credit?.id ?? "", deliveries[0]?.delivery ?? ""])
+    expect(await refusal(office.retry(selector))).toMatch(
+      /does not help INV-1, and nothing was done: no credit notes\. Do this\. .*--anyway/,
+    );
+  expect((await office.trace("INV-1")).steps.map(({ event }) => event)).not.toContain("retried");
+  // Of all, those that it can help.
+  expect(await office.retry("all")).toEqual({ retried: 1, left: 1 });
+  expect(await office.retry(credit?.id ?? "", true)).toEqual({ retried: 1, left: 0 });
+});
+
+test("what waits for a document goes out when that is delivered", async () => {
+  const { engine, store, flow } = await site(bill("PAY-1", "1", { bill: "BILL-1" }));
+  const sink = receiver({ operation: "file.bill" });
+  const source = pagesOf([{ changes: [bill("BILL-1", "1")], position: 1 }]);
+  const awaited = flow({ name: "awaited", mapping: { ...mapping, kind: "bill" }, sink, source });
+  await runFlow(engine, awaited, signal);
+  expect(store.questions.quarantine()).toEqual([]);
+});
