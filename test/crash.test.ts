@@ -54,6 +54,7 @@ describe.concurrent(`${SITES * KILLS} kills, seed ${SEED}`, () => {
         customers: 1,
         "rack-prices": 6,
         invoices: 10,
+        "paid-invoices": 5,
       });
     },
   );

@@ -1,7 +1,7 @@
 /**
  * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml. Exit 0
- * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play` both sides are told
- * to change something first.
+ * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play`
+ * both sides are told to change something first.
  */
 import { join, relative } from "node:path";
 import { calendarOf } from "../core/calendar.ts";
@@ -54,10 +54,9 @@ export async function runDemo({ once, play: plays, json }: DemoOptions): Promise
         let outcome = await untilInStep(composed, world, screen, startedMs, signal);
         if (outcome === null) return null;
         tell(screen, outcome, shownFolder);
-        if (plays && outcome !== null) {
+        if (plays) {
           if (!(await played(composed, world, screen, signal))) return null;
-          outcome = await untilInStep(composed, world, screen, startedMs, signal);
-          if (outcome === null) return null;
+          outcome = { ...(await measured(composed, world, startedMs)), changed: true };
           tell(screen, outcome, shownFolder);
         }
         if (once) stop();
@@ -114,18 +113,27 @@ async function untilInStep(
   startedMs: number,
   signal: AbortSignal,
 ): Promise<Outcome | null> {
-  const { office, engine } = composed;
-  const before = await office.status();
+  const before = await composed.office.status();
   const writesBefore = await world.writes();
   if (!(await settle(composed, world, screen, signal))) return null;
   const writes = await world.writes();
-  const status = await office.status();
-  const seconds = (performance.now() - startedMs) / 1_000;
+  const now = await measured(composed, world, startedMs);
   const changed =
     writes !== writesBefore ||
-    status.flows.some(({ received }, at) => received !== before.flows[at]?.received);
-  const sides = await compareSides(engine.store, engine.tables, world, FOLDER);
-  return { status, sides, changed, seconds };
+    now.status.flows.some(({ received }, at) => received !== before.flows[at]?.received);
+  return { ...now, changed };
+}
+
+async function measured(
+  { office, engine }: Composed,
+  world: World,
+  startedMs: number,
+): Promise<Omit<Outcome, "changed">> {
+  return {
+    status: await office.status(),
+    seconds: (performance.now() - startedMs) / 1_000,
+    sides: await compareSides(engine.store, engine.tables, world, FOLDER),
+  };
 }
 
 /** All flows look until a look has written nothing more to the platform. False when it was stopped before. */
@@ -160,7 +168,8 @@ function played(
     office,
     folder: FOLDER,
     today: engine.dayOf(new Date(engine.clock.now().wallMs).toISOString()),
-    settle: () => settle(composed, world, screen, signal),
+    // Each step says its own line.
+    settle: () => settle(composed, world, { ...screen, progress: () => {} }, signal),
     say: screen.say,
   });
 }

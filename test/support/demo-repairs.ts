@@ -1,63 +1,51 @@
-/** What a user of the demo does in the ERP about everything that the demo's own quarantine asks for. */
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
+/** What a user does in the demo's ERP about everything that the demo's own quarantine asks to have corrected. */
+import { exportAgain, exported, type Row } from "../../src/cli/demo/erp.ts";
 
-type Row = Record<string, string>;
-
-/** Exports the corrected lists anew: the whole list, as an ERP does. `folder`: of the demo's ERP. */
+/** Exports the corrected lists again. `folder`: of the demo. */
 export function repairEverything(folder: string): void {
-  exportAgain(folder, "customers", (rows) => {
-    expectOne(rows, ({ Code }) => Code === "000113")["E-Mail"] = "office@00ranch.example";
-  });
-  exportAgain(folder, "price-lists", (rows) => {
-    let list = "";
-    for (const row of rows) {
-      list = row["Name"] || list;
-      const formula = row["Lines/Formula"] ?? "";
-      if (/[a-z]/.test(formula) || formula === "0" || formula.startsWith("-"))
-        row["Lines/Formula"] = "2.5";
-      if (row["Lines/Quantity"] === "5000") row["Lines/Quantity"] = "";
-      if (row["Lines/Category"] === "Fuel")
-        Object.assign(row, { "Lines/Category": "", "Lines/Product/Code": "PROP-HD5" });
-    }
-  });
-  exportAgain(folder, "customer-invoices", (rows) => {
-    expectOne(rows, ({ Number }) => Number === "INV-2026-00041")["Reference"] = "PO 4500123456";
-  });
-  exportAgain(folder, "customer-invoice-taxes", () => {});
-  exportAgain(folder, "customer-invoice-lines", (rows) => {
-    for (const row of rows) row["Description"] = (row["Description"] ?? "").slice(0, 200);
-    takeTogether(rows, "INV-2026-00038", (lines) => lines.slice(-2));
-    takeTogether(rows, "INV-2026-00023", (lines) => [
-      lines.find((line) => !line["Amount"]?.startsWith("-")) ?? {},
-      lines.find((line) => line["Amount"]?.startsWith("-")) ?? {},
-    ]);
+  correct(folder, "customers", (rows) =>
+    rows.map((row) =>
+      row["Code"] === "000113" ? { ...row, "E-Mail": "office@00ranch.example" } : row,
+    ),
+  );
+  // Formulas, 0 and a negative become prices; a line for a category and one for a quantity are removed.
+  correct(folder, "price-lists", (rows) =>
+    rows
+      .filter((row) => row["Lines/Category"] === "" && row["Lines/Quantity"] !== "5000")
+      .map((row) =>
+        /[a-z]|^0$|^-/.test(row["Lines/Formula"] ?? "") ? { ...row, "Lines/Formula": "2.5" } : row,
+      ),
+  );
+  correct(folder, "customer-invoices", (rows) =>
+    rows.map((row) =>
+      row["Number"] === "INV-2026-00041" ? { ...row, Reference: "PO 4500123456" } : row,
+    ),
+  );
+  correct(folder, "customer-invoice-taxes", (rows) => rows);
+  correct(folder, "customer-invoice-lines", (rows) => {
+    const short = rows.map((row) => ({
+      ...row,
+      Description: (row["Description"] ?? "").slice(0, 200),
+    }));
+    return billedTogether(
+      billedTogether(short, "INV-2026-00038", () => true),
+      "INV-2026-00023",
+      isNegative,
+    );
   });
 }
 
-function exportAgain(folder: string, name: string, repair: (rows: Row[]) => void): void {
-  const archive = join(folder, "export", "archive");
-  const file = readdirSync(archive).find((one) => one.replace(/\.[0-9a-f]{8}\.csv$/, "") === name);
-  const rows: Row[] = parse(readFileSync(join(archive, file ?? name), "utf8"), { columns: true });
-  repair(rows);
-  const path = join(folder, "export", `${name}.csv`);
-  writeFileSync(`${path}.tmp`, stringify(rows, { header: true }));
-  renameSync(`${path}.tmp`, path);
-}
+const isNegative = (row: Row): boolean => (row["Amount"] ?? "").startsWith("-");
 
-function expectOne(rows: readonly Row[], is: (row: Row) => boolean): Row {
-  const found = rows.find(is);
-  if (found === undefined) throw new Error("the demo's export has no such row");
-  return found;
-}
+const correct = (folder: string, list: string, change: (rows: readonly Row[]) => Row[]): void =>
+  exportAgain(folder, list, change(exported(folder, list)));
 
-/** Bills two lines as one, with the sum of both amounts. */
-function takeTogether(rows: Row[], invoice: string, choose: (lines: Row[]) => Row[]): void {
+/** The last line of the invoice that is so is billed with the first one that is not, or with the first one. */
+function billedTogether(rows: readonly Row[], invoice: string, is: (row: Row) => boolean): Row[] {
   const lines = rows.filter((row) => row["Invoice/Number"] === invoice && row["Type"] === "line");
-  const [kept, gone] = choose(lines) as [Row, Row];
+  const gone = lines.findLast(is) as Row;
+  const kept = lines.find((line) => line !== gone && !isNegative(line)) as Row;
   const cents = (row: Row): number => Math.round(Number(row["Amount"]) * 100);
-  kept["Amount"] = ((cents(kept) + cents(gone)) / 100).toFixed(2);
-  rows.splice(rows.indexOf(gone), 1);
+  const both = { ...kept, Amount: ((cents(kept) + cents(gone)) / 100).toFixed(2) };
+  return rows.filter((row) => row !== gone).map((row) => (row === kept ? both : row));
 }

@@ -23,7 +23,7 @@ export interface Site {
   /** Where the ERP imports, exports, and the store is. */
   readonly demo: string;
   readonly apiKey: string;
-  readonly world: World;
+  readonly world: Omit<World, "add" | "change">;
   readonly control: ReturnType<typeof controlOf>;
   /** Starts a command on this site's configuration. */
   start(...args: string[]): Running;

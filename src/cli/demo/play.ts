@@ -177,9 +177,10 @@ async function platformCorrectsOrder(playing: Playing): Promise<Step> {
   const was = (line?.["quantity"] ?? line?.["gallons"]) as Decimal;
   const quantity = was.plus(Decimal.of("100"));
   const number = textOf(order["loadingNumber"]) || textOf(order["id"]);
+  const unit = textOf(line?.["unitCode"] ?? line?.["unit"]);
   const corrected = { ...line, quantity, gallons: quantity };
   return arriving(playing, "orders", {
-    told: `Order ${number} is corrected on the platform: ${quantity.plain()} instead of ${was.plain()}.`,
+    told: `Order ${number} is corrected on the platform: ${quantity.plain()} ${unit} instead of ${was.plain()}.`,
     number,
     act: () => world.change("orders", textOf(order["id"]), { lines: [corrected, ...others] }),
   });

@@ -15,7 +15,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import type { Tables } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
-import type { World } from "./world.ts";
+import type { World as Whole } from "./world.ts";
 
 export interface Totals {
   readonly documents: number;
@@ -32,6 +32,7 @@ export interface Comparison {
   readonly equal: boolean;
 }
 
+type World = Pick<Whole, "companyId" | "records">;
 type Members = Readonly<Record<string, Json>>;
 
 export async function compareSides(
