@@ -18,6 +18,7 @@ import { monthReport } from "../report/month.ts";
 import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
+import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
@@ -30,6 +31,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   stopped: "warn",
   "clock jumped": "warn",
   "source unavailable": "warn",
+  "not read": "warn",
 };
 
 export interface Composed {
@@ -45,7 +47,7 @@ export interface Composed {
 export async function composeDaemon(
   config: Config,
   log: Logger,
-  progress?: (flow: string) => void,
+  progress?: Engine["progress"],
 ): Promise<Composed> {
   const { hurry, close, ...held } = await open(config, (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
@@ -185,6 +187,7 @@ function openEndpoints(
     dayOf,
     ignore: config.ignore,
     remembered: (operation: string) => store.remembered.of(operation),
+    scratch: (bytes: number) => openScratch(config.state, bytes),
     note: (message: string, details = {}) => note(message, details),
   };
   const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);

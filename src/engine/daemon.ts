@@ -264,13 +264,14 @@ const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
   waitMs: null,
 };
 
-/** Every walk went through, and nothing is pending or under way. What waits for a person does not count. */
+/** Every walk went through, nothing lies unread, and nothing is pending or under way. Quarantine does not count. */
 export function inStep(engine: Engine, flows: readonly Flow[]): boolean {
   const rows = flows.map(({ name }) => engine.store.flows.find(name));
   const walked = rows.every(
     (row) => row !== null && row.last_run_ms !== null && row.last_error === null,
   );
-  return walked && unsettled(engine, flows) === 0;
+  const isRead = flows.every(({ flow }) => engine.store.obstacles.of(flow).length === 0);
+  return walked && isRead && unsettled(engine, flows) === 0;
 }
 
 /** Documents that are still to be settled by machine. */

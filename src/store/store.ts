@@ -13,6 +13,7 @@ import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
+import { obstacles } from "./obstacles.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
@@ -112,6 +113,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     unfinished: unfinished(database),
     waits: waits(database),
     links: links(database),
+    obstacles: obstacles(database),
     journal: journal(database),
     questions: questions(database),
     sweeps: sweeps(database),
