@@ -53,9 +53,11 @@ export const FilesConfig = z.strictObject({
   maxBytes: z
     .int()
     .min(1)
-    .max(100_000_000)
-    .default(10_000_000)
-    .describe("Larger files are left where they are, and said so."),
+    .max(10_000_000_000)
+    .default(500_000_000)
+    .describe(
+      "Larger files are taken for a mistake: they stay, hold back newer ones, and are told.",
+    ),
 });
 
 export type FilesConfig = z.infer<typeof FilesConfig>;

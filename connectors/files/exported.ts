@@ -10,8 +10,10 @@ import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
 import type { Layout } from "./layouts/table.ts";
 import { findSets, list, type FileSet } from "./pickup.ts";
-import { PartFault } from "./records.ts";
-import { extractFrom, layoutOf, placeOf, takeSet } from "./source.ts";
+import { changesOf, PartFault } from "./records.ts";
+import { Blocked } from "./rights.ts";
+import { openSet, readSet } from "./sets.ts";
+import { layoutOf, placeOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -48,7 +50,7 @@ export async function newestExport(
     ...(await newestSets(place.folder, place.patterns)),
   ];
   for (const { folder, set } of sets) {
-    const changes = await changesIn(folder, set, layout, config);
+    const changes = await changesIn(folder, set, layout, config, surroundings);
     if (changes === null) continue;
     const holdings = changes.map((change) => holdingOf(layout.name, change));
     return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
@@ -58,7 +60,7 @@ export async function newestExport(
   });
 }
 
-/** Every export of a source that still lies there, read and unread, the oldest first. */
+/** Every export of a source that still lies there, read and unread, the oldest first. @throws SourceUnavailable as `changesIn` */
 export async function everyExport(
   config: SourceConfig,
   files: FilesConfig,
@@ -69,26 +71,45 @@ export async function everyExport(
     ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
     ...(await newestSets(place.folder, place.patterns)),
   ].toSorted((one, other) => ageOf(one.set) - ageOf(other.set));
-  const exports = await Promise.all(
-    sets.map(({ folder, set }) => changesIn(folder, set, layoutOf(config), config)),
-  );
-  return exports.filter((changes) => changes !== null);
+  const exports: (readonly Change[])[] = [];
+  for (const { folder, set } of sets) {
+    const changes = await changesIn(folder, set, layoutOf(config), config, surroundings);
+    if (changes !== null) exports.push(changes);
+  }
+  return exports;
 }
 
-/** Null: it is gone, cut short, or not what the layout says; the source tells a person of it. */
+/**
+ * Null: it is gone, cut short, or not what the layout says; the source tells a person of it.
+ * @throws SourceUnavailable when it may not be read, or there is no room for it
+ */
 async function changesIn(
   folder: string,
   set: FileSet,
   layout: Layout,
   config: SourceConfig,
+  surroundings: Surroundings,
 ): Promise<readonly Change[] | null> {
-  const taken = await takeSet(folder, set);
-  if (taken === null) return null;
   try {
-    const { changes, cut } = extractFrom(layout, config, taken).extract;
-    return cut === null ? changes : null;
+    const opened = await openSet(folder, set, config.encoding);
+    if (opened === null) return null;
+    try {
+      const { signal } = new AbortController();
+      const read = await readSet({ layout, config, surroundings }, opened, { signal });
+      if (read === null) return null;
+      const { scratch, extract } = read;
+      try {
+        return extract.cut === null ? changesOf(scratch, 0, scratch.count()) : null;
+      } finally {
+        scratch.close();
+      }
+    } finally {
+      await opened.close();
+    }
   } catch (error) {
     if (error instanceof PartFault) return null;
+    if (error instanceof Blocked)
+      throw new SourceUnavailable(error.message, { next: error.next, cause: error });
     throw error;
   }
 }

@@ -3,9 +3,11 @@
  * with harmless names are touched, a link is never followed, and no file is ever overwritten.
  */
 import { constants } from "node:fs";
-import { access, lstat, mkdir, open, readdir, rename, writeFile } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
-import { unavailable } from "./trouble.ts";
+import { Blocked, isRightMissing, missingRight, missingToMove } from "./rights.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import { troubleOf, unavailable } from "./trouble.ts";
 
 /** A file name, or one with a single `*` for any text. */
 export type Pattern = string;
@@ -40,13 +42,17 @@ function match(pattern: Pattern, name: string): string | null {
   return name.slice(prefix.length, name.length - suffix.length);
 }
 
-/** @throws SourceUnavailable when the folder cannot be listed. */
+/** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export async function list(folder: string): Promise<Found[]> {
-  const names = await readdir(folder).catch((cause: unknown) => {
-    throw unavailable(cause, `the folder ${folder} cannot be listed`);
-  });
+  const cannot = async (cause: unknown): Promise<never> => {
+    const missing = await missingRight([{ path: folder, rights: ["r", "x"] }]);
+    throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
+  };
+  const names = await readdir(folder).catch(cannot);
   const found = names.map(async (name): Promise<Found[]> => {
-    const stat = await lstat(join(folder, name)).catch(() => null);
+    const stat = await lstat(join(folder, name)).catch((cause: unknown) =>
+      codeOf(cause) === "ENOENT" ? null : cannot(cause),
+    );
     if (stat === null || stat.isDirectory()) return [];
     return [{ name, size: stat.size, mtimeMs: stat.mtimeMs, regular: stat.isFile() }];
   });
@@ -85,39 +91,54 @@ export function isAtRest(file: Found, before: readonly Found[]): boolean {
   );
 }
 
-/** The bytes of a file; null when it is gone or no longer what was listed. */
-export async function take(folder: string, file: Found): Promise<Buffer | null> {
+/**
+ * A file to read from; null when it is gone or no longer what was listed.
+ * @throws Blocked when a right is missing, SourceUnavailable when it cannot be read for another reason
+ */
+export async function openFound(folder: string, file: Found): Promise<FileHandle | null> {
   const path = join(folder, file.name);
-  const handle = await open(path, constants.O_RDONLY | noFollow).catch((cause: unknown) => {
+  const handle = await open(path, constants.O_RDONLY | noFollow).catch(async (cause: unknown) => {
     if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ELOOP") return null;
-    throw unavailable(cause, `the file ${path} cannot be read`);
+    throw await refusal(cause, `the file ${path} cannot be read`, () =>
+      missingRight([{ path, rights: ["r"] }]),
+    );
   });
   if (handle === null) return null;
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile() || stat.size !== file.size) return null;
-    const bytes = await handle.readFile();
-    return bytes.length === file.size ? bytes : null;
-  } finally {
-    await handle.close();
-  }
+  const stat = await handle.stat();
+  if (stat.isFile() && stat.size === file.size && stat.mtimeMs === file.mtimeMs) return handle;
+  await handle.close();
+  return null;
+}
+
+async function refusal(
+  cause: unknown,
+  what: string,
+  missing: () => Promise<string | null>,
+): Promise<Error> {
+  const { code, detail, next } = troubleOf(cause);
+  if (!isRightMissing(code)) return unavailable(cause, what);
+  return new Blocked(`${what} (${detail})`, (await missing()) ?? next, cause);
 }
 
 /** Windows has no such flag: there, `lstat` in the listing is the guard. */
 const noFollow = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
 /**
- * Renames a file into `target` as `<stem>.<hash>.<ext>`, numbered when that name is taken, and returns the name.
- * @throws SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
+ * Renames a file into `target` as `<stem>.<hash>.<ext>`, numbered when that name is taken, and returns the name. What
+ * has come in its place since it was listed stays where it is: it was not read.
+ * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
 export async function moveAway(
   folder: string,
-  name: string,
+  file: Found,
   target: string,
   hash: string,
 ): Promise<string> {
+  const { name } = file;
   const { name: stem, ext } = parse(name);
   try {
+    const now = await lstat(join(folder, name));
+    if (now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
     await mkdir(target, { recursive: true });
     for (let copy = 1; ; copy++) {
       const to = `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
@@ -127,7 +148,9 @@ export async function moveAway(
     }
   } catch (cause) {
     if (codeOf(cause) === "ENOENT") return name;
-    throw unavailable(cause, `the file ${name} cannot be moved to ${target}`);
+    throw await refusal(cause, `the file ${name} was read and cannot be moved to ${target}`, () =>
+      missingToMove(folder, name, [target]),
+    );
   }
 }
 
@@ -155,8 +178,11 @@ function quoted(value: string): string {
 
 /** @throws SourceUnavailable unless files can be read from and renamed in the folder. */
 export async function checkFolder(folder: string): Promise<void> {
-  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch((cause: unknown) => {
-    throw unavailable(cause, `the folder ${folder} cannot be used`);
+  await list(folder);
+  const missing = await missingRight([{ path: folder, rights: ["w"] }]);
+  if (missing === null) return;
+  throw new SourceUnavailable(`no file can be moved out of the folder ${folder}`, {
+    next: missing,
   });
 }
 

@@ -1,18 +1,27 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { decode, FileFault, readSheet, sniffDelimiter } from "./csv.ts";
+import { memoryScratch } from "../../src/core/scratch.ts";
+import { FileFault, Sheet } from "./csv.ts";
 import { supplierInvoices } from "./layouts/invoices.ts";
 import { customers } from "./layouts/parties.ts";
 import { priceLists } from "./layouts/price-lists.ts";
 import type { Layout } from "./layouts/table.ts";
-import { HEADS, PartFault, readRecords } from "./records.ts";
+import { changesOf, HEADS, PartFault, readRecords } from "./records.ts";
 
 const LINE_FEED = 0x0a;
 
-function read(layout: Layout, bytes: Buffer) {
-  const { text } = decode(bytes, "auto");
-  const sheet = readSheet(text, sniffDelimiter(text));
-  const { changes, cut } = readRecords(layout, new Map([[HEADS, { file: "it.csv", sheet }]]), {});
+/** In pieces of `size` characters. */
+async function* piecesOf(bytes: Buffer, size: number): AsyncGenerator<string> {
+  const text = new TextDecoder().decode(bytes, { stream: true });
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+async function read(layout: Layout, bytes: Buffer, size = 1e6) {
+  const sheet = await Sheet.open(piecesOf(bytes, size), ",");
+  const scratch = memoryScratch();
+  const parts = new Map([[HEADS, { file: "it.csv", sheet }]]);
+  const { cut } = await readRecords(layout, parts, {}, scratch);
+  const changes = changesOf(scratch, 0, scratch.count());
   return { cut, records: changes.map(({ id, text, fault }) => (fault ? `fault of ${id}` : text)) };
 }
 
@@ -27,13 +36,13 @@ test.each([
   ["customers.csv", customers],
   ["price-lists.csv", priceLists],
   ["supplier-invoices.csv", supplierInvoices],
-] as const)("%s cut at any byte gives whole records and says so", (name, layout) => {
+] as const)("%s cut at any byte gives whole records and says so", async (name, layout) => {
   const bytes = begin(name, 2600);
-  const whole = read(layout, begin(name, 1e6)).records;
+  const whole = (await read(layout, begin(name, 1e6))).records;
   for (let end = 1; end < bytes.length; end++) {
     if (bytes[end - 1] === LINE_FEED) continue;
     try {
-      const { cut, records } = read(layout, bytes.subarray(0, end));
+      const { cut, records } = await read(layout, bytes.subarray(0, end));
       expect(records).toEqual(whole.slice(0, records.length));
       expect(cut).not.toBeNull();
     } catch (error) {

@@ -1,16 +1,17 @@
 /** The files of one export into changes: typed records, each with the line a person finds it in. */
 import type { Change } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { stringifyExact } from "../../src/core/json.ts";
-import { FileFault, type Cut, type Sheet } from "./csv.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import type { Scratch } from "../../src/core/scratch.ts";
+import { FileFault, type Cut, type Row, type Sheet } from "./csv.ts";
 import type { Column, Layout } from "./layouts/table.ts";
 import {
-  groupRows,
+  isCutInRecord,
   openTable,
   raggedness,
   readEntry,
+  rowsOf,
   type Entry,
-  type Group,
   type Problem,
   type Table,
   type TableOptions,
@@ -25,8 +26,8 @@ export interface Part {
   readonly sheet: Sheet;
 }
 
+/** What is said of an export besides its changes. */
 export interface Extract {
-  readonly changes: readonly Change[];
   readonly notices: readonly string[];
   /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
   readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
@@ -36,7 +37,7 @@ interface Draft {
   readonly values: Readonly<Record<string, unknown>>;
   readonly line: number;
   readonly problems: readonly Problem[];
-  /** The cells of all its rows as they stand: what is kept of a record that cannot be read. */
+  /** The cells of its rows as they stand: what is kept of a record that cannot be read. */
   readonly raw: readonly (readonly string[])[];
 }
 
@@ -53,42 +54,59 @@ export class PartFault extends Error {
   }
 }
 
-/** @throws PartFault when one of the files is not what the layout says. */
-export function readRecords(
+/**
+ * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
+ * any may be delivered, is known at the end of the files only.
+ * @throws PartFault when one of the files is not what the layout says
+ */
+export async function readRecords(
   layout: Layout,
   parts: ReadonlyMap<string, Part>,
   options: TableOptions,
-): Extract {
+  scratch: Scratch,
+): Promise<Extract> {
   const heads = parts.get(HEADS);
   if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
   const columns = [layout.head, ...Object.values(layout.children)].flatMap((it) =>
     Object.values(it),
   );
   const table = open(heads, columns, options);
-  const spread = layout.each === null && Object.keys(layout.children).length > 0;
-  const groups = within(table.file, () => groupRows(table, layout.head, spread));
-  const joins = Object.keys(layout.joined).map((name) => join(layout, name, parts, options));
-  const drafts = groups.flatMap((group) => draftsOf(layout, table, group, joins));
-  const { cut } = table.sheet;
+  const joins: Join[] = [];
+  for (const name of Object.keys(layout.joined))
+    joins.push(await join(layout, name, parts, options, scratch));
+  await within(table.file, async () => {
+    for await (const draft of draftsOf(layout, table, joins))
+      keep(scratch, change(layout, table.file, draft));
+  });
+  const { cut, wholeRows } = table.sheet;
   return {
-    changes: unique(drafts.map((draft) => change(layout, table.file, draft))),
     notices: joins.flatMap(({ orphans }) => orphans(table.file)),
-    cut: cut && { ...cut, file: table.file, wholeRows: table.sheet.rows.length },
+    cut: cut && { ...cut, file: table.file, wholeRows },
   };
 }
 
-function open({ file, sheet }: Part, columns: readonly Column[], options: TableOptions): Table {
-  return within(file, () => openTable(file, sheet, columns, options));
-}
+/** What {@link readRecords} has put there, in the order of the file: at most `limit` after the one at `after`. */
+export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
+  scratch.page(after, limit).map(({ text }) => JSON.parse(text) as Change);
 
-function within<T>(file: string, work: () => T): T {
+function open({ file, sheet }: Part, columns: readonly Column[], options: TableOptions): Table {
   try {
-    return work();
+    return openTable(file, sheet, columns, options);
   } catch (error) {
-    if (error instanceof FileFault) throw new PartFault(file, error);
-    throw error;
+    throw named(file, error);
   }
 }
+
+async function within<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw named(file, error);
+  }
+}
+
+const named = (file: string, error: unknown): unknown =>
+  error instanceof FileFault ? new PartFault(file, error) : error;
 
 interface Join {
   readonly name: string;
@@ -99,75 +117,121 @@ interface Join {
 }
 
 /** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
-function join(
+async function join(
   layout: Layout,
   name: string,
   parts: ReadonlyMap<string, Part>,
   options: TableOptions,
-): Join {
+  scratch: Scratch,
+): Promise<Join> {
   const part = parts.get(name);
   const joined = layout.joined[name];
   if (part === undefined || joined === undefined)
     return { name, take: () => null, orphans: () => [] };
   const table = open(part, Object.values(joined.columns), options);
-  const { cut, rows } = table.sheet;
-  if (cut !== null)
-    throw new PartFault(
-      part.file,
-      new FileFault(`${cut.reason}; ${rows.length} rows before that are whole`, cut.line),
-    );
-  const byKey = new Map<unknown, Entry[]>();
-  for (const row of rows) {
-    const entry = readEntry(table, joined.columns, row);
-    if (entry === null) continue;
-    const ragged = raggedness(table, row);
-    const key = entry.values[joined.by];
-    const problems = ragged === null ? entry.problems : [ragged];
-    const entries = byKey.get(key) ?? [];
-    entries.push({ ...entry, problems });
-    byKey.set(key, entries);
-  }
+  await within(part.file, async () => {
+    for await (const rows of table.sheet.rows())
+      for (const row of rows) {
+        const entry = readEntry(table, joined.columns, row);
+        if (entry === null) continue;
+        const ragged = raggedness(table, row);
+        const problems = ragged === null ? entry.problems : [ragged];
+        scratch.add(name, keyText(entry.values[joined.by]), packed({ ...entry, problems }));
+      }
+    const { cut, wholeRows } = table.sheet;
+    if (cut !== null)
+      throw new FileFault(`${cut.reason}; ${wholeRows} rows before that are whole`, cut.line);
+  });
   return {
     name,
-    take(key) {
-      const entries = byKey.get(key) ?? [];
-      byKey.delete(key);
-      return entries;
-    },
+    take: (key) => scratch.take(name, keyText(key)).map(unpacked),
     orphans(heads) {
-      const left = [...byKey.values()].flat();
-      const [first] = left;
-      if (first === undefined) return [];
+      const { count, first } = scratch.left(name);
+      if (first === null) return [];
       return [
-        `${part.file}: ${left.length} rows (the first in line ${first.line}) belong to no record of ${heads}; ` +
+        `${part.file}: ${count} rows (the first in line ${unpacked(first).line}) belong to no record of ${heads}; ` +
           "they were left out. Export both files together.",
       ];
     },
   };
 }
 
-function draftsOf(layout: Layout, table: Table, group: Group, joins: readonly Join[]): Draft[] {
-  const [first, ...more] = group.rows;
-  if (first === undefined) return [];
-  const ragged = group.rows.flatMap((row) => raggedness(table, row) ?? []);
-  const head = readEntry(table, layout.head, first);
-  const raw = group.rows.map(({ cells }) => cells);
-  const problems = [...ragged, ...(head?.problems ?? [])];
-  const children = Object.entries(layout.children).map(([name, columns]) => ({
-    name,
-    entries: [first, ...more].flatMap((row) => readEntry(table, columns, row) ?? []),
-  }));
-  if (layout.each !== null)
-    return children
-      .flatMap(({ entries }) => entries)
-      .map((entry) => ({
-        values: { ...head?.values, ...entry.values },
+/** Keys are texts; an empty cell is null, never an empty text. */
+const keyText = (key: unknown): string => (typeof key === "string" ? key : "");
+
+/** Values have exact numbers, the rest has plain ones; a line end stands in neither. */
+const packed = ({ line, problems, values }: Entry): string =>
+  `${JSON.stringify({ line, problems })}\n${stringifyExact(values)}`;
+
+function unpacked(text: string): Entry {
+  const [plain = "", exact = ""] = text.split("\n");
+  const { line, problems } = JSON.parse(plain) as Pick<Entry, "line" | "problems">;
+  return { line, problems, values: parseExact(exact) as Entry["values"] };
+}
+
+/** Records as soon as they are known to be whole. @throws FileFault */
+async function* draftsOf(
+  layout: Layout,
+  table: Table,
+  joins: readonly Join[],
+): AsyncGenerator<Draft> {
+  if (layout.each !== null) {
+    yield* rowDrafts(layout, table);
+    return;
+  }
+  let group: Row[] = [];
+  for await (const rows of rowsOf(table, layout.head))
+    for (const row of rows) {
+      if (!row.continues && group.length > 0) yield groupDraft(layout, table, group, joins);
+      if (row.continues) group.push(row);
+      else group = [row];
+    }
+  const isSpread = Object.keys(layout.children).length > 0;
+  if (group.length > 0 && !(isSpread && isCutInRecord(table, layout.head)))
+    yield groupDraft(layout, table, group, joins);
+}
+
+/** One record of each row, with the values of the head row above it. */
+async function* rowDrafts(layout: Layout, table: Table): AsyncGenerator<Draft> {
+  const [columns = {}] = Object.values(layout.children);
+  let first: Row | null = null;
+  let head: { entry: Entry | null; problems: readonly Problem[] } = { entry: null, problems: [] };
+  for await (const rows of rowsOf(table, layout.head))
+    for (const row of rows) {
+      const ragged = raggedness(table, row);
+      if (!row.continues) {
+        first = row;
+        const entry = readEntry(table, layout.head, row);
+        head = { entry, problems: [...listed(ragged), ...(entry?.problems ?? [])] };
+      }
+      const entry = readEntry(table, columns, row);
+      if (entry === null) continue;
+      yield {
+        values: { ...head.entry?.values, ...entry.values },
         line: entry.line,
-        problems: [...problems, ...entry.problems],
-        raw,
-      }));
+        problems: [...head.problems, ...(row.continues ? listed(ragged) : []), ...entry.problems],
+        raw: first === null || first === row ? [row.cells] : [first.cells, row.cells],
+      };
+    }
+}
+
+const listed = <T>(one: T | null): T[] => (one === null ? [] : [one]);
+
+function groupDraft(
+  layout: Layout,
+  table: Table,
+  rows: readonly Row[],
+  joins: readonly Join[],
+): Draft {
+  const first = rows[0] as Row;
+  const head = readEntry(table, layout.head, first);
   const values: Record<string, unknown> = { ...head?.values };
-  for (const { name, entries } of children) {
+  const problems = [
+    ...rows.flatMap((row) => raggedness(table, row) ?? []),
+    ...(head?.problems ?? []),
+  ];
+  for (const [name, columns] of Object.entries(layout.children)) {
+    const entries = rows.flatMap((row) => readEntry(table, columns, row) ?? []);
     values[name] = entries.map((entry) => entry.values);
     problems.push(...entries.flatMap((entry) => entry.problems));
   }
@@ -176,7 +240,7 @@ function draftsOf(layout: Layout, table: Table, group: Group, joins: readonly Jo
     values[name] = entries?.map((entry) => entry.values) ?? null;
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
   }
-  return [{ values, line: group.line, problems, raw }];
+  return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
 }
 
 /**
@@ -213,14 +277,11 @@ const keyFault = (key: string): Fault => ({
 });
 
 /** One change for an id. Two records with one id and different content are a fault: neither is more right. */
-function unique(changes: readonly Change[]): Change[] {
-  const byId = new Map<string, Change>();
-  for (const change of changes) {
-    const other = byId.get(change.id);
-    if (other === undefined || other.text !== change.text)
-      byId.set(change.id, other === undefined ? change : twice(other, change));
-  }
-  return [...byId.values()];
+function keep(scratch: Scratch, change: Change): void {
+  const found = scratch.put(change.id, JSON.stringify(change));
+  if (found === null) return;
+  const other = JSON.parse(found) as Change;
+  if (other.text !== change.text) scratch.replace(change.id, JSON.stringify(twice(other, change)));
 }
 
 const twice = (first: Change, second: Change): Change => ({

@@ -2,7 +2,7 @@
 import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Change, Endpoint, Page, Reading } from "../../src/core/contract.ts";
+import type { Change, Endpoint, Obstacle, Page, Reading } from "../../src/core/contract.ts";
 import { parseExact, type Json } from "../../src/core/json.ts";
 import { files } from "./index.ts";
 import type { Layout } from "./layouts/table.ts";
@@ -13,6 +13,7 @@ interface Extract {
   readonly pages: readonly Page[];
   readonly changes: readonly Change[];
   readonly notices: readonly string[];
+  readonly obstacles: readonly Obstacle[];
 }
 
 export interface DropFolder {
@@ -63,7 +64,13 @@ export async function dropFolder(): Promise<DropFolder> {
       }),
     async read(source, more) {
       const { it } = folder.open(source, more).sources;
-      const reading: Reading = { signal: new AbortController().signal, known, stored: () => false };
+      const obstacles: Obstacle[] = [];
+      const reading: Reading = {
+        signal: new AbortController().signal,
+        known,
+        stored: () => false,
+        hindered: (obstacle) => obstacles.push(obstacle),
+      };
       const pages: Page[] = [];
       for await (const page of it?.read(position, reading) ?? []) {
         pages.push(page);
@@ -71,7 +78,7 @@ export async function dropFolder(): Promise<DropFolder> {
         if (page.batch) seen.push({ ...page.batch, at: "2026-11-21T12:00:00Z" });
       }
       const changes = pages.flatMap((page) => page.changes);
-      return { pages, changes, notices: pages.flatMap(({ notices }) => notices ?? []) };
+      return { pages, changes, obstacles, notices: pages.flatMap(({ notices }) => notices ?? []) };
     },
     duringPause: async () => {},
     remove: () => rm(path, { recursive: true, force: true }),

@@ -34,7 +34,9 @@ describe("pick-up", () => {
   test("a file that is still growing is left alone until it is at rest", async () => {
     await folder.put("customers.csv", file(party("1")));
     folder.duringPause = () => appendFile(join(folder.path, "customers.csv"), `${party("2")}\r\n`);
-    expect(await codes()).toEqual([]);
+    const growing = await folder.read(picks.customers);
+    expect(growing.changes).toEqual([]);
+    expect(growing.obstacles).toMatchObject([{ fault: { code: "changing" }, awaited: true }]);
     folder.duringPause = async () => {};
     expect(await codes()).toEqual(["1", "2"]);
   });
@@ -46,21 +48,18 @@ describe("pick-up", () => {
     expect((await folder.names()).length).toBe(4);
   });
 
-  test("links, odd names and files over the limit stay, and are told once", async () => {
+  test("links and odd names stay and are told at each look; they hold back nothing", async () => {
     await folder.put("elsewhere.txt", file(party("1")));
     await symlink(join(folder.path, "elsewhere.txt"), join(folder.path, "customers-link.csv"));
     await folder.put("customers-\u202egnp.csv", file(party("2")));
-    await folder.put("customers-big.csv", file(party("3"), ...Array<string>(50).fill(ADDRESS)));
-    const limits = { maxBytes: 1000 };
-    const { changes, notices } = await folder.read(picks.customers, limits);
-    expect(changes).toEqual([]);
-    expect(notices.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
-      expect.stringMatching(/^"customers-\?gnp.csv" is not read: rename it/),
-      expect.stringMatching(/^"customers-big.csv" is not read: it has \d+ bytes, maxBytes is 1000/),
-      expect.stringMatching(/^"customers-link.csv" is not read: it is a link/),
+    await folder.put("customers-new.csv", file(party("3")));
+    const { changes, obstacles } = await folder.read(picks.customers);
+    expect(changes.map(({ id }) => id)).toEqual(["3"]);
+    expect(obstacles).toMatchObject([
+      { what: "customers-?gnp.csv", fault: { code: "odd-name" }, behind: { count: 0 } },
+      { what: "customers-link.csv", fault: { code: "not-a-file" }, behind: { count: 0 } },
     ]);
-    expect((await folder.read(picks.customers, limits)).notices).toEqual([]);
-    expect((await folder.read(picks.customers)).changes.map(({ id }) => id)).toEqual(["3"]);
+    expect((await folder.read(picks.customers)).obstacles).toEqual(obstacles);
   });
 
   test("a file is archived only after its page was consumed", async () => {
@@ -142,14 +141,21 @@ describe("sets of files", () => {
   const LINES = "customer-invoice-lines.csv";
   const TAXES = "customer-invoice-taxes.csv";
 
-  test("a set waits for its last part, told once, and is one page", async () => {
+  test("a set waits for its last part, is told until then, and is one batch", async () => {
     await folder.copy(HEADS);
     await folder.copy(LINES);
     const first = await folder.read(picks.invoices);
-    expect(first.notices).toEqual([`${HEADS} + ${LINES} waits for customer-invoice-taxes*.csv.`]);
-    expect((await folder.read(picks.invoices)).pages).toEqual([]);
+    expect(first.pages).toEqual([]);
+    expect(first.obstacles).toMatchObject([
+      {
+        what: `${HEADS} + ${LINES}`,
+        fault: { code: "incomplete", message: "It waits for customer-invoice-taxes*.csv." },
+        awaited: true,
+      },
+    ]);
     await folder.copy(TAXES);
-    const { pages, changes } = await folder.read(picks.invoices);
+    const { pages, changes, obstacles } = await folder.read(picks.invoices);
+    expect(obstacles).toEqual([]);
     expect(changes.length).toBe(122);
     expect(pages.at(-1)?.batch?.name).toBe(`${HEADS} + ${LINES} + ${TAXES}`);
     expect((await folder.names("archive")).length).toBe(3);

@@ -1,32 +1,19 @@
 /**
- * Reads the exports that an ERP drops into a folder. A file, or a set of files that belong together, is one page; it
- * is moved to the archive only after that page is stored, so a crash anywhere reads it again and finds it known.
+ * Reads the exports that an ERP drops into a folder. A file, or a set of files that belong together, is read to its end
+ * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
+ * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { Page, Reading, Source, Surroundings } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
-import { decode, FileFault, readSheet, sniffDelimiter } from "./csv.ts";
 import { layouts } from "./layouts/index.ts";
 import type { Layout } from "./layouts/table.ts";
-import {
-  findSets,
-  isAtRest,
-  isHarmless,
-  list,
-  moveAway,
-  take,
-  writeErrors,
-  type FileSet,
-  type Found,
-} from "./pickup.ts";
-import { HEADS, PartFault, readRecords, type Extract, type Part } from "./records.ts";
-
-/** What stands in the way of files that lie in the folder, told once and not at every reading. */
-interface Position {
-  readonly waiting: readonly string[];
-}
+import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
+import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
+import { changesOf, HEADS, PartFault } from "./records.ts";
+import { Blocked } from "./rights.ts";
+import { type Opened, openSet, readSet, type SetReading } from "./sets.ts";
 
 interface Place {
   readonly folder: string;
@@ -35,32 +22,26 @@ interface Place {
   readonly patterns: ReadonlyMap<string, string>;
 }
 
-/** A set whose bytes are in hand. */
-interface Taken {
-  readonly bytes: ReadonlyMap<string, { readonly file: string; readonly content: Buffer }>;
-  /** Of the one file, or of the parts' hashes in the order of the parts. */
-  readonly hash: string;
-  readonly name: string;
-}
+/** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds. */
+const PAGE = 1_000;
+/** What lies in the folder says where reading goes on. */
+const position = null;
 
 export function openSource(
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Surroundings,
 ): Source {
-  const layout = layoutOf(config);
   const place = placeOf(config, files, surroundings);
+  const read: ReadSet = { config, layout: layoutOf(config), place, surroundings };
   return {
-    async *read(position: Json | null, reading: Reading): AsyncGenerator<Page> {
-      const { ready, waiting } = await look(place, files, surroundings, reading.signal);
-      const told = (position as Position | null)?.waiting ?? [];
-      const news = waiting.filter((notice) => !told.includes(notice));
-      if (news.length > 0 || waiting.length < told.length)
-        yield { changes: [], position: { waiting }, notices: news };
-      for (const set of ready) {
+    async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
+      const queue = await lookAt(place, files, surroundings, reading.signal);
+      for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
+      for (const set of queue.ready) {
         if (reading.signal.aborted) return;
-        const taken = await takeSet(place.folder, set);
-        if (taken !== null) yield* deliver(layout, config, place, taken, waiting, reading);
+        const isOut = yield* deliver(read, set, queue, reading);
+        if (!isOut) return;
       }
     },
   };
@@ -94,117 +75,99 @@ export const sourceFolder = (
   surroundings: Surroundings,
 ): string => resolve(surroundings.folder, files.folder, config.folder);
 
-/** The sets that are complete and at rest, and a sentence for each thing that keeps a file from being read. */
-async function look(
-  place: Place,
-  { settleMs, maxBytes }: FilesConfig,
-  surroundings: Surroundings,
-  signal: AbortSignal,
-): Promise<{ ready: FileSet[]; waiting: string[] }> {
-  const before = await list(place.folder);
-  if (findSets(place.patterns, before).length === 0) return { ready: [], waiting: [] };
-  await surroundings.pause(settleMs, signal);
-  if (signal.aborted) return { ready: [], waiting: [] };
-  const now = await list(place.folder);
-  const ready: FileSet[] = [];
-  const waiting: string[] = [];
-  for (const set of findSets(place.patterns, now)) {
-    const found = [...set.parts.values()];
-    const refusals = found.flatMap((file) => refusal(file, maxBytes) ?? []);
-    if (refusals.length > 0) waiting.push(...refusals);
-    else if (set.missing.length > 0)
-      waiting.push(`${namesOf(found)} waits for ${set.missing.join(" and ")}.`);
-    else if (found.every((file) => isAtRest(file, before))) ready.push(set);
-  }
-  return { ready, waiting };
+interface ReadSet extends SetReading {
+  readonly place: Place;
 }
 
-function refusal({ name, size, regular }: Found, maxBytes: number): string | null {
-  // A name that no one should trust is shown without what could hide in it.
-  const shown = `"${name.slice(0, 120).replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, "?")}"`;
-  if (!isHarmless(name)) return `${shown} is not read: rename it to letters, digits and " ._()+-".`;
-  if (!regular) return `${shown} is not read: it is a link or a device. Put the file itself here.`;
-  if (size > maxBytes)
-    return `${shown} is not read: it has ${size} bytes, maxBytes is ${maxBytes}.`;
-  return null;
-}
-
-const namesOf = (found: readonly { readonly name: string }[]): string =>
-  found.map(({ name }) => name).join(" + ");
-
-/** Null: one of its files is gone, or no longer what was listed. */
-export async function takeSet(folder: string, set: FileSet): Promise<Taken | null> {
-  const bytes = new Map<string, { file: string; content: Buffer }>();
-  for (const [part, file] of set.parts) {
-    const content = await take(folder, file);
-    if (content === null) return null;
-    bytes.set(part, { file: file.name, content });
-  }
-  const hashes = [...bytes.values()].map(({ content }) => sha256(content));
-  const hash = hashes.length === 1 ? (hashes[0] ?? "") : sha256(Buffer.from(hashes.join("\n")));
-  return { bytes, hash, name: namesOf([...set.parts.values()]) };
-}
-
-const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-
-/** One page of a set, and its files' last move once that page is durable. */
+/**
+ * The pages of a set, and its files' last move once those are durable. False: it holds back what came later, because a
+ * right is missing, or reading was told to stop.
+ */
 async function* deliver(
-  layout: Layout,
-  config: SourceConfig,
-  place: Place,
-  taken: Taken,
-  waiting: readonly string[],
+  read: ReadSet,
+  set: FileSet,
+  queue: Queue,
   reading: Reading,
-): AsyncGenerator<Page> {
-  const position = { waiting };
-  const batch = { id: taken.hash, name: taken.name };
-  const known = reading.known(taken.hash);
+): AsyncGenerator<Page, boolean> {
+  try {
+    const opened = await openSet(read.place.folder, set, read.config.encoding);
+    if (opened === null) {
+      reading.hindered?.(refuse.changing(set));
+      return true;
+    }
+    try {
+      return yield* pagesOf(read, opened, reading);
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (!(error instanceof Blocked)) throw error;
+    const fault = { code: "no-right", message: `${error.message}.`, next: error.next };
+    reading.hindered?.(queue.holding(set, fault));
+    return false;
+  }
+}
+
+async function* pagesOf(
+  read: ReadSet,
+  opened: Opened,
+  reading: Reading,
+): AsyncGenerator<Page, boolean> {
+  const { place, layout } = read;
+  const name = namesOf(opened.set);
+  const known = reading.known(opened.hash);
   if (known !== null && (known.latest || !layout.restates)) {
-    const notice = `${taken.name} came before, as ${known.name} at ${known.at}; it is not read again.`;
+    await archive(place, opened, place.archive);
+    const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, notices: [notice] };
-    return archive(place, taken, place.archive);
+    return true;
   }
   try {
-    const { extract, notices } = extractFrom(layout, config, taken);
-    const { cut } = extract;
-    const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
-    yield { changes: extract.changes, position, batch, notices: said };
-    await archive(place, taken, cut === null ? place.archive : place.failed, cut);
+    const result = await readSet(read, opened, reading);
+    if (result === null) {
+      if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
+      return !reading.signal.aborted;
+    }
+    const { scratch, extract, notices } = result;
+    try {
+      const { cut } = extract;
+      const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
+      const total = scratch.count();
+      for (let done = 0; done + PAGE < total; done += PAGE) {
+        if (reading.signal.aborted) return false;
+        yield { changes: changesOf(scratch, done, PAGE), position, share: (done + PAGE) / total };
+      }
+      if (reading.signal.aborted) return false;
+      const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
+      const batch = { id: opened.hash, name };
+      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, batch, notices: said };
+      await archive(place, opened, cut === null ? place.archive : place.failed, cut);
+      return true;
+    } finally {
+      scratch.close();
+    }
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     // No batch: after a change of the configuration, the same file may be read.
     yield { changes: [], position, notices: [`${error.message}. It is in ${place.failed}.`] };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
-    await archive(place, taken, place.failed, { file: error.file, line, column, reason });
+    await archive(place, opened, place.failed, { file: error.file, line, column, reason });
+    return true;
   }
 }
 
-/** @throws PartFault when a file is not what the layout says. */
-export function extractFrom(
-  layout: Layout,
-  config: SourceConfig,
-  taken: Pick<Taken, "bytes">,
-): { extract: Extract; notices: string[] } {
-  const parts = new Map<string, Part>();
-  const notices: string[] = [];
-  for (const [part, { file, content }] of taken.bytes) {
-    try {
-      const { text, fallback } = decode(content, config.encoding);
-      if (fallback)
-        notices.push(
-          `${file} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`,
-        );
-      const delimiter = config.delimiter === "auto" ? sniffDelimiter(text) : config.delimiter;
-      parts.set(part, { file, sheet: readSheet(text, delimiter) });
-    } catch (error) {
-      throw error instanceof FileFault ? new PartFault(file, error) : error;
-    }
-  }
-  return { extract: readRecords(layout, parts, config), notices };
-}
-
-const cutNotice = ({ file, line, reason, wholeRows }: NonNullable<Extract["cut"]>): string =>
+const cutNotice = ({
+  file,
+  line,
+  reason,
+  wholeRows,
+}: {
+  readonly file: string;
+  readonly line: number;
+  readonly reason: string;
+  readonly wholeRows: number;
+}): string =>
   `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole, the rest was not read. Export it again.`;
 
 /**
@@ -213,13 +176,13 @@ const cutNotice = ({ file, line, reason, wholeRows }: NonNullable<Extract["cut"]
  */
 async function archive(
   { folder }: Place,
-  { bytes }: Taken,
+  { set, hash, close }: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
-  const set = sha256(Buffer.concat([...bytes.values()].map(({ content }) => content)));
-  for (const { file } of bytes.values()) {
-    const movedAs = await moveAway(folder, file, target, set);
-    if (error?.file === file) await writeErrors(target, movedAs, [{ column: "", ...error }]);
+  await close();
+  for (const file of set.parts.values()) {
+    const movedAs = await moveAway(folder, file, target, hash);
+    if (error?.file === file.name) await writeErrors(target, movedAs, [{ column: "", ...error }]);
   }
 }

@@ -20,12 +20,6 @@ export interface Entry {
   readonly problems: readonly Problem[];
 }
 
-/** A head row and the rows that continue it. */
-export interface Group {
-  readonly line: number;
-  readonly rows: readonly Row[];
-}
-
 /** A file's sheet with its columns found. */
 export interface Table {
   readonly file: string;
@@ -101,30 +95,45 @@ function quoted(labels: readonly string[]): string {
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Head rows with the rows that continue them. Rows that are empty altogether are passed over. `spread`: a record is
- * whole only with its last row, so where the file stops in a row that may continue one, that record goes too.
- * @throws FileFault when the first row continues a record: the file was sorted or cut at the top.
- */
-export function groupRows(table: Table, head: Columns, spread: boolean): Group[] {
-  const groups: { line: number; rows: Row[] }[] = [];
-  for (const row of table.sheet.rows) {
-    if (row.cells.every((cell) => cell === "")) continue;
-    const last = groups.at(-1);
-    if (!isContinuation(table, head, row.cells)) groups.push({ line: row.line, rows: [row] });
-    else if (last !== undefined) last.rows.push(row);
-    else throw new FileFault("begins with a row that continues a record; was it sorted?", row.line);
-  }
-  const { cut } = table.sheet;
-  if (spread && cut !== null && isContinuation(table, head, cut.cells)) groups.pop();
-  return groups;
+/** A row, and whether it continues the record above it. */
+export interface TableRow extends Row {
+  readonly continues: boolean;
 }
 
-function isContinuation(table: Table, head: Columns, cells: readonly string[]): boolean {
-  return labelsOf(Object.values(head), table.language).every((label) => {
-    const at = table.at.get(label);
-    return at === undefined || (cells[at] ?? "") === "";
-  });
+/**
+ * All rows but those that are empty altogether.
+ * @throws FileFault when the first row continues a record: the file was sorted or cut at the top
+ */
+export async function* rowsOf(table: Table, head: Columns): AsyncGenerator<readonly TableRow[]> {
+  const isContinuation = continuation(table, head);
+  let isFirst = true;
+  for await (const batch of table.sheet.rows()) {
+    const rows = batch
+      .filter(({ cells }) => cells.some((cell) => cell !== ""))
+      .map(({ line, cells }) => ({ line, cells, continues: isContinuation(cells) }));
+    const [first] = rows;
+    if (isFirst && first?.continues === true)
+      throw new FileFault("begins with a row that continues a record; was it sorted?", first.line);
+    isFirst &&= first === undefined;
+    yield rows;
+  }
+}
+
+/**
+ * Of a record that is whole only with its last row: does the row in which the file stops continue it, perhaps? Then it
+ * is not known to be whole. To be asked once all rows were read.
+ */
+export function isCutInRecord(table: Table, head: Columns): boolean {
+  const { cut } = table.sheet;
+  return cut !== null && continuation(table, head)(cut.cells);
+}
+
+/** Columns of the head that are all empty say that a row continues the record above it. */
+function continuation(table: Table, head: Columns): (cells: readonly string[]) => boolean {
+  const places = labelsOf(Object.values(head), table.language).flatMap(
+    (label) => table.at.get(label) ?? [],
+  );
+  return (cells) => places.every((at) => (cells[at] ?? "") === "");
 }
 
 /** The values of `columns` in a row; null when all its cells are empty. */

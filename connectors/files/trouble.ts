@@ -11,7 +11,7 @@ interface Trouble {
 /** After these the operation may have taken place all the same: the disk or the file server did not say. */
 const UNCERTAIN = new Set(["EIO", "ESTALE", "ETIMEDOUT", "ECONNRESET", "EHOSTDOWN"]);
 
-const ACCESS = "Give the account that runs fuelbridge the right to write there.";
+const ACCESS = "Give the account that runs fuelbridge the right to use it.";
 const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
 const NEXT: Readonly<Record<string, string>> = {
   EACCES: ACCESS,
@@ -38,7 +38,12 @@ export function answerTo(error: unknown): Answer {
   return { name: UNCERTAIN.has(code) ? "outcome-unknown" : "not-sent", detail };
 }
 
-export function unavailable(error: unknown, what: string): SourceUnavailable {
+/** `missing`: the right that is, where one is and it is known. */
+export function unavailable(
+  error: unknown,
+  what: string,
+  missing: string | null = null,
+): SourceUnavailable {
   const { detail, next } = troubleOf(error);
-  return new SourceUnavailable(`${what}: ${detail}`, { next, cause: error });
+  return new SourceUnavailable(`${what}: ${detail}`, { next: missing ?? next, cause: error });
 }

@@ -201,6 +201,18 @@ async function answeredBy(
   return async (...args) => (await fuelbridge([...args, "--config", config])).out;
 }
 
+test("status names a file that is not read, since when, what to do, and what waits behind it", async () => {
+  const ask = await answeredBy({ status: async () => STATUS });
+  const text = await ask("status");
+  expect(text).toContain(
+    "NOT READ orders: orders-1121.csv since 2026-11-21 06:00:00 UTC: orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
+  );
+  expect(text).toContain(
+    "  Move it away if it is no export; else raise maxBytes of this endpoint.",
+  );
+  expect(text).toContain("  21 newer files wait until then: orders-1122.csv and 20 more");
+});
+
 test("status says that the clock was set, which way and by how much", async () => {
   const ask = await answeredBy({ status: async () => STATUS });
   expect(await ask("status")).toContain("clock of this machine was set back by 26h (seen at ");

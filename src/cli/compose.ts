@@ -19,6 +19,7 @@ import { monthReport } from "../report/month.ts";
 import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
+import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
@@ -31,6 +32,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   stopped: "warn",
   "clock jumped": "warn",
   "source unavailable": "warn",
+  "not read": "warn",
 };
 
 export interface Composed {
@@ -46,7 +48,7 @@ export interface Composed {
 export async function composeDaemon(
   config: Config,
   log: Logger,
-  progress?: (flow: string) => void,
+  progress?: Engine["progress"],
 ): Promise<Composed> {
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
@@ -207,6 +209,7 @@ function openEndpoints(
     dayOf,
     ignore: config.ignore,
     remembered: (operation: string) => store.remembered.of(operation),
+    scratch: (bytes: number) => openScratch(config.state, bytes),
     note: (message: string, details = {}) => note(message, details),
   };
   const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);

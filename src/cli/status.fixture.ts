@@ -27,6 +27,17 @@ export const STATUS: Status = {
       resolved: 0,
       superseded: 0,
       waits: { count: 1, until: "2026-11-22T07:00:00.000Z" },
+      unread: [
+        {
+          what: "orders-1121.csv",
+          since: "2026-11-21T06:00:00.000Z",
+          code: "too-large",
+          message: "orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
+          next: "Move it away if it is no export; else raise maxBytes of this endpoint.",
+          awaited: false,
+          behind: { count: 21, names: ["orders-1122.csv"] },
+        },
+      ],
       agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
     },
   ],

@@ -34,6 +34,7 @@ function inWords(status: Status): string {
       `  ${next}`,
     ]),
     ...errors(status),
+    ...unread(status.flows),
     ...waits(status.flows),
     ...agreement(status),
     ...(status.flows.some(({ quarantined }) => quarantined > 0)
@@ -145,6 +146,23 @@ function agreement({ flows, reconciliation }: Status): string[] {
 
 /** One is looking now, and nobody will look at the other. */
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
+
+/** Files that lie there and are not read, and what waits behind each. */
+const unread = (flows: readonly Pick<FlowStatus, "name" | "unread">[]): string[] =>
+  flows.flatMap(({ name, unread }) =>
+    unread.flatMap(({ what, since, message, next, behind }) => [
+      "",
+      `NOT READ ${name}: ${what} since ${instant(since)}: ${message}`,
+      `  ${next}`,
+      ...(behind.count === 0 ? [] : [`  ${heldBack(behind)}`]),
+    ]),
+  );
+
+function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): string {
+  const more = count - names.length;
+  const named = more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
+  return `${counted(count, "newer file")} wait${count === 1 ? "s" : ""} until then: ${named}`;
+}
 
 /** Nobody need do anything about them. */
 const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>

@@ -8,6 +8,7 @@ import type { Fault } from "./fault.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
+import type { Scratch } from "./scratch.ts";
 
 /** One record at one version, as its source told it. */
 export interface Change {
@@ -40,6 +41,27 @@ export interface Page {
   readonly batch?: Batch;
   /** What a person should be told about this page (a file recognised, a file cut short). */
   readonly notices?: readonly string[];
+  /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
+  readonly share?: number;
+}
+
+/** Something that lies there and is not read, and what it holds back. */
+export interface Obstacle {
+  /** As a person finds it: a file's name. */
+  readonly what: string;
+  /** Why it is not read, and what to do. */
+  readonly fault: Fault;
+  /** Whoever writes it is not done yet, and nobody need do anything. */
+  readonly awaited: boolean;
+  /** What came later and is not read before it, oldest first: how many, and the names of the first ones. */
+  readonly behind: { readonly count: number; readonly names: readonly string[] };
+}
+
+/** How far a source is with something large that becomes pages only when all of it was read. */
+export interface Advance {
+  readonly records: number;
+  /** Of the whole, 0 to 1. */
+  readonly share: number;
 }
 
 export interface Reading {
@@ -48,6 +70,9 @@ export interface Reading {
   known(batchId: string): { name: string; at: string; latest: boolean } | null;
   /** Is this version of this record stored? Saves reading its details again. */
   stored(id: string, version: string): boolean;
+  /** Takes what is not read, each time anew: what a whole reading does not tell again is no longer in the way. */
+  readonly hindered?: (obstacle: Obstacle) => void;
+  readonly advanced?: (advance: Advance) => void;
 }
 
 /** Reads what changed since a position. It may repeat a change; it must not skip one. */
@@ -292,6 +317,11 @@ export interface Surroundings {
    * for receivers that cannot be asked. Left out where nothing is stored.
    */
   readonly remembered?: (operation: string) => Iterable<Remembered>;
+  /**
+   * Room for the reading of something of this many bytes, to be closed after. Left out: memory has to do.
+   * @throws SourceUnavailable when there is none
+   */
+  readonly scratch?: (bytes: number) => Scratch;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -12,7 +12,7 @@ import type { Carried } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { arrived } from "./arrived.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { refusedBecause, taken, undecided } from "./faults.ts";
 import { accepted, refused } from "./halving.ts";
 import { keyOf } from "./key.ts";
@@ -94,7 +94,7 @@ async function work(
       if (!(await prepared(engine, flow, request, carried))) continue;
       request = await send(engine, flow, request, { carried, scopes, places, signal });
     } else request = await read(engine, flow, request, action.preflight);
-    engine.progress?.(flow.name);
+    engine.progress?.(delivering(flow.name));
   }
 }
 

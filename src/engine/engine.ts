@@ -23,13 +23,30 @@ export interface Engine {
   readonly firstStart?: string | null;
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
-  /** Told after every page, frozen lot and answer; the demo draws its progress from it. */
-  readonly progress?: (flow: string) => void;
+  /** Told during long readings, and after every page, frozen lot and answer. */
+  readonly progress?: (progress: Progress) => void;
   /** Told when work was done and nothing more is to do just now. */
   readonly rest?: () => void;
   /** How much slower than configured this flow polls the platform just now (report/month.ts); 1 when left out. */
   readonly stretch?: (flow: string) => number;
 }
+
+/** Where the work on a flow stands. */
+export interface Progress {
+  readonly flow: string;
+  readonly step: "reading" | "storing" | "delivering";
+  /** Records that were read or stored in this step; documents to deliver are counted in the store. */
+  readonly count: number | null;
+  /** Of the whole step, 0 to 1; null: not known here. */
+  readonly share: number | null;
+}
+
+export const delivering = (flow: string): Progress => ({
+  flow,
+  step: "delivering",
+  count: null,
+  share: null,
+});
 
 /** Cross-reference tables, as people maintain them. */
 export interface Tables {

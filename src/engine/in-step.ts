@@ -22,7 +22,7 @@ export type ReasonCode = "stopped" | "never-read" | "unread" | "pending" | "paus
 type Look = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
 
 /** Whatever else keeps a flow from being in step is one more of these. */
-const looks: readonly Look[] = [unread, pending, paused, waiting];
+const looks: readonly Look[] = [unread, hindered, pending, paused, waiting];
 
 /** Empty: in step. `stops`: those that stand, by default the store's. */
 export function outOfStep(
@@ -70,6 +70,22 @@ function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Look> {
   if (row.last_error === null) return null;
   const { last_error: message, last_error_next: next } = row;
   return { code: "unread", count: null, message, next: next ?? "", held: false };
+}
+
+/** Something lies there and is not read: a file without rights, or a larger one than its source takes. */
+function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Look> {
+  const [first, ...others] = paused ? [] : store.obstacles.of(flow);
+  if (first === undefined) return null;
+  const behind = [first, ...others].reduce((sum, { behind: { count } }) => sum + count, 0);
+  const alike = others.length === 0 ? "" : `, and ${others.length} more like it`;
+  const waits = behind === 0 ? "" : `; ${behind} behind it ${behind === 1 ? "waits" : "wait"}`;
+  return {
+    code: "unread",
+    count: others.length + 1,
+    message: `${first.what} is not read: ${first.fault.message}${alike}${waits}`,
+    next: first.fault.next,
+    held: first.awaited,
+  };
 }
 
 function pending({ store }: Engine, { flow }: Flow): ReturnType<Look> {

@@ -1,4 +1,5 @@
 /** Source → store: one page, one transaction, until the source has no more. */
+import type { Advance, Obstacle } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -22,11 +23,16 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   const scope = endpointOf(flow.from);
   let pages = 0;
   let received = 0;
+  let stored = 0;
   const stop = blocked(engine, [scope, flow.from]);
   if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
+  const obstacles: Obstacle[] = [];
   const reading = {
     signal,
+    hindered: (obstacle: Obstacle) => void obstacles.push(obstacle),
+    advanced: ({ records, share }: Advance) =>
+      engine.progress?.({ flow: flow.name, step: "reading", count: records, share }),
     known: (batch: string) => store.intake.known(flow.flow, batch),
     stored: (id: string, version: string) => store.intake.stored(flow.flow, id, version),
   };
@@ -41,12 +47,20 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       pages++;
       received += taken.received;
       for (const notice of page.notices ?? []) engine.note("notice", { flow: flow.name, notice });
-      engine.progress?.(flow.name);
+      stored += page.changes.length;
+      engine.progress?.({
+        flow: flow.name,
+        step: "storing",
+        count: stored,
+        share: page.share ?? null,
+      });
     }
+    if (!signal.aborted) hindered(engine, flow, obstacles);
     clearBreakers(engine, [scope, flow.from]);
     return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
+    if (obstacles.length > 0) hindered(engine, flow, obstacles);
     const trouble = { message: error.message, next: error.next };
     engine.note("source unavailable", { flow: flow.name, ...trouble });
     if (error.stop !== null)
@@ -59,4 +73,29 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       });
     return { pages: null, received, trouble, waitMs: error.waitMs };
   }
+}
+
+/** Keeps what is not read as of now, and tells what is new of it. */
+function hindered({ store, clock, note }: Engine, flow: Flow, told: readonly Obstacle[]): void {
+  if (store.obstacles.are(flow.flow, told)) return;
+  const at = clock.now().wallMs;
+  const news = store.transaction(() => {
+    const fresh = store.obstacles.replace(flow.flow, told, at);
+    for (const { what, fault } of fresh)
+      store.journal.audit(at, {
+        flow: flow.flow,
+        event: "not read",
+        detail: `${what}: ${fault.message}`,
+      });
+    return fresh;
+  });
+  for (const { what, fault, behind, awaited } of news)
+    note(awaited ? "not read yet" : "not read", {
+      flow: flow.name,
+      what,
+      code: fault.code,
+      message: fault.message,
+      next: fault.next,
+      behind: behind.count,
+    });
 }

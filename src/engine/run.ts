@@ -1,7 +1,7 @@
 /** One run of a flow: pull, then map, freeze and deliver until nothing is left that can go now. */
 import type { Moment } from "../core/moment.ts";
 import { deliver, moved } from "./deliver.ts";
-import type { Engine, Flow } from "./engine.ts";
+import { delivering, type Engine, type Flow } from "./engine.ts";
 import { freezeLot } from "./freeze.ts";
 import { pull } from "./pull.ts";
 import { nextRevisit, revisit } from "./waits.ts";
@@ -46,7 +46,7 @@ export async function push(
     const lot = freezeLot(engine, flow, after);
     if (lot === null) break;
     progress += lot.frozen + lot.settled;
-    engine.progress?.(flow.name);
+    engine.progress?.(delivering(flow.name));
     if (lot.frozen > 0) {
       delivered = await deliver(engine, flow, signal);
       progress += delivered.steps;

@@ -101,7 +101,8 @@ export interface Status {
   readonly outOfStep: readonly Reason[];
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
-   * person, the sides have no confirmed difference, and the month has requests left.
+   * person, nothing lies unread (what is still being written may), the sides have no confirmed difference, and the
+   * month has requests left.
    */
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
@@ -222,8 +223,24 @@ export interface FlowStatus {
   readonly superseded: number;
   /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
   readonly waits: { readonly count: number; readonly until: string } | null;
+  /** What its source cannot read though it lies there, the oldest first; and what that holds back. */
+  readonly unread: readonly Unread[];
   /** Null: never, as far as anybody has looked. */
   readonly agreed: Agreement | null;
+}
+
+export interface Unread {
+  /** A file's name, or the names of files that belong together. */
+  readonly what: string;
+  /** ISO 8601 UTC: since when it is known and not read. */
+  readonly since: string;
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+  /** Whoever writes it is not done yet: nobody need do anything. */
+  readonly awaited: boolean;
+  /** Newer ones that are not read before it, oldest first: all are counted, the first 20 are named. */
+  readonly behind: { readonly count: number; readonly names: readonly string[] };
 }
 
 /** A breaker: something that pauses work and harms nothing. */

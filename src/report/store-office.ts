@@ -205,8 +205,10 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       reconciliation.differences.confirmed === 0 &&
       used < perMonth &&
       states.every(
-        ({ lastError, quarantined }) =>
-          (lastError === null || waitsForBudget(lastError.message)) && quarantined === 0,
+        ({ lastError, quarantined, unread }) =>
+          (lastError === null || waitsForBudget(lastError.message)) &&
+          quarantined === 0 &&
+          unread.every(({ awaited }) => awaited),
       ),
     outOfStep: outOfStep(engine, flows, stops),
     flows: states,
@@ -266,6 +268,10 @@ function flowStatus(
     resolved: count("resolved"),
     superseded: count("superseded"),
     waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
+    unread: store.obstacles.of(flow.flow).map(({ what, fault, awaited, behind, sinceMs }) => {
+      const { code, message, next } = fault;
+      return { what, since: iso(sinceMs), code, message, next, awaited, behind };
+    }),
   };
 }
 

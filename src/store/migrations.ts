@@ -289,6 +289,17 @@ export const migrations: readonly string[] = [
   -- The whole case of a difference as the run found it, JSON: both values of every field. Null: found by an older version.
   alter table difference add column case_row text;
   `,
+  `
+  -- What a flow's source cannot read though it lies there, as of its last reading (src/engine/pull.ts).
+  create table obstacle (
+    flow integer not null references flow,
+    what text not null,
+    code text not null,
+    since_ms integer not null,
+    obstacle text not null,
+    unique (flow, what, code)
+  ) strict;
+  `,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

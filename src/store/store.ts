@@ -13,6 +13,7 @@ import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
+import { obstacles } from "./obstacles.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
@@ -118,6 +119,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     unfinished: unfinished(database),
     waits: waits(database),
     links: links(database),
+    obstacles: obstacles(database),
     journal: told,
     questions: questions(database),
     sweeps: sweeps(database),

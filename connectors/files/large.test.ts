@@ -1,0 +1,154 @@
+/** Files that are read as a stream: what spans pieces and pages, and what must not happen between them. */
+import { appendFile, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Page, Reading } from "../../src/core/contract.ts";
+import { memoryScratch } from "../../src/core/scratch.ts";
+import { Sheet } from "./csv.ts";
+import { customers } from "./layouts/parties.ts";
+import { findSets, list } from "./pickup.ts";
+import { openSet, readSet } from "./sets.ts";
+import { dropFolder, picks, recordsOf, type DropFolder } from "./source.fixture.ts";
+import { SourceConfig } from "./config.ts";
+
+let folder: DropFolder;
+beforeEach(async () => {
+  folder = await dropFolder();
+});
+afterEach(() => folder.remove());
+
+const HEADER =
+  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
+  "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
+const party = (code: string, name: string) =>
+  `1,${code},${name},,,,,Dock St,77520,Baytown,US-TX,US,`;
+const file = (...rows: string[]) => [HEADER, ...rows, ""].join("\r\n");
+const many = (count: number, name = "Acme") =>
+  Array.from({ length: count }, (_, at) => party(String(at), name));
+
+test("pages hold a thousand changes; only the last one makes the file known, and then it is archived", async () => {
+  await folder.put("customers.csv", file(...many(2_500)));
+  const reading: Reading = {
+    signal: new AbortController().signal,
+    known: () => null,
+    stored: () => false,
+  };
+  const seen: { page: Page; names: string[] }[] = [];
+  for await (const page of folder.open(picks.customers).sources["it"]?.read(null, reading) ?? [])
+    seen.push({ page, names: await folder.names() });
+  expect(seen.map(({ page }) => [page.changes.length, page.share, page.batch?.name])).toEqual([
+    [1000, 0.4, undefined],
+    [1000, 0.8, undefined],
+    [500, 1, "customers.csv"],
+  ]);
+  expect(seen.map(({ names }) => names)).toEqual(Array(3).fill(["customers.csv"]));
+  expect(await folder.names()).toEqual(["archive"]);
+});
+
+test.each([
+  ["a stray quote", (rows: string[]) => file(...rows, party("x", 'a"b"'), party("y", "Acme"))],
+  [
+    "bytes that are no UTF-8",
+    (rows: string[]) => Buffer.from(file(...rows, party("x", "Peña")), "latin1"),
+  ],
+])("%s after thousands of good rows: nothing of the file is delivered", async (_name, content) => {
+  await folder.put("customers.csv", content(many(2_500)));
+  const { pages, notices } = await folder.read({ ...picks.customers, encoding: "utf-8" });
+  expect(pages.map(({ changes }) => changes.length)).toEqual([0]);
+  expect(notices.length).toBe(1);
+  expect((await folder.names("failed")).length).toBe(2);
+});
+
+test("a key that stands in the first page and, otherwise, in the last is faulty in the first", async () => {
+  await folder.put("customers.csv", file(...many(2_500), party("0", "Other")));
+  const { pages } = await folder.read(picks.customers);
+  expect(pages[0]?.changes[0]).toMatchObject({ id: "0", fault: { code: "key-twice" } });
+  expect(pages.flatMap(({ changes }) => changes).length).toBe(2_500);
+});
+
+test("quotes, line ends and characters that lie across pieces of a file mean what they mean", async () => {
+  const names = Array.from({ length: 700 }, (_, at) => `${"ñ\r\n,;".repeat(200)}${at}""`);
+  const rows = names.map((name, at) => party(String(at), `"${name}"`));
+  // Shifted by a byte each time, so that every kind of byte comes to lie on a boundary.
+  for (const shift of ["", "x", "xx"]) {
+    await folder.put("customers.csv", file(party("first", `Acme${shift}`), ...rows));
+    const { changes } = await folder.read(picks.customers);
+    const read = recordsOf(customers, changes.slice(1)).map(({ name }) => name);
+    expect(read).toEqual(names.map((name) => name.replaceAll("\r\n", "\n").replace('""', '"')));
+  }
+});
+
+test("a quote without an end: the rows before it are whole, the rest is told, and memory keeps none of it", async () => {
+  const read = async (text: string) => {
+    const sheet = await Sheet.open(
+      (async function* () {
+        for (let at = 0; at < text.length; at += 100_000) yield text.slice(at, at + 100_000);
+      })(),
+      ",",
+    );
+    const lines: number[] = [];
+    for await (const rows of sheet.rows()) lines.push(...rows.map(({ line }) => line));
+    return { lines, cut: sheet.cut };
+  };
+  const endless = `a,b\n1,2\n3,"${"x\n".repeat(800_000)}`;
+  expect(await read(endless)).toEqual({
+    lines: [2],
+    cut: { line: 3, reason: "ends inside a quoted field", cells: [] },
+  });
+  await expect(read(`${endless}"\n5,6\n`)).rejects.toMatchObject({ line: 3 });
+});
+
+test.each([
+  ["in place", (path: string) => writeFile(path, file(...many(3, "Asus")))],
+  ["longer", (path: string) => appendFile(path, party("9", "Acme"))],
+  ["shorter", (path: string) => truncate(path, 200)],
+])("a file that is written to while it is read (%s) yields nothing", async (_name, write) => {
+  await folder.put("customers.csv", file(...many(3)));
+  const [set] = findSets(new Map([["heads", "customers*.csv"]]), await list(folder.path));
+  if (set === undefined) throw new Error("no set");
+  const opened = await openSet(folder.path, set, "auto");
+  if (opened === null) throw new Error("not opened");
+  await write(join(folder.path, "customers.csv"));
+  const { signal } = new AbortController();
+  const config = SourceConfig.parse(picks.customers);
+  expect(
+    await readSet({ layout: customers, config, surroundings: {} }, opened, { signal }),
+  ).toBeNull();
+  await opened.close();
+});
+
+test("a file that replaces another while that one is stored is not taken for read", async () => {
+  await folder.put("customers.csv", file(party("1", "Acme")));
+  const reading: Reading = {
+    signal: new AbortController().signal,
+    known: () => null,
+    stored: () => false,
+  };
+  for await (const _page of folder.open(picks.customers).sources["it"]?.read(null, reading) ?? [])
+    await folder.put("customers.csv", file(party("2", "Acme")));
+  expect(await folder.names()).toEqual(["customers.csv"]);
+  expect(await readFile(join(folder.path, "customers.csv"), "utf8")).toContain("1,2,Acme");
+  expect((await folder.read(picks.customers)).changes.map(({ id }) => id)).toEqual(["2"]);
+});
+
+test("how far a reading is, is told while it is under way", async () => {
+  await folder.put("customers.csv", file(...many(12_000)));
+  const [set] = findSets(new Map([["heads", "customers*.csv"]]), await list(folder.path));
+  if (set === undefined) throw new Error("no set");
+  const opened = await openSet(folder.path, set, "auto");
+  if (opened === null) throw new Error("not opened");
+  const told: { records: number; share: number }[] = [];
+  const { signal } = new AbortController();
+  const advanced = (advance: { records: number; share: number }) => void told.push(advance);
+  const config = SourceConfig.parse(picks.customers);
+  const scratch = memoryScratch();
+  const surroundings = { scratch: () => scratch };
+  const read = await readSet({ layout: customers, config, surroundings }, opened, {
+    signal,
+    advanced,
+  });
+  await opened.close();
+  expect(read?.scratch).not.toBe(scratch);
+  expect(told.length).toBeGreaterThan(1);
+  expect(told.at(-1)?.share).toBe(1);
+});

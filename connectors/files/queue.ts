@@ -1,0 +1,146 @@
+/**
+ * What lies in a folder, in the order in which it may be read. A file that is too large, or that a right is missing
+ * for, may be read later, when somebody has seen to it. Files that came after it wait until then: read before it, what
+ * they say would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
+ */
+import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/fault.ts";
+import type { FilesConfig } from "./config.ts";
+import { type FileSet, findSets, type Found, isAtRest, isHarmless, list } from "./pickup.ts";
+import { missingRight } from "./rights.ts";
+
+export interface Queue {
+  /** Complete and at rest, the oldest first, up to what holds back the rest. */
+  readonly ready: readonly FileSet[];
+  readonly obstacles: readonly Obstacle[];
+  /** That a set cannot be read, and holds back what came after it. */
+  holding(set: FileSet, fault: Fault): Obstacle;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly archive: string;
+  readonly failed: string;
+  readonly patterns: ReadonlyMap<string, string>;
+}
+
+/** How many names are told of what waits behind a file. */
+const NAMED = 20;
+
+/** @throws SourceUnavailable when the folder cannot be listed */
+export async function lookAt(
+  place: Place,
+  { settleMs, maxBytes }: FilesConfig,
+  surroundings: Pick<Surroundings, "pause">,
+  signal: AbortSignal,
+): Promise<Queue> {
+  const before = await list(place.folder);
+  if (findSets(place.patterns, before).length === 0) return queueOf([]);
+  await surroundings.pause(settleMs, signal);
+  if (signal.aborted) return queueOf([]);
+  const sets = findSets(place.patterns, await list(place.folder));
+  const queue = queueOf(sets);
+  const ready: FileSet[] = [];
+  const obstacles: Obstacle[] = [];
+  const unmovable = await cannotMove(place);
+  if (unmovable !== null && sets[0] !== undefined)
+    return { ...queue, obstacles: [queue.holding(sets[0], unmovable)] };
+  for (const set of sets) {
+    const found = [...set.parts.values()];
+    const large = found.find(({ size }) => size > maxBytes);
+    const refused = found.flatMap((file) => unreadable(file) ?? []);
+    if (refused.length > 0) obstacles.push(...refused);
+    else if (large !== undefined) {
+      obstacles.push(queue.holding(set, tooLarge(large, maxBytes)));
+      break;
+    } else if (set.missing.length > 0) obstacles.push(incomplete(set));
+    else if (!found.every((file) => isAtRest(file, before))) obstacles.push(refuse.changing(set));
+    else ready.push(set);
+  }
+  return { ...queue, ready, obstacles };
+}
+
+const queueOf = (sets: readonly FileSet[]): Queue => ({
+  ready: [],
+  obstacles: [],
+  holding(set, fault) {
+    const after = sets.slice(sets.findIndex((one) => namesOf(one) === namesOf(set)) + 1);
+    const names = after.slice(0, NAMED).map((one) => shown(namesOf(one)));
+    return {
+      what: shown(namesOf(set)),
+      fault,
+      awaited: false,
+      behind: { count: after.length, names },
+    };
+  },
+});
+
+/** What can be said of a set as soon as it is met. */
+export const refuse = {
+  changing: (set: FileSet): Obstacle =>
+    awaited(set, {
+      code: "changing",
+      message: "It is being written: it has changed within the last moments.",
+      next: "It is read at the next look, once it no longer changes.",
+    }),
+};
+
+const incomplete = (set: FileSet): Obstacle =>
+  awaited(set, {
+    code: "incomplete",
+    message: `It waits for ${set.missing.join(" and ")}.`,
+    next: "Export that list too, under a name that is alike in the same part.",
+  });
+
+const awaited = (set: FileSet, fault: Fault): Obstacle => ({
+  what: shown(namesOf(set)),
+  fault,
+  awaited: true,
+  behind: { count: 0, names: [] },
+});
+
+const tooLarge = ({ name, size }: Found, maxBytes: number): Fault => ({
+  code: "too-large",
+  message: `${shown(name)} has ${size} bytes; maxBytes is ${maxBytes}.`,
+  next: "Move it away if it is no export; else raise maxBytes of this endpoint.",
+});
+
+/** A file that nobody can read as it is: as another file it comes anew. */
+function unreadable({ name, regular }: Found): Obstacle | null {
+  const told = (fault: Fault): Obstacle => ({
+    what: shown(name),
+    fault,
+    awaited: false,
+    behind: { count: 0, names: [] },
+  });
+  if (!isHarmless(name))
+    return told({
+      code: "odd-name",
+      message: "Its name has characters that are not taken.",
+      next: 'Rename it to letters, digits and " ._()+-".',
+    });
+  if (!regular)
+    return told({
+      code: "not-a-file",
+      message: "It is a link or a device.",
+      next: "Put the file itself into the folder.",
+    });
+  return null;
+}
+
+/** What is read must be moved away after, or it holds back the next. */
+async function cannotMove({ folder, archive, failed }: Place): Promise<Fault | null> {
+  const next = await missingRight(
+    [folder, archive, failed].map((path) => ({ path, rights: ["x", "w"] })),
+  );
+  return next === null
+    ? null
+    : { code: "no-right", message: `Files cannot be moved from ${folder} to ${archive}.`, next };
+}
+
+/** A name that no one should trust is shown without what could hide in it. */
+const shown = (name: string): string =>
+  name.slice(0, 360).replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, "?");
+
+export const namesOf = ({ parts }: FileSet): string =>
+  [...parts.values()].map(({ name }) => name).join(" + ");

@@ -1,0 +1,117 @@
+/** Which right a missing right is: what people must grant, on which file or folder, and to whom. */
+import { constants } from "node:fs";
+import { access, lstat, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { dirname, join } from "node:path";
+
+export type Right = "r" | "w" | "x";
+
+export interface Wanted {
+  readonly path: string;
+  readonly rights: readonly Right[];
+}
+
+/** A file cannot be read, or not be moved, for a right that is missing: others can, and people can grant it. */
+export class Blocked extends Error {
+  /** What a person should do. */
+  readonly next: string;
+
+  constructor(message: string, next: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "Blocked";
+    this.next = next;
+  }
+}
+
+/** Error codes that say so. */
+export const isRightMissing = (code: string): boolean => MISSING.has(code);
+
+const MISSING: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
+/**
+ * The first right that this process lacks, as a sentence that says what to do: x on the folders above a path, then
+ * what is wanted of the path itself. Null: it has them all, as far as can be asked. Paths that are not there count as
+ * usable.
+ */
+export async function missingRight(wanted: readonly Wanted[]): Promise<string | null> {
+  for (const { path, rights } of wanted) {
+    for (const folder of foldersAbove(path))
+      if (await lacks(folder, "x")) return advice(folder, "x");
+    for (const right of rights) if (await lacks(path, right)) return advice(path, right);
+  }
+  return null;
+}
+
+/** The same for moving a file out of a folder, where the owner may matter too. */
+export async function missingToMove(
+  folder: string,
+  name: string,
+  targets: readonly string[],
+): Promise<string | null> {
+  const writable = [folder, ...targets].map((path): Wanted => ({ path, rights: ["x", "w"] }));
+  const missing = await missingRight(writable);
+  if (missing !== null) return missing;
+  const [inside, around] = await Promise.all([statOf(join(folder, name)), statOf(folder)]);
+  const user = process.getuid?.();
+  if (inside === null || around === null || user === undefined || user === 0) return null;
+  if ((around.mode & STICKY) === 0 || inside.uid === user || around.uid === user) return null;
+  return (
+    `In the folder ${folder} only the owner of a file may move it (sticky bit), and ${name} belongs to user ` +
+    `${inside.uid}. Remove the sticky bit (chmod -t), or make ${account()} the owner of the folder.`
+  );
+}
+
+const STICKY = 0o1000;
+
+async function lacks(path: string, right: Right): Promise<boolean> {
+  try {
+    await access(path, MODES[right]);
+    return false;
+  } catch (error) {
+    return isRightMissing((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
+const MODES = { r: constants.R_OK, w: constants.W_OK, x: constants.X_OK } as const;
+
+async function advice(path: string, right: Right): Promise<string> {
+  const found = await statOf(path);
+  const what = found?.isDirectory() ? FOLDER[right] : FILE[right];
+  const owner =
+    found === null || process.platform === "win32"
+      ? ""
+      : ` It belongs to user ${found.uid} and group ${found.gid}, with mode ${octal(found.mode)}.`;
+  return `Give ${account()} the right to ${what} ${path} (${right}).${owner}`;
+}
+
+const FOLDER = {
+  r: "list the folder",
+  w: "move files in the folder",
+  x: "enter the folder",
+} as const;
+const FILE = { r: "read the file", w: "write the file", x: "run the file" } as const;
+
+const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, "0");
+
+/** Who runs fuelbridge; a container's user may have no name, and Windows has no numbers. */
+function account(): string {
+  const id = process.getuid?.();
+  const names = [...nameOfUser(), ...(id === undefined ? [] : [`user ${id}`])];
+  return `the account that runs fuelbridge (${names.join(", ")})`;
+}
+
+function nameOfUser(): string[] {
+  try {
+    return [userInfo().username];
+  } catch {
+    return [];
+  }
+}
+
+const statOf = (path: string) => stat(path).catch(() => lstat(path).catch(() => null));
+
+/** From the root down. */
+function foldersAbove(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [] : [...foldersAbove(above), above];
+}

@@ -1,0 +1,69 @@
+/**
+ * What is needed only while something is read, and may be more than memory should hold. Two parts: records in the order
+ * in which they came, one per key; and lists of texts by key.
+ */
+export interface Scratch {
+  /** Appends a record. Where the key is there already nothing is changed, and its text is returned. */
+  put(key: string, text: string): string | null;
+  /** Gives a record that is there another text; its place stays. */
+  replace(key: string, text: string): void;
+  /** At most `limit` records after the one at `after`, in order; `at` counts from 1. */
+  page(after: number, limit: number): readonly { readonly at: number; readonly text: string }[];
+  /** How many records there are. */
+  count(): number;
+  /** Appends to the list under a key. */
+  add(list: string, key: string, text: string): void;
+  /** Takes the texts under a key out of the list, in the order in which they came. */
+  take(list: string, key: string): readonly string[];
+  /** What was not taken of a list: how many texts, and the first of them that came. */
+  left(list: string): { readonly count: number; readonly first: string | null };
+  close(): void;
+}
+
+/** In memory: for what is known to be small. */
+export function memoryScratch(): Scratch {
+  const records = new Map<string, { at: number; text: string }>();
+  const order: string[] = [];
+  const lists = new Map<string, Map<string, { at: number; text: string }[]>>();
+  let added = 0;
+  const listOf = (list: string): Map<string, { at: number; text: string }[]> => {
+    const found = lists.get(list) ?? new Map<string, { at: number; text: string }[]>();
+    lists.set(list, found);
+    return found;
+  };
+  return {
+    put(key, text) {
+      const found = records.get(key);
+      if (found !== undefined) return found.text;
+      order.push(key);
+      records.set(key, { at: order.length, text });
+      return null;
+    },
+    replace(key, text) {
+      const found = records.get(key);
+      if (found !== undefined) found.text = text;
+    },
+    page: (after, limit) =>
+      order.slice(after, after + limit).flatMap((key) => records.get(key) ?? []),
+    count: () => order.length,
+    add(list, key, text) {
+      const texts = listOf(list).get(key) ?? [];
+      texts.push({ at: ++added, text });
+      listOf(list).set(key, texts);
+    },
+    take(list, key) {
+      const texts = listOf(list).get(key) ?? [];
+      listOf(list).delete(key);
+      return texts.map(({ text }) => text);
+    },
+    left(list) {
+      const texts = [...listOf(list).values()].flat();
+      const first = texts.reduce<{ at: number; text: string } | null>(
+        (least, one) => (least === null || one.at < least.at ? one : least),
+        null,
+      );
+      return { count: texts.length, first: first?.text ?? null };
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * A scratch on disk, for one reading of something large. Nothing in it has to survive: it is one transaction that is
+ * never committed, and on POSIX the file has no name once it is open, so that a killed process leaves nothing behind.
+ */
+import { mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { SourceUnavailable } from "../core/errors.ts";
+import type { Scratch } from "../core/scratch.ts";
+
+/** What the store must be left with, and twice of that: what it needs grows while records are taken in. */
+const FREE_BYTES_MIN = 512 * 1024 * 1024;
+/** On disk a record takes about this many times its bytes in a file: JSON has names, and there is an index. */
+const SPREAD = 4;
+const NAME = /^scratch-[\w.-]+$/;
+let opened = 0;
+
+/**
+ * @param folder The state folder: what is read must be nowhere else.
+ * @param bytes What is going to be read.
+ * @throws SourceUnavailable when the disk has no room for it, now or later
+ */
+export function openScratch(folder: string, bytes: number): Scratch {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Only Windows keeps them: there, what another process has open cannot be removed.
+  for (const name of readdirSync(folder)) if (NAME.test(name)) remove(join(folder, name));
+  expectSpace(folder, bytes);
+  const path = join(folder, `scratch-${process.pid}-${++opened}.sqlite`);
+  const database = told(folder, () => databaseAt(path));
+  return guarded(
+    folder,
+    told(folder, () => over(database)),
+    () => {
+      database.close();
+      if (process.platform === "win32") remove(path);
+    },
+  );
+}
+
+function databaseAt(path: string): Database.Database {
+  const database = new Database(path);
+  for (const pragma of ["journal_mode = memory", "synchronous = off", "locking_mode = exclusive"])
+    database.pragma(pragma);
+  database.pragma("cache_size = -16000");
+  database.exec(`
+    begin;
+    create table record (at integer primary key, key text not null unique, text text not null) strict;
+    create table item (at integer primary key, list text not null, key text not null, text text not null) strict;
+    create index item_key on item (list, key);
+  `);
+  // Only within a transaction: before one, SQLite wants to see the file's name.
+  if (process.platform !== "win32") remove(path);
+  return database;
+}
+
+function over(database: Database.Database): Omit<Scratch, "close"> {
+  const put = database.prepare(
+    "insert into record (key, text) values (?, ?) on conflict do nothing",
+  );
+  const find = database.prepare<[string], string>("select text from record where key = ?").pluck();
+  const replace = database.prepare("update record set text = ? where key = ?");
+  const page = database.prepare<[number, number], { at: number; text: string }>(
+    "select at, text from record where at > ? order by at limit ?",
+  );
+  const count = database.prepare<[], number>("select count(*) from record").pluck();
+  const add = database.prepare("insert into item (list, key, text) values (?, ?, ?)");
+  const items = database
+    .prepare<[string, string], string>(
+      "select text from item where list = ? and key = ? order by at",
+    )
+    .pluck();
+  const drop = database.prepare("delete from item where list = ? and key = ?");
+  const left = database.prepare<[string], { count: number; first: number | null }>(
+    "select count(*) as count, min(at) as first from item where list = ?",
+  );
+  const item = database.prepare<[number], string>("select text from item where at = ?").pluck();
+  return {
+    put: (key, text) => (put.run(key, text).changes === 1 ? null : (find.get(key) ?? null)),
+    replace: (key, text) => void replace.run(text, key),
+    page: (after, limit) => page.all(after, limit),
+    count: () => count.get() ?? 0,
+    add: (list, key, text) => void add.run(list, key, text),
+    take(list, key) {
+      const texts = items.all(list, key);
+      if (texts.length > 0) drop.run(list, key);
+      return texts;
+    },
+    left(list) {
+      const { count, first } = left.get(list) ?? { count: 0, first: null };
+      return { count, first: first === null ? null : (item.get(first) ?? null) };
+    },
+  };
+}
+
+function guarded(folder: string, scratch: Omit<Scratch, "close">, close: () => void): Scratch {
+  const safe =
+    <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
+    (...args: Args): Result =>
+      told(folder, () => work(...args));
+  return {
+    put: safe(scratch.put),
+    replace: safe(scratch.replace),
+    page: safe(scratch.page),
+    count: safe(scratch.count),
+    add: safe(scratch.add),
+    take: safe(scratch.take),
+    left: safe(scratch.left),
+    close,
+  };
+}
+
+/** A disk that fills up, or fails, under it is no fault of the store's: the file is read again when there is room. */
+function told<Result>(folder: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw new SourceUnavailable(
+      `The temporary file in ${folder} cannot be used: ${error.message} (${error.code}).`,
+      {
+        next: "Free space on that disk, and look at it; nothing was read, and nothing is lost.",
+        cause: error,
+      },
+    );
+  }
+}
+
+function expectSpace(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const wanted = FREE_BYTES_MIN + SPREAD * bytes;
+  if (free >= wanted) return;
+  const mb = (value: number): number => Math.ceil(value / 1024 / 1024);
+  throw new SourceUnavailable(
+    `The disk of ${folder} has ${mb(free)} MB free; to read a file of ${mb(bytes)} MB, ${mb(wanted)} MB are needed.`,
+    { next: "Free space on that disk; the file is read at the next look." },
+  );
+}
+
+const remove = (path: string): void => {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // In use by another process: its own.
+  }
+};
