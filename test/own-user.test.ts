@@ -201,8 +201,8 @@ describe.skipIf(!isRoot)("no stack trace for a missing right or a full disk", ()
   /** Its state folder on a file system of its own, with less room than a new store takes. */
   function fill({ state }: Place): boolean {
     const options = `size=64k,uid=${USER},gid=${USER},mode=700`;
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", state]);
-    if (mounted.status === 0) onTestFinished(() => void spawnSync("umount", [state]));
+    const mounted = spawnSync("/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", state]);
+    if (mounted.status === 0) onTestFinished(() => void spawnSync("/bin/umount", [state]));
     return mounted.status === 0;
   }
 });

@@ -11,9 +11,10 @@ const signal = new AbortController().signal;
 
 /** What `once` leaves as reasons, with these parts. */
 async function after(sink: Receiver, flow: Partial<Flow> = {}): Promise<Reason[]> {
-  const { engine, flow: add } = engineOn(tempFolder());
+  const bench = engineOn(tempFolder());
+  const { engine } = bench;
   const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
-  const flows = [add({ sink, source, ...flow })];
+  const flows = [bench.flow({ sink, source, ...flow })];
   const { inStep } = await new Daemon(engine, flows).once(signal);
   const reasons = outOfStep(engine, flows);
   expect(inStep).toBe(reasons.every(({ held }) => held));
@@ -44,12 +45,7 @@ test("a receiver that stays stopped is named with its first cause, beside what w
 
 test("a source that could not be read is unread, with its trouble", async () => {
   const trouble = new SourceUnavailable("EACCES: invoices.csv", { next: "Give that right." });
-  // oxlint-disable-next-line require-yield
-  const source = {
-    async *read() {
-      throw trouble;
-    },
-  };
+  const source = { read: () => failing(trouble) };
   expect(await after(receiver(), { source })).toMatchObject([
     { code: "unread", flow: "bills", message: "EACCES: invoices.csv", held: false },
   ]);
@@ -62,8 +58,9 @@ test("what is paused keeps both sides out of step, though nothing is left to do"
 });
 
 test("what was never read is not in step", () => {
-  const { engine, flow } = engineOn(tempFolder());
-  const flows = [flow({ sink: receiver(), source: pagesOf() })];
+  const bench = engineOn(tempFolder());
+  const { engine } = bench;
+  const flows = [bench.flow({ sink: receiver(), source: pagesOf() })];
   expect(outOfStep(engine, flows)).toMatchObject([{ code: "never-read", flow: "bills" }]);
   engine.store.close();
 });
@@ -82,3 +79,7 @@ test("a stop keeps both sides out of step though nothing is pending", () => {
   expect(outOfStep(engine, [])).toMatchObject([{ code: "stopped", flow: null, held: false }]);
   engine.store.close();
 });
+
+async function* failing(error: Error): AsyncGenerator<never> {
+  yield await Promise.reject<never>(error);
+}
