@@ -208,6 +208,7 @@ function part<Part>(
   parts: Readonly<Record<string, Part>> | undefined,
 ): Part {
   const found = parts?.[name];
-  if (found === undefined) throw new TypeError(`flow ${flow}: ${endpoint} opened no ${what} ${name}`);
+  if (found === undefined)
+    throw new TypeError(`flow ${flow}: ${endpoint} opened no ${what} ${name}`);
   return found;
 }

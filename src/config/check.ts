@@ -106,7 +106,9 @@ export class Check {
     const fromFiles = scalars.filter(
       ({ made }) => made?.references.some(({ kind }) => kind === "file") === true,
     );
-    const values = [...secret, ...fromFiles].flatMap(({ made }) => (made === null ? [] : made.text));
+    const values = [...secret, ...fromFiles].flatMap(({ made }) =>
+      made === null ? [] : made.text,
+    );
     return [...new Set(values)];
   }
 
@@ -235,8 +237,7 @@ export class Check {
       return;
     }
     for (const { file, faults } of found)
-      for (const fault of faults)
-        this.problems.push({ ...fault, file, column: 1, setting: "" });
+      for (const fault of faults) this.problems.push({ ...fault, file, column: 1, setting: "" });
     const byName = new Map(found.map((report) => [report.name, report]));
     const flows = this.#groups("flows").filter(([, { paused }]) => paused !== true);
     const mappings = flows.flatMap(
@@ -308,8 +309,9 @@ const isFolder = (path: string): boolean =>
 
 const isGroup = (value: unknown): value is Group =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-function offersOfPlatform({ sources, sinks }: Parts): Offers {
-  const offered = (names: readonly string[]): Offers["sources"] =>
-    Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));
-  return { sources: offered(sources), sinks: offered(sinks) };
-}
+const offersOfPlatform = ({ sources, sinks }: Parts): Offers => ({
+  sources: offersNamed(sources),
+  sinks: offersNamed(sinks),
+});
+const offersNamed = (names: readonly string[]): Offers["sources"] =>
+  Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));

@@ -48,30 +48,33 @@ test.each(SPREADSHEETS)("%s of a spreadsheet make no difference", (_, content) =
   expect(setup(content).tables.row("items", "ULSD")).toEqual({ product: "ULSD", item: "ITEM-1" });
 });
 
-const BAD: [name: string, content: string | Buffer, ...faults: [line: number, message: string][]][] =
+const BAD: [
+  name: string,
+  content: string | Buffer,
+  ...faults: [line: number, message: string][],
+][] = [
+  ["a key twice", "a,b\n1,x\n2,y\n1,z\n", [4, '"1" is in line 2 already']],
+  ["a row that is short", "a,b\n1\n", [2, "1 cell, but 2 in the header"]],
+  ["a row that is long", 'a,b\n"1\n1",x\n2,x,y\n', [4, "3 cells, but 2 in the header"]],
+  ["no key", "a,b\n,x\n", [2, "the first cell, the key, is empty"]],
+  ["a column twice", "a,b,b\n", [1, 'the column "b" is there twice']],
+  ["a column without name", "a,\n1,x\n", [1, "column 2 has no name"]],
+  ["nothing in it", "", [1, "there is no header"]],
+  ["an open quote", 'a,b\n1,"x\n', [2, "Quote"]],
+  ["another encoding", Buffer.from("a,b\n1,Caf\xe9\n", "latin1"), [1, "it is not UTF-8"]],
+  ["several faults", "a,b\n1\n,x\n", [2, "1 cell, but"], [3, "the first cell"]],
   [
-    ["a key twice", "a,b\n1,x\n2,y\n1,z\n", [4, '"1" is in line 2 already']],
-    ["a row that is short", "a,b\n1\n", [2, "1 cell, but 2 in the header"]],
-    ["a row that is long", 'a,b\n"1\n1",x\n2,x,y\n', [4, "3 cells, but 2 in the header"]],
-    ["no key", "a,b\n,x\n", [2, "the first cell, the key, is empty"]],
-    ["a column twice", "a,b,b\n", [1, 'the column "b" is there twice']],
-    ["a column without name", "a,\n1,x\n", [1, "column 2 has no name"]],
-    ["nothing in it", "", [1, "there is no header"]],
-    ["an open quote", 'a,b\n1,"x\n', [2, "Quote"]],
-    ["another encoding", Buffer.from("a,b\n1,Caf\xe9\n", "latin1"), [1, "it is not UTF-8"]],
-    ["several faults", "a,b\n1\n,x\n", [2, "1 cell, but"], [3, "the first cell"]],
-    [
-      "the same in many rows: once per cause, not once per row",
-      `a,b,c\n${"1;2;3\n".repeat(60)}x,y\nx,y\n`,
-      [2, "1 cell, but 3 in the header (the same in lines 3, 4, 5, 6, 7 and 54 more)"],
-      [62, "2 cells, but 3 in the header (the same in line 63)"],
-    ],
-    [
-      "a table pasted twice",
-      "a,b\n1,x\n2,y\n1,x\n2,y\n",
-      [4, '"1" is in line 2 already (the same in line 5)'],
-    ],
-  ];
+    "the same in many rows: once per cause, not once per row",
+    `a,b,c\n${"1;2;3\n".repeat(60)}x,y\nx,y\n`,
+    [2, "1 cell, but 3 in the header (the same in lines 3, 4, 5, 6, 7 and 54 more)"],
+    [62, "2 cells, but 3 in the header (the same in line 63)"],
+  ],
+  [
+    "a table pasted twice",
+    "a,b\n1,x\n2,y\n1,x\n2,y\n",
+    [4, '"1" is in line 2 already (the same in line 5)'],
+  ],
+];
 
 test.each(BAD)("%s is told with its file and line", (_, content, ...faults) => {
   const { tables, file } = setup(content);

@@ -151,7 +151,8 @@ function readTable(name: string, file: string): Table {
   return { report: { ...report, columns, separator, rows: rows.size, faults }, rows, read: true };
 }
 
-const CORRECT = "Correct it and save it; nothing that needs it is delivered until then, and nothing is lost.";
+const CORRECT =
+  "Correct it and save it; nothing that needs it is delivered until then, and nothing is lost.";
 const NO_HEADER: TableFault = { line: 1, message: "there is no header", remedy: CORRECT };
 
 function faultsOfHeader(header: readonly string[], line: number): TableFault[] {

@@ -183,7 +183,8 @@ const isNode = (value: unknown): value is Node =>
 
 const tabs = (lines: number): Complaint => ({
   message: `is not YAML here: ${lines === 1 ? "this line begins with a tab" : `this line and ${lines - 1} more begin with tabs`}`,
-  remedy: "YAML is indented with spaces only: replace each tab at the beginning of a line by spaces.",
+  remedy:
+    "YAML is indented with spaces only: replace each tab at the beginning of a line by spaces.",
 });
 
 function inWords(message: string): Complaint {

@@ -37,7 +37,10 @@ function endOf(text: unknown): End | null {
 
 export const cron = z
   .string()
-  .refine((text) => /^\S+( \S+){4}$/.test(text) && isCron(text), "is not a cron expression, or one of a day that never comes");
+  .refine(
+    (text) => /^\S+( \S+){4}$/.test(text) && isCron(text),
+    "is not a cron expression, or one of a day that never comes",
+  );
 
 export const flowSchema = (mappings: readonly string[]) =>
   z.strictObject({
@@ -150,7 +153,8 @@ function complaintOfEnd(
   if (offers === null) return null;
   if (offers === undefined)
     return {
-      message: hidden === null ? `there is no endpoint "${endpoint}"` : `${hidden} names no endpoint`,
+      message:
+        hidden === null ? `there is no endpoint "${endpoint}"` : `${hidden} names no endpoint`,
       remedy: didYouMean(hidden === null ? endpoint : "", [...endpoints.keys()]),
     };
   const [what, parts] = field === "from" ? ["source", offers.sources] : ["sink", offers.sinks];

@@ -35,7 +35,11 @@ test.each(FILES)("%s names the schema and loads", (name) => {
   const config = loadConfig(join(folder, name), { env: {}, connectors, mappings, platform });
   expect(config.flows.length).toBeGreaterThan(0);
   expect(text.startsWith(MODELINE)).toBe(true);
-  expect(openTables(config.crossReferences).check().map((table) => table.name)).toContain("items");
+  expect(
+    openTables(config.crossReferences)
+      .check()
+      .map((table) => table.name),
+  ).toContain("items");
 });
 
 test("editors complete connectors and mappings, and take ${...} where a setting is more than any text", () => {
