@@ -105,7 +105,8 @@ test("a mapping names the columns that it looks things up in, and looks them up"
     mapping.name,
     [...cellsOf(mapping)].filter((cell) => !OPTIONAL.has(cell)),
   ]);
-  const sorted = (all: [string, string[]][]) => all.map(([name, cells]) => [name, cells.toSorted()]);
+  const sorted = (all: [string, string[]][]) =>
+    all.map(([name, cells]) => [name, cells.toSorted()]);
   expect(sorted(named)).toEqual(sorted(looked));
 });
 

@@ -17,7 +17,7 @@ function sourceOffer(name: string, source: SourceConfig, root: string): Offer {
   const folder = resolve(root, source.folder);
   const need = (setting: keyof SourceConfig, path: string): FolderNeed => ({
     path,
-    rights: setting === "folder" ? "rwx" : "wx",
+    rights: setting === "folder" ? ["r", "w", "x"] : ["w", "x"],
     created: setting !== "folder",
     setting: ["sources", name, setting],
   });
@@ -36,7 +36,7 @@ function sinkOffer(name: string, sink: SinkConfig, root: string): Offer {
   const target = resolve(root, sink.folder);
   const need = (path: string): FolderNeed => ({
     path,
-    rights: "rwx",
+    rights: ["r", "w", "x"],
     created: true,
     setting: ["sinks", name, "folder"],
   });

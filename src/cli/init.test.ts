@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -18,6 +19,7 @@ import { mappings } from "../../mappings/index.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { writeSite } from "./init/disk.ts";
 import type { Answers } from "./init/fields.ts";
 import { askFor } from "./init/prompt.ts";
 import { type Ground, siteOf } from "./init/site.ts";
@@ -34,7 +36,7 @@ async function typed(lines: readonly string[], given: Answers = {}) {
   const left = [...lines];
   output.on("data", (chunk: Buffer) => {
     shown += chunk.toString();
-    if (!/: $/.test(shown)) return;
+    if (!stripVTControlCharacters(shown).endsWith(": ")) return;
     const line = left.shift();
     setImmediate(() => input.write(line === undefined ? "\u0003" : `${line}\r`));
   });
@@ -171,73 +173,83 @@ function fuelbridge(...args: string[]): Promise<{ code: number | null; out: stri
   });
 }
 
-test("init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing", async () => {
-  const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
-  chmodSync(root, 0o755);
-  const directory = join(root, "etc");
-  const config = join(directory, "fuelbridge.yaml");
-  writeFileSync(join(root, "key"), `${KEY}\n`);
-  const isRoot = process.getuid?.() === 0;
-  const flags = [
-    ["--directory", directory],
-    ["--company", "prairie"],
-    ["--currency", "USD"],
-    ["--time-zone", "America/Chicago"],
-    ["--platform", "http://127.0.0.1:9/v1/public"],
-    ["--api-key-file", join(root, "key")],
-    ["--erp", "files"],
-    ["--folder", join(root, "exchange")],
-    ["--state", join(root, "state")],
-    isRoot ? ["--owner", "nobody"] : [],
-  ].flat();
-  const { code, out, err } = await fuelbridge("init", ...flags);
-  expect({ code, err }).toMatchObject({ code: exitCodes.ok });
-  const entries = globSync("**", { cwd: root, exclude: ["exchange/import/**"] });
-  const rights = entries
-    .filter((path) => path !== "." && path !== "key")
-    .map((path) => {
-      const { mode, uid } = statSync(join(root, path));
-      return `${(mode & 0o777).toString(8)} ${isRoot && uid === 0 ? "root" : "service"} ${path}`;
-    });
-  const kept = isRoot ? "root" : "service";
-  expect(rights.toSorted()).toEqual(
-    [
-      `750 ${kept} etc`,
-      `750 ${kept} etc/crossref`,
-      `640 ${kept} etc/crossref/customers.csv`,
-      `640 ${kept} etc/crossref/items.csv`,
-      `640 ${kept} etc/crossref/taxes.csv`,
-      `640 ${kept} etc/fuelbridge.schema.json`,
-      `640 ${kept} etc/fuelbridge.yaml`,
-      "700 service etc/secrets",
-      "600 service etc/secrets/api-key",
-      "755 service exchange",
-      "755 service exchange/export",
-      "700 service state",
-      "600 service state/fuelbridge.sqlite",
-    ].toSorted(),
-  );
-  expect(readFileSync(join(directory, "crossref/items.csv"), "utf8")).toBe("product,item\n");
-  // The platform cannot be reached: doctor says so, and how to look again.
-  expect(out).toContain("ECONNREFUSED");
-  expect(out).toContain(`look again: fuelbridge doctor --config ${config}`);
-  expect(out.trimEnd().split("\n").at(-1)).toBe(`  fuelbridge run --config ${config}`);
-  expect(out + err).not.toContain(KEY);
+test(
+  "init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing",
+  { timeout: 90_000 },
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
+    chmodSync(root, 0o755);
+    const directory = join(root, "etc");
+    const config = join(directory, "fuelbridge.yaml");
+    writeFileSync(join(root, "key"), `${KEY}\n`);
+    const isRoot = process.getuid?.() === 0;
+    const flags = [
+      ["--directory", directory],
+      ["--company", "prairie"],
+      ["--currency", "USD"],
+      ["--time-zone", "America/Chicago"],
+      ["--platform", "http://127.0.0.1:9/v1/public"],
+      ["--api-key-file", join(root, "key")],
+      ["--erp", "files"],
+      ["--folder", join(root, "exchange")],
+      ["--state", join(root, "state")],
+      isRoot ? ["--owner", "nobody"] : [],
+    ].flat();
+    const { code, out, err } = await fuelbridge("init", ...flags);
+    expect({ code, err }).toMatchObject({ code: exitCodes.ok });
+    const entries = globSync("**", { cwd: root, exclude: ["exchange/import/**"] });
+    const rights = entries
+      .filter((path) => path !== "." && path !== "key")
+      .map((path) => {
+        const { mode, uid } = statSync(join(root, path));
+        return `${(mode & 0o777).toString(8)} ${isRoot && uid === 0 ? "root" : "service"} ${path}`;
+      });
+    const kept = isRoot ? "root" : "service";
+    expect(rights.toSorted()).toEqual(
+      [
+        `750 ${kept} etc`,
+        `750 ${kept} etc/crossref`,
+        `640 ${kept} etc/crossref/customers.csv`,
+        `640 ${kept} etc/crossref/items.csv`,
+        `640 ${kept} etc/crossref/taxes.csv`,
+        `640 ${kept} etc/fuelbridge.schema.json`,
+        `640 ${kept} etc/fuelbridge.yaml`,
+        "700 service etc/secrets",
+        "600 service etc/secrets/api-key",
+        "755 service exchange",
+        "755 service exchange/export",
+        "700 service state",
+        "600 service state/fuelbridge.sqlite",
+      ].toSorted(),
+    );
+    expect(readFileSync(join(directory, "crossref/items.csv"), "utf8")).toBe("product,item\n");
+    // The platform cannot be reached: doctor says so, and how to look again.
+    expect(out).toContain("ECONNREFUSED");
+    expect(out).toContain(`look again: fuelbridge doctor --config ${config}`);
+    expect(out.trimEnd().split("\n").at(-1)).toBe(`  fuelbridge run --config ${config}`);
+    expect(out + err).not.toContain(KEY);
 
-  writeFileSync(join(directory, "crossref/items.csv"), "product,item\nULSD,1\n");
-  const before = readFileSync(config, "utf8");
-  const second = await fuelbridge("init", ...flags);
-  expect(second).toMatchObject({ code: exitCodes.configuration, out: "" });
-  expect(second.err).toContain(`    ${join(directory, "crossref/items.csv")} (1 row)`);
-  expect(second.err).toContain(`    ${config}`);
-  expect(second.err).toContain("--force");
+    writeFileSync(join(directory, "crossref/items.csv"), "product,item\nULSD,1\n");
+    const second = await fuelbridge("init", ...flags);
+    expect(second).toMatchObject({ code: exitCodes.configuration, out: "" });
+    expect(second.err).toContain(`    ${join(directory, "crossref/items.csv")} (1 row)`);
+    expect(second.err).toContain(`    ${config}`);
+    expect(second.err).toContain("--force");
 
-  const forced = await fuelbridge("init", ...flags, "--skip-doctor", "--force");
-  expect(forced.code).toBe(exitCodes.ok);
-  expect(readFileSync(config, "utf8")).toBe(before);
-  expect(readFileSync(join(directory, "crossref/items.csv"), "utf8")).toContain("ULSD,1");
-  expect(forced.out).toContain("it was there, and stays as it is");
-});
+    // Told to, it writes the configuration and the secrets anew, and still no table.
+    const site = siteOf(
+      { ...COMMON, erp: "files", folder: join(root, "exchange") },
+      groundOf("example.yaml"),
+    );
+    const again = writeSite(site, { folder: directory, state: join(root, "state"), owner: null });
+    expect(again.filter(({ written }) => !written).map(({ path }) => path)).toEqual([
+      join(directory, "secrets/api-key"),
+      ...["items", "taxes", "customers"].map((name) => join(directory, `crossref/${name}.csv`)),
+    ]);
+    expect(readFileSync(config, "utf8")).toContain("currency: CAD");
+    expect(readFileSync(join(directory, "crossref/items.csv"), "utf8")).toContain("ULSD,1");
+  },
+);
 
 test("without a terminal and with a flag missing, init says which", async () => {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));

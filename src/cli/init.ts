@@ -56,15 +56,14 @@ async function initialise(given: Given): Promise<Answer> {
   const state = resolve(options["state"] ?? usualState(folder));
   const site = await siteFrom(answers, config, state);
   const written = writeSite(site, { folder, state, owner });
-  const looked = [
-    lookOver("check", config, owner, given.json),
-    ...(options["skipDoctor"] === undefined ? [lookOver("doctor", config, owner, given.json)] : []),
-  ];
-  const [{ code: checked } = { code: null }] = looked;
+  const look = options["skipDoctor"] === undefined ? "doctor" : "check";
+  if (!given.json) process.stderr.write(`Written. Looking it over with fuelbridge ${look} ...\n\n`);
+  const looked = lookOver(look, config, owner);
   return {
     data: { config, state, written, flows: site.flows, looked },
     text: inWords(config, state, owner, written, site, looked),
-    exitCode: checked === exitCodes.ok ? exitCodes.ok : exitCodes.configuration,
+    // What the platform or the ERP lacks is no fault of what was written.
+    exitCode: looked.code === exitCodes.configuration ? exitCodes.configuration : exitCodes.ok,
   };
 }
 
@@ -145,7 +144,6 @@ async function siteFrom(answers: Answers, config: string, state: string): Promis
     import("./init/site.ts"),
     import("../../mappings/index.ts"),
   ]);
-  const shipped = (name: string): string => readFileSync(join(shippedFolder(), name), "utf8");
   return siteOf(answers, {
     template: shipped(answers.erp === "tryton" ? "tryton.yaml" : "example.yaml"),
     schema: shipped("fuelbridge.schema.json"),
@@ -155,6 +153,8 @@ async function siteFrom(answers: Answers, config: string, state: string): Promis
     file: basename(config),
   });
 }
+
+const shipped = (name: string): string => readFileSync(join(shippedFolder(), name), "utf8");
 
 /** `config` beside the sources, or beside what was compiled from them. */
 function shippedFolder(): string {
@@ -176,15 +176,8 @@ interface Looked {
 }
 
 /** As the service's user, whose rights count; the store that doctor opens is that user's then. */
-function lookOver(
-  command: Looked["command"],
-  config: string,
-  owner: Owner | null,
-  json: boolean,
-): Looked {
+function lookOver(command: Looked["command"], config: string, owner: Owner | null): Looked {
   const program = process.argv[1] ?? "";
-  if (!json && command === "doctor")
-    process.stderr.write("Asking the platform and the ERP (fuelbridge doctor) ...\n");
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [...process.execArgv, program, command, "--config", config],
@@ -202,7 +195,7 @@ function inWords(
   owner: Owner | null,
   written: readonly Written[],
   { flows }: Site,
-  looked: readonly Looked[],
+  looked: Looked,
 ): string {
   const rows = written.map(({ path, about, written }) => [
     path,
@@ -222,9 +215,8 @@ function inWords(
         ]
       : []),
     "",
-    ...looked
-      .filter(({ command, code }) => command === "doctor" || code !== exitCodes.ok)
-      .flatMap((one) => [...resultOf(one, config), ""]),
+    ...resultOf(looked, config),
+    "",
     "Start it with",
     "",
     `  ${startOf(config)}`,

@@ -253,6 +253,25 @@ test("a value from a file or a variable is shown in no message, whatever setting
   }
 });
 
+test("what came from a file is hidden from answers and logs, whatever setting it stands in", () => {
+  const { at, put, config } = setup();
+  put("place", "https://api.example.com/v1/public\n");
+  put("word", "live");
+  writeFileSync(
+    config,
+    GOOD.replace("https://api.example.com/v1/public", "${file:place}").replace(
+      "environment: live",
+      "environment: ${file:word}",
+    ),
+  );
+  const known = { env: { KEY: "svc_live_abcdefgh1234" }, connectors, mappings };
+  const platform = { sources: platformSources, sinks: platformSinks };
+  expect(loadConfig(at("fuelbridge.yaml"), { ...known, platform }).secrets).toEqual([
+    "svc_live_abcdefgh1234",
+    "https://api.example.com/v1/public",
+  ]);
+});
+
 test("a file that is no configuration is not shown either", () => {
   const { problems } = setup();
   for (const text of [CANARY, `${CANARY}:x:0:0\n${CANARY}:y`, `- ${CANARY}`])

@@ -38,6 +38,9 @@ interface Checked {
 /** `settings`: what the file says. `site`: the tables and folders of this machine as well. */
 export type Depth = "settings" | "site";
 
+/** A shorter value from a file, of a setting that is no secret, is part of ordinary words: `live` of `delivered`. */
+const FILE_VALUE_MIN = 8;
+
 /** The folder of the tables, where the configuration names none. */
 export const CROSS_REFERENCES = "crossref";
 
@@ -104,7 +107,10 @@ export class Check {
     }
     this.#findPlatformKeys();
     const fromFiles = scalars.filter(
-      ({ made }) => made?.references.some(({ kind }) => kind === "file") === true,
+      ({ made }) =>
+        made !== null &&
+        made.text.length >= FILE_VALUE_MIN &&
+        made.references.some(({ kind }) => kind === "file"),
     );
     const values = [...secret, ...fromFiles].flatMap(({ made }) =>
       made === null ? [] : made.text,
@@ -207,7 +213,7 @@ export class Check {
     const { written, path, called } = this.#tables();
     if (written && !isFolder(path))
       this.#complain(["crossReferences"], {
-        message: `there is no folder ${called}`,
+        message: `there is no folder ${called}, or this user cannot reach it`,
         remedy:
           "Create it, or correct the path; relative paths start at the configuration's folder.",
       });
@@ -304,13 +310,20 @@ export class Check {
   }
 }
 
-const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** False also where it cannot be looked at. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 const isGroup = (value: unknown): value is Group =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-function offersOfPlatform({ sources, sinks }: Parts): Offers {
-  const offered = (names: readonly string[]): Offers["sources"] =>
-    Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));
-  return { sources: offered(sources), sinks: offered(sinks) };
-}
+const offersOfPlatform = ({ sources, sinks }: Parts): Offers => ({
+  sources: offersNamed(sources),
+  sinks: offersNamed(sinks),
+});
+const offersNamed = (names: readonly string[]): Offers["sources"] =>
+  Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));

@@ -1,7 +1,7 @@
 /** What is right or wrong on this machine only: the tables and the folders that a configuration names. Asks nobody. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { FolderNeed } from "../core/contract.ts";
+import type { FolderNeed, FolderRight } from "../core/contract.ts";
 import type { TableReport } from "./crossref.ts";
 import type { KnownMapping } from "./flows.ts";
 import { causeOf, type Complaint } from "./problems.ts";
@@ -52,8 +52,7 @@ const RIGHTS = {
   r: { code: constants.R_OK, means: "list it" },
   w: { code: constants.W_OK, means: "create and rename files in it" },
   x: { code: constants.X_OK, means: "enter it" },
-} as const;
-type Right = keyof typeof RIGHTS;
+} as const satisfies Record<FolderRight, { code: number; means: string }>;
 
 /**
  * Why the user that runs this cannot use a folder as the service must; null: it can. `hidden`: in place of the path where
@@ -72,7 +71,6 @@ export function complaintOfFolder(
     .toReversed()
     .find((up) => kindOf(up) === "file" || (existsSync(up) && !may(up, "x")));
   const at = barrier ?? (created ? (upwards(path).find((up) => existsSync(up)) ?? path) : path);
-  const wantedOn = (one: string): string => (one === path ? rights : one === barrier ? "x" : "wx");
   const kind = kindOf(at);
   if (kind === "missing")
     return {
@@ -81,13 +79,13 @@ export function complaintOfFolder(
     };
   if (kind === "file")
     return { message: `${called(at)} is a file, not a folder`, remedy: "Move it aside." };
-  const wanted = [...wantedOn(at)] as Right[];
+  const wanted: readonly FolderRight[] = at === path ? rights : at === barrier ? ["x"] : ["w", "x"];
   const missing = wanted.filter((right) => !may(at, right));
   return missing.length === 0 ? null : lacking(missing, at, called);
 }
 
 function lacking(
-  rights: readonly Right[],
+  rights: readonly FolderRight[],
   at: string,
   called: (path: string) => string,
 ): Complaint {
@@ -113,10 +111,10 @@ function upwards(path: string): string[] {
   return up === path ? [path] : [path, ...upwards(up)];
 }
 
-const may = (path: string, right: Right): boolean => denial(path, right) === null;
+const may = (path: string, right: FolderRight): boolean => denial(path, right) === null;
 
 /** The code of the system's refusal (`EACCES`, `EROFS`); null: the right is there. */
-function denial(path: string, right: Right): string | null {
+function denial(path: string, right: FolderRight): string | null {
   try {
     accessSync(path, RIGHTS[right].code);
     return null;

@@ -283,11 +283,13 @@ export interface Offer {
   readonly folders?: readonly FolderNeed[];
 }
 
+export type FolderRight = "r" | "w" | "x";
+
 export interface FolderNeed {
   /** Absolute. */
   readonly path: string;
   /** The rights that the user needs on it: `r` to list it, `w` to create and rename in it, `x` to enter it. */
-  readonly rights: "rwx" | "wx";
+  readonly rights: readonly FolderRight[];
   /** True: it is created where it is missing, so the nearest folder above it must allow that. */
   readonly created: boolean;
   /** The setting that names it, from the endpoint's own: `["sinks", "orders", "folder"]`. */

@@ -46,7 +46,9 @@ const such = (cities: readonly string[]): string =>
 
 /** So many hours from UTC in winter, to the west or to the east: which one is meant cannot be told from `GMT+6`. */
 const citiesAt = (hours: number): string[] =>
-  [...new Set(Object.values(CITIES).flat())].filter((city) => Math.abs(winterOffset(city)) === hours);
+  [...new Set(Object.values(CITIES).flat())].filter(
+    (city) => Math.abs(winterOffset(city)) === hours,
+  );
 
 function winterOffset(timeZone: string): number {
   const january = new Date(Date.UTC(2026, 0, 15, 12));

@@ -78,11 +78,7 @@ function createFolder(path: string, mode: number, owner: Owner | null, right: Ri
   }
 }
 
-function writeOne(
-  { text, about, secret, kept }: Made,
-  at: string,
-  owner: Owner | null,
-): Written {
+function writeOne({ text, about, secret, kept }: Made, at: string, owner: Owner | null): Written {
   const there = existsSync(at);
   // The key may have been put there before, and named by its flag.
   if (there && (kept === true || (secret === true && readFileSync(at, "utf8") === text)))

@@ -60,7 +60,7 @@ export const fields: readonly Field[] = [
   {
     name: "timeZone",
     flag: "--time-zone <zone>",
-    question: "Time zone of the company",
+    question: "Time zone of the company, for example America/Chicago",
     ...usualZone(),
     fault: (answer) => faultBy(settings.timeZone, answer),
   },
@@ -85,7 +85,8 @@ export const fields: readonly Field[] = [
     flag: "--erp <connector>",
     question: "How the ERP is reached: files (a folder of exports and imports) or tryton",
     usual: "files",
-    fault: (answer) => /^(files|tryton)$/.test(answer) ? null : `${shown(answer)} is neither files nor tryton`,
+    fault: (answer) =>
+      /^(files|tryton)$/.test(answer) ? null : `${shown(answer)} is neither files nor tryton`,
   },
   {
     name: "folder",

@@ -25,17 +25,20 @@ export async function askFor(given: Answers, terminal: Terminal): Promise<Answer
   for (const event of ["SIGINT", "close"] as const) lines.once(event, () => ended.abort());
   const ask = async (field: Field): Promise<string> => {
     const usual = field.usual === undefined ? "" : ` [${field.usual}]`;
-    terminal.output.write(`${field.question}${usual}: `);
+    // The question itself is shown; what is typed after it may not be.
+    const answer = lines.question(`${field.question}${usual}: `, { signal: ended.signal });
     hidden = field.secret === true;
     try {
-      return (await lines.question("", { signal: ended.signal })).trim() || (field.usual ?? "");
+      return (await answer).trim() || (field.usual ?? "");
     } finally {
       if (hidden) terminal.output.write("\n");
       hidden = false;
     }
   };
   const answers: Answers = { ...given };
-  terminal.output.write("Enter takes what stands in brackets. Nothing is written before the last answer.\n\n");
+  terminal.output.write(
+    "Enter takes what stands in brackets. Nothing is written before the last answer.\n\n",
+  );
   try {
     // Which fields count depends on the connector that is answered on the way.
     for (;;) {

@@ -94,9 +94,11 @@ function configurationOf(answers: Answers, { template, today, state }: Ground) {
   return {
     text: document.toString({ lineWidth: 0 }),
     folders: [...foldersOf(value.endpoints[erp])],
-    flows: Object.entries(value.flows).map(
-      ([name, { mapping, paused = false }]): FlowNamed => ({ name, mapping, paused }),
-    ),
+    flows: Object.entries(value.flows).map(([name, { mapping, paused = false }]): FlowNamed => ({
+      name,
+      mapping,
+      paused,
+    })),
   };
 }
 
