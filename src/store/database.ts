@@ -10,6 +10,7 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
+  rmSync,
   statfsSync,
   statSync,
   writeSync,
@@ -29,11 +30,11 @@ export function openDatabase(path: string): Database.Database {
   makeFolder(dirname(path));
   return guarded(path, () => {
     const existed = existsSync(path);
+    if (!existed) makeFile(path);
     const database = new Database(path, { timeout: 2_000 });
     try {
       configure(database, path);
       migrate(database, path, existed);
-      if (!existed) handOver(path);
       onlyForOwner(path);
       return database;
     } catch (error) {
@@ -118,6 +119,14 @@ export function assertSpace(path: string): void {
     );
 }
 
+/** An empty file, its owner's alone: what SQLite makes beside it has the same owner and rights. @throws StorageError */
+function makeFile(path: string): void {
+  onDisk(path, () => {
+    closeSync(openSync(path, "a", 0o600));
+    handOver(path);
+  });
+}
+
 /** Of a file that belongs to another user who lets us write, that user decides. */
 function onlyForOwner(path: string): void {
   const { uid } = statSync(path);
@@ -158,7 +167,12 @@ function migrate(database: Database.Database, path: string, existed: boolean): v
       "Start the newer version, or restore the backup that it made before it changed the schema.",
     );
   if (at === migrations.length) return;
-  if (existed && at > 0) database.prepare("vacuum into ?").run(`${path}.before-schema-${at + 1}`);
+  if (existed && at > 0) {
+    const copy = `${path}.before-schema-${at + 1}`;
+    // One is there only if the last attempt did not come to its end: it may be cut short.
+    rmSync(copy, { force: true });
+    database.prepare("vacuum into ?").run(copy);
+  }
   database.transaction(() => {
     for (const sql of migrations.slice(at)) database.exec(sql);
     database.pragma(`user_version = ${migrations.length}`);
