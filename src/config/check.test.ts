@@ -48,9 +48,13 @@ function setup() {
   put("crossref/items.csv", "product,item\n");
   put("crossref/taxes.csv", "tax_type,tax\n");
   put("crossref/customers.csv", "company,account\n");
-  function problems(text: string = GOOD, depth: Depth = "site"): readonly Problem[] {
+  function problems(
+    text: string = GOOD,
+    depth: Depth = "site",
+    more: Readonly<Record<string, string>> = {},
+  ): readonly Problem[] {
     writeFileSync(config, text);
-    const env = { KEY: "svc_live_abcdefgh1234", CANARY };
+    const env = { KEY: "svc_live_abcdefgh1234", CANARY, ...more };
     const platform = { sources: platformSources, sinks: platformSinks };
     try {
       loadConfig(config, { env, connectors, mappings, platform }, depth);
@@ -251,6 +255,20 @@ test("a value from a file or a variable is shown in no message, whatever setting
     const text = JSON.stringify(problems(lines.join("\n")));
     expect(text, lines[index]).not.toContain(CANARY);
   }
+});
+
+test("tables and folders whose place is a variable are named by it", () => {
+  const { at, put, problems } = setup();
+  put("crossref/items.csv", "product,item\na\n");
+  rmSync(at("crossref/taxes.csv"));
+  rmSync(at("exchange/export"), { recursive: true });
+  const text = changed("folder: exchange", "folder: ${EXCHANGE}");
+  const env = { EXCHANGE: at("exchange"), TABLES: at("crossref") };
+  expect(problems(`${text}crossReferences: \${TABLES}\n`, "site", env)).toMatchObject([
+    { message: "there is no folder ${EXCHANGE}/export" },
+    { message: expect.stringMatching(/^\$\{TABLES\} has no table taxes.csv/) },
+    { file: "${TABLES}/items.csv", line: 2 },
+  ]);
 });
 
 test("what came from a file is hidden from answers and logs, whatever setting it stands in", () => {

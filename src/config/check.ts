@@ -1,7 +1,7 @@
 /** All that can be wrong with a configuration, found in one go and located. */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Connector, Offers } from "../core/contract.ts";
+import { basename, join, relative, resolve } from "node:path";
+import type { Connector, FolderNeed, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
@@ -173,7 +173,8 @@ export class Check {
     const around = {
       offers,
       mappings: this.#known.mappings,
-      hidden: (flow: string, field: string) => this.#hidden(["flows", flow, field]),
+      hidden: (flow: string, field: string) =>
+        hiddenBy(this.#document.source(["flows", flow, field])),
     };
     for (const { flow, field, ...complaint } of complaintsOfFlows(this.#groups("flows"), around))
       if (field === null || !this.#document.broken(["flows", flow, field]))
@@ -224,7 +225,7 @@ export class Check {
     const setting = valueAt(this.#document.value, ["crossReferences"]);
     const written = typeof setting === "string";
     const path = resolve(this.#folder, written ? setting : CROSS_REFERENCES);
-    return { written, path, called: this.#hidden(["crossReferences"]) ?? path };
+    return { written, path, called: this.#document.source(["crossReferences"]) ?? path };
   }
 
   /** Every table can be used, and those are there that a flow needs which is not paused. */
@@ -233,7 +234,8 @@ export class Check {
     if (written && !isFolder(path)) return;
     let found: readonly TableReport[];
     try {
-      found = openTables(path).check();
+      const reports = openTables(path).check();
+      found = reports.map((one) => ({ ...one, file: join(called, basename(one.file)) }));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       this.#complain(["crossReferences"], {
@@ -269,8 +271,7 @@ export class Check {
       );
       for (const need of used) {
         const path = ["endpoints", name, ...need.setting];
-        const hidden = this.#hidden(["endpoints", name, "folder"]) ?? this.#hidden(path);
-        const complaint = complaintOfFolder(need, hidden);
+        const complaint = complaintOfFolder(need, this.#calling(name, need));
         if (complaint === null || told.has(complaint.message)) continue;
         told.add(complaint.message);
         this.#complain(path, complaint);
@@ -278,9 +279,19 @@ export class Check {
     }
   }
 
-  /** In place of a value that came from elsewhere, which is never shown; null: it is written in the file. */
-  #hidden(path: Path): string | null {
-    return hiddenBy(this.#document.source(path));
+  /** How messages call a folder of an endpoint: by its path, or where that came from elsewhere, by what it came from. */
+  #calling(endpoint: string, { path, setting }: FolderNeed): (at: string) => string {
+    const of = (names: readonly string[]): string | null =>
+      this.#document.source(["endpoints", endpoint, ...names]);
+    const own = of(setting);
+    const source = own ?? of(["folder"]);
+    if (source === null) return (at) => at;
+    const root = valueAt(this.#document.value, ["endpoints", endpoint, "folder"]);
+    const base = own === null && typeof root === "string" ? resolve(this.#folder, root) : path;
+    return (at) => {
+      const inside = relative(base, at);
+      return inside.startsWith("..") ? `a folder above ${source}` : join(source, inside);
+    };
   }
 
   /** The named groups of settings under `list`, as written; what is no group is complained of elsewhere. */

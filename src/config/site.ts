@@ -55,17 +55,13 @@ const RIGHTS = {
 } as const satisfies Record<FolderRight, { code: number; means: string }>;
 
 /**
- * Why the user that runs this cannot use a folder as the service must; null: it can. `hidden`: in place of the path where
- * that must not be shown.
+ * Why the user that runs this cannot use a folder as the service must; null: it can. `called`: what messages call a path
+ * that may not be shown.
  */
 export function complaintOfFolder(
   { path, rights, created }: FolderNeed,
-  hidden: string | null,
+  called: (path: string) => string,
 ): Complaint | null {
-  const called = (at: string): string => {
-    if (hidden === null) return at;
-    return at === path ? hidden : `a folder above ${hidden}`;
-  };
   const [, ...above] = upwards(path);
   const barrier = above
     .toReversed()
