@@ -64,7 +64,8 @@ export function openSinks(
 ): Record<string, Sink> {
   return Object.fromEntries(
     Object.entries(sinks).map(([name, config]) => {
-      createFolders(resolve(folder, config.folder), surroundings);
+      if (surroundings.looking !== true)
+        createFolders(resolve(folder, config.folder), surroundings);
       return [name, fileSink(config, folder, surroundings)];
     }),
   );
@@ -200,7 +201,7 @@ function nameOf(config: SinkConfig, items: readonly Item[]): string {
 const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
 
 /** Beside the target and on its file system, so that a file is moved and not copied. */
-const stagingOf = (target: string): string => `${target}.staging`;
+export const stagingOf = (target: string): string => `${target}.staging`;
 
 /** In the staging folder: since when it is this folder, by our clock. */
 const MARK = ".since";

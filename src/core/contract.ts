@@ -262,6 +262,8 @@ export interface Surroundings {
    * for receivers that cannot be asked. Left out where nothing is stored.
    */
   readonly remembered?: (operation: string) => Iterable<Remembered>;
+  /** True: somebody only looks (`doctor`); nothing is made that was not there. Left out: false. */
+  readonly looking?: boolean;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -13,6 +13,7 @@ import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
+import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
@@ -104,6 +105,7 @@ function rooms(database: Database.Database, leaving: (atMs: number) => void) {
     intake: intake(database),
     deliveries: deliveries(database),
     causes: causes(database),
+    openRecords: openRecords(database),
     lots: lots(database),
     losses: losses(database),
     disagreements: disagreements(database),
