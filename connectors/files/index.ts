@@ -2,9 +2,10 @@
 import { resolve } from "node:path";
 import { defineConnector } from "../../src/core/contract.ts";
 import { FilesConfig } from "./config.ts";
+import { examineFiles } from "./examine.ts";
 import { offersOf } from "./offers.ts";
 import { filesHoldings } from "./holdings.ts";
-import { checkFolder } from "./pickup.ts";
+import { checkFolder, checkRoot } from "./pickup.ts";
 import { checkSinks, openSinks } from "./sink.ts";
 import { openSource, sourceFolder } from "./source.ts";
 
@@ -22,10 +23,13 @@ export const files = defineConnector<FilesConfig>({
       sinks: openSinks(config.sinks, folder, surroundings),
       holdings: filesHoldings(config, folder, surroundings),
       async check() {
+        // Folder by folder, and what is missing, is for `examine` to say.
+        if (surroundings.looking === true) return checkRoot(folder);
         for (const [, source] of sources)
           await checkFolder(sourceFolder(source, config, surroundings));
         await checkSinks(config.sinks, folder);
       },
+      examine: (_, needs) => examineFiles(config, folder, surroundings, needs),
       async close() {},
     };
   },

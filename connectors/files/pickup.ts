@@ -186,6 +186,13 @@ export async function checkFolder(folder: string): Promise<void> {
   });
 }
 
+/** @throws SourceUnavailable unless the folder is there and can be entered. */
+export async function checkRoot(folder: string): Promise<void> {
+  await access(folder, constants.X_OK).catch((cause: unknown) => {
+    throw unavailable(cause, `the folder ${folder} cannot be used`);
+  });
+}
+
 const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

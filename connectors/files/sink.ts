@@ -236,6 +236,7 @@ function makingFolders(target: string, surroundings: Surroundings): () => void {
     }
     isMade = true;
   };
+  if (surroundings.looking === true) return make;
   try {
     make();
   } catch (error) {

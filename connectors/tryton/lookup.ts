@@ -140,22 +140,6 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     return row ?? null;
   }
 
-  async function faultsOf(kind: Kind, codes: readonly string[]): Promise<Map<string, Fault>> {
-    const faults = new Map<string, Fault>();
-    for (let at = 0; at < codes.length; at += CODES_MAX) {
-      const asked = codes.slice(at, at + CODES_MAX);
-      const named = Map.groupBy(
-        await rowsOf(kind, ["in", asked], null),
-        (row) => row[kind.field] as string,
-      );
-      for (const code of asked) {
-        const count = named.get(code)?.length ?? 0;
-        if (count !== 1) faults.set(code, (count === 0 ? missing : twice)(kind, code).fault);
-      }
-    }
-    return faults;
-  }
-
   /** Those that one record has. */
   async function findAll(kind: Kind, values: readonly string[]): Promise<Map<string, Row>> {
     const rows = await rowsOf(kind, ["in", values], null);
@@ -212,7 +196,8 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     location: id(kinds.location),
     tax: id(kinds.tax),
     pricePlaces: () => kept.get("price places", () => pricePlacesOf(tryton)),
-    faults: (kind, codes) => faultsOf(kinds[kind], codes),
+    faults: (kind, codes) =>
+      faultsOf(kinds[kind], codes, (some) => rowsOf(kinds[kind], ["in", some], null)),
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
@@ -232,6 +217,23 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
       return new Map([...rows].map(([code, found]) => [code, partyOf(found)]));
     },
   };
+}
+
+async function faultsOf(
+  kind: Kind,
+  codes: readonly string[],
+  rowsOf: (codes: readonly string[]) => Promise<readonly Row[]>,
+): Promise<Map<string, Fault>> {
+  const faults = new Map<string, Fault>();
+  for (let at = 0; at < codes.length; at += CODES_MAX) {
+    const asked = codes.slice(at, at + CODES_MAX);
+    const named = Map.groupBy(await rowsOf(asked), (row) => row[kind.field] as string);
+    for (const code of asked) {
+      const count = named.get(code)?.length ?? 0;
+      if (count !== 1) faults.set(code, (count === 0 ? missing : twice)(kind, code).fault);
+    }
+  }
+  return faults;
 }
 
 async function pricePlacesOf(tryton: Tryton): Promise<number> {

@@ -102,6 +102,8 @@ async function examineAll(
 }
 
 const TABLES = "bad-table";
+const AS_ROOT =
+  "root may do what the service's user may not: run doctor as that user, or what it says of folders counts for nothing";
 const NO_TABLES: Pick<Tables, "rows"> = { rows: () => [] };
 
 /** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */
@@ -115,6 +117,7 @@ async function ownExaminations(
     const fault = await faultOf(look);
     if (fault !== null) examined.push({ what, fault: { ...fault, ...(code && { code }) } });
   };
+  if (process.getuid?.() === 0) examined.push({ what: "user root", fault: null, note: AS_ROOT });
   let days: readonly DayToBook[] = [];
   await said("cross-reference tables", async () => void tables.check(), TABLES);
   // A store that is not there has nothing waiting, and is not made for asking.
@@ -172,6 +175,7 @@ async function openEndpoints(config: Config, governor: Governor): Promise<Map<st
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
     dayOf,
     ignore: config.ignore,
+    looking: true,
     note: () => {},
   };
   return new Map([

@@ -324,6 +324,8 @@ export interface Surroundings {
    * @throws SourceUnavailable when there is none
    */
   readonly scratch?: (bytes: number) => Scratch;
+  /** True: somebody only looks (`doctor`); nothing is made that was not there. Left out: false. */
+  readonly looking?: boolean;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import {
+  bill,
+  type Bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+} from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { skip, type Change } from "../core/contract.ts";
 import { Daemon } from "./daemon.ts";
@@ -42,7 +49,7 @@ function site(options: Partial<Flow> = {}) {
   return {
     bench,
     addCustomers,
-    async tell(name: "invoices" | "customers", ...changes: Change[]) {
+    tell: async (name: "invoices" | "customers", ...changes: Change[]) => {
       reads[name]?.push(changes);
       await new Daemon(bench.engine, flows).once(signal);
     },

@@ -25,9 +25,9 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
       `and no flow delivers any ${kind}`,
       `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
     );
-  const found = engine.store.deliveries.newest(same.flow, id);
-  if (found?.skipped != null)
-    return because("waits-for-skipped", ...skippedBecause(kind, found.skipped));
+  const found = engine.store.openRecords.newest(same.flow, id);
+  const skipped = found?.skipped ?? null;
+  if (skipped !== null) return because("waits-for-skipped", ...skippedBecause(kind, skipped));
   if (found === null && same.paused)
     return because(
       "waits-without-flow",

@@ -9,7 +9,7 @@ export function toBook({ store, dayOf }: Engine, flows: readonly Flow[]): DayToB
     const { name, mapping } = flow;
     const counts = new Map<string, number>();
     if (mapping.bookedOn === undefined) return [];
-    for (const text of store.deliveries.waiting(flow.flow)) {
+    for (const text of store.openRecords.waiting(flow.flow)) {
       const record = mapping.input.safeParse(parseExact(text));
       const day = record.success ? mapping.bookedOn(record.data, { dayOf }) : null;
       if (day !== null) counts.set(day, (counts.get(day) ?? 0) + 1);

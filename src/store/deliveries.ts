@@ -2,7 +2,7 @@
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
 import { causes } from "./causes.ts";
-import { shownId, storedId } from "./ids.ts";
+import { shownId } from "./ids.ts";
 
 export interface PendingDelivery {
   readonly delivery: number;
@@ -91,22 +91,6 @@ export function deliveries(database: Database.Database) {
   const outdate = database.prepare(
     "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
   );
-  const waiting = database
-    .prepare<[number], string>(
-      `select record.text from delivery join record using (record)
-       where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
-    )
-    .pluck();
-  const newest = database.prepare<
-    [number, Buffer | string],
-    { open: 0 | 1; skipped: string | null }
-  >(
-    `select exists (select 1 from delivery where record = r.record and state in ('pending', 'quarantined')) as open,
-            (select coalesce(note, '') from delivery indexed by delivery_skipped
-             where record = r.record and state = 'skipped' and revision = r.revision
-             order by delivery desc limit 1) as skipped
-     from record r where r.flow = ? and r.id = ?`,
-  );
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
@@ -164,19 +148,6 @@ export function deliveries(database: Database.Database) {
       if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       why.drop(delivery);
     },
-
-    /**
-     * A record of a flow: why it was skipped, where it was and no newer version of it is still to be decided. Null: the
-     * flow has no such record.
-     */
-    newest(flow: number, id: string): { skipped: string | null } | null {
-      const row = newest.get(flow, storedId(id));
-      if (row === undefined) return null;
-      return { skipped: row.open === 1 ? null : row.skipped };
-    },
-
-    /** The records, as text, whose deliveries wait to be mapped or for a person. */
-    waiting: (flow: number): Iterable<string> => waiting.iterate(flow),
 
     counts(flow: number): Map<string, number> {
       return new Map(counts.all(flow).map(({ state, count }) => [state, count]));

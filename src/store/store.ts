@@ -14,6 +14,7 @@ import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lots } from "./lots.ts";
 import { obstacles } from "./obstacles.ts";
+import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
@@ -111,6 +112,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     intake: intake(database),
     deliveries: deliveries(database),
     causes: causes(database),
+    openRecords: openRecords(database),
     lots: lots(database),
     losses: losses(database),
     disagreements: disagreements(database),

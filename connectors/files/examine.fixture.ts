@@ -1,0 +1,38 @@
+/** A folder of an exchange as the doctor sees it. */
+import { files } from "./index.ts";
+
+/** Each line's text after the folder's own path, and what is wrong, noted or "ok". */
+export async function examined(folder: string): Promise<(readonly [string, string])[]> {
+  const endpoint = files.open(
+    files.config.parse({
+      folder: ".",
+      sources: {
+        customers: { layout: "tryton-export/customers", folder: "export", pick: "*.csv" },
+      },
+      sinks: { orders: { document: "orders", folder: "import/orders" } },
+    }),
+    {
+      folder,
+      now: () => new Date(),
+      pause: async () => {},
+      dayOf: (instant) => instant.slice(0, 10),
+      ignore: {},
+      looking: true,
+      note: () => {},
+    },
+  );
+  const needs = {
+    currency: "USD",
+    ourselves: [],
+    parts: new Set(["customers", "orders"]),
+    column: () => [],
+    days: [],
+  };
+  const { signal } = new AbortController();
+  await endpoint.check(signal);
+  const all = (await endpoint.examine?.(signal, needs)) ?? [];
+  return all.map(({ what, fault, note }) => [
+    what.replace(`${folder}/`, ""),
+    fault === null ? (note ?? "ok") : fault.code,
+  ]);
+}

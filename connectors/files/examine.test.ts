@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { rmSync } from "node:fs";
+import { tempFolder } from "../../test/support/folder.ts";
+import { examined } from "./examine.fixture.ts";
+
+const MADE = "archive and failed will be made with the first file";
+
+test("folders that are missing are told and not made; a trial leaves nothing behind", async () => {
+  const folder = tempFolder();
+  expect(await examined(folder)).toEqual([
+    ["source customers: export", "enoent"],
+    ["sink orders: import/orders", "it will be made at the start"],
+  ]);
+  expect(readdirSync(folder)).toEqual([]);
+  for (const name of ["export/archive", "export/failed", "import/orders", "import/orders.staging"])
+    mkdirSync(join(folder, name), { recursive: true });
+  expect(await examined(folder)).toEqual([
+    ["source customers: export", "ok"],
+    ["sink orders: import/orders", "ok"],
+  ]);
+  expect(readdirSync(join(folder, "import", "orders.staging"))).toEqual([]);
+  expect(readdirSync(join(folder, "export", "archive"))).toEqual([]);
+});
+
+test("a file in the way, and folders that are on two file systems, are faults", async () => {
+  const folder = tempFolder();
+  const elsewhere = `/dev/shm/fuelbridge-${process.pid}`;
+  mkdirSync(elsewhere, { recursive: true });
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  mkdirSync(join(folder, "export"));
+  symlinkSync(elsewhere, join(folder, "export", "archive"));
+  writeFileSync(join(folder, "import"), "");
+  expect(await examined(folder)).toEqual([
+    ["source customers: export", "exdev"],
+    ["sink orders: import/orders", "enotdir"],
+  ]);
+});
+
+const NOBODY = 65_534;
+
+test.skipIf(process.getuid?.() !== 0)(
+  "the rights are those of the user who asks: to list, to write, and to move files of others away",
+  () => {
+    const folder = tempFolder();
+    chmodSync(folder, 0o755);
+    for (const name of ["export", "import/orders", "import/orders.staging"])
+      mkdirSync(join(folder, name), { recursive: true });
+    const asNobody = (): unknown =>
+      JSON.parse(
+        execFileSync(process.execPath, [join(import.meta.dirname, "examine.program.ts"), folder], {
+          uid: NOBODY,
+          gid: NOBODY,
+          encoding: "utf8",
+        }),
+      );
+    expect(asNobody()).toEqual([
+      ["source customers: export", "eacces"],
+      ["sink orders: import/orders", "eacces"],
+    ]);
+    // Anybody may write there, and move away only what is their own.
+    chmodSync(join(folder, "export"), 0o1777);
+    for (const name of ["orders", "orders.staging"])
+      chownSync(join(folder, "import", name), NOBODY, NOBODY);
+    expect(asNobody()).toEqual([
+      ["source customers: export", "eperm"],
+      ["sink orders: import/orders", "ok"],
+    ]);
+    chmodSync(join(folder, "export"), 0o777);
+    expect(asNobody()).toEqual([
+      ["source customers: export", MADE],
+      ["sink orders: import/orders", "ok"],
+    ]);
+  },
+);

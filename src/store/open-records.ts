@@ -1,0 +1,37 @@
+/** Records whose deliveries are not decided, or were decided without a delivery. Read only. */
+import type Database from "better-sqlite3";
+import { storedId } from "./ids.ts";
+
+export function openRecords(database: Database.Database) {
+  const waiting = database
+    .prepare<[number], string>(
+      `select record.text from delivery join record using (record)
+       where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
+    )
+    .pluck();
+  const newest = database.prepare<
+    [number, Buffer | string],
+    { open: 0 | 1; skipped: string | null }
+  >(
+    `select exists (select 1 from delivery
+                    where record = r.record and state in ('pending', 'quarantined')) as open,
+            (select coalesce(note, '') from delivery indexed by delivery_skipped
+             where record = r.record and state = 'skipped' and revision = r.revision
+             order by delivery desc limit 1) as skipped
+     from record r where r.flow = ? and r.id = ?`,
+  );
+
+  return {
+    /** Of a flow, as text: those whose deliveries wait to be mapped, or for a person. */
+    waiting: (flow: number): Iterable<string> => waiting.iterate(flow),
+
+    /**
+     * A record of a flow: why its newest version was skipped, where it was. Null: the flow has no such record.
+     */
+    newest(flow: number, id: string): { skipped: string | null } | null {
+      const row = newest.get(flow, storedId(id));
+      if (row === undefined) return null;
+      return { skipped: row.open === 1 ? null : row.skipped };
+    },
+  };
+}
