@@ -3,6 +3,7 @@ import { exitCodes } from "../core/errors.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
+import { openProgress } from "./progress.ts";
 import { untilSignal } from "./signals.ts";
 import { waits } from "./status.ts";
 
@@ -15,14 +16,17 @@ export function once(program: Command): void {
         import("../log.ts"),
         load.compose(),
       ]);
-      const log = openLog({ level: config.log.level, secrets: config.secrets, to: "stderr" });
+      const line = openProgress(process.stderr);
+      const { level } = config.log;
+      const log = openLog({ level, secrets: config.secrets, to: "stderr", aside: line.clear });
       const { result, exitCode } = await untilSignal(async (signal) => {
-        const daemon = await composeDaemon(config, log);
+        const daemon = await composeDaemon(config, log, line);
         try {
           const { inStep } = await daemon.once(signal);
           const { flows } = await daemon.office.status();
           return { inStep, waiting: flows.filter((flow) => flow.waits !== null) };
         } finally {
+          line.clear();
           await daemon.close();
         }
       });

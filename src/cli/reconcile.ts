@@ -6,9 +6,10 @@ import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
-import type { ReconcileCost } from "../report/office.ts";
+import type { Office, ReconcileCost } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured, type Given, thisUser } from "./command.ts";
+import { openProgress } from "./progress.ts";
 import { counted, table } from "./table.ts";
 
 /**
@@ -25,8 +26,9 @@ export function reconcile(program: Command): void {
         const { from = null, to = null, flow = null, journal } = options;
         const asked = { from, to, flow, by: thisUser() };
         const report = await ask(file, async (office) => {
-          process.stderr.write(inWords(await office.reconcileCost(asked)));
-          return office.reconcile(asked);
+          const cost = await office.reconcileCost(asked);
+          process.stderr.write(inWords(cost));
+          return watched(office, cost.requests, () => office.reconcile(asked));
         });
         const written = journal === undefined ? [] : writeJournals(report, journal);
         return {
@@ -42,6 +44,34 @@ export function reconcile(program: Command): void {
       .option("--csv", "answer with one row for each case")
       .option("--journal <file>", "write the period as a journal that hledger checks"),
   );
+}
+
+/** Shows on a terminal how many of the requests were made, whoever makes them: a running daemon, or this process. */
+async function watched<Result>(
+  office: Office,
+  requests: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!process.stderr.isTTY) return work();
+  const line = openProgress(process.stderr);
+  let isOver = false;
+  const used = async (): Promise<number> =>
+    (await office.budget()).purposes.find(({ purpose }) => purpose === "audit")?.used ?? 0;
+  const before = await used();
+  const show = async (): Promise<void> => {
+    const count = (await used()) - before;
+    const share = Math.min(count / Math.max(requests, 1), 0.99);
+    if (!isOver) line.show(() => ({ what: "reconciling", count, unit: "requests", share }));
+  };
+  // What cannot be told just now is told a moment later; the work itself says what is wrong.
+  const timer = setInterval(() => void show().catch(() => {}), 500);
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    clearInterval(timer);
+    line.clear();
+  }
 }
 
 const textOf = (report: Report, options: Given["options"]): string =>
