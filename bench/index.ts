@@ -1,10 +1,11 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|sandbox]`: without a name all of them, one after the other.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|sandbox]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
+import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   reconcile: () => benchReconcile(20_000, rounds),
   demo: benchDemo,
   memory: benchMemory,
+  "large-file": benchLargeFile,
   sandbox: () => benchSandbox(Number(values.records)),
 };
 

@@ -18,6 +18,8 @@ export interface LogOptions {
   /** For tests: takes whole lines. */
   readonly write?: (line: string) => void;
   readonly pretty?: boolean;
+  /** Called before every line: takes away what else stands on the terminal's last line. */
+  readonly aside?: () => void;
 }
 
 /** What a request or record carries. Customers' data is in them: at debug they are logged, above they are left out. */
@@ -44,6 +46,7 @@ export function openLog(options: LogOptions): Logger {
     {
       write(line: string) {
         const record = JSON.parse(line) as { level: number };
+        options.aside?.();
         const kept = record.level > DEBUG ? withoutPayloads(record) : record;
         write(`${format(scrubValue(kept, scrub)).trimEnd()}\n`);
       },

@@ -3,7 +3,16 @@
  * with harmless names are touched, a link is never followed, and no file is ever overwritten.
  */
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, rename, writeFile } from "node:fs/promises";
+import {
+  access,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  writeFile,
+} from "node:fs/promises";
 import { join, parse } from "node:path";
 import { Blocked, isRightMissing, missingRight, missingToMove } from "./rights.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";

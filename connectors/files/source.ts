@@ -176,13 +176,13 @@ const cutNotice = ({
  */
 async function archive(
   { folder }: Place,
-  { set, hash, close }: Opened,
+  opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
-  await close();
-  for (const file of set.parts.values()) {
-    const movedAs = await moveAway(folder, file, target, hash);
+  await opened.close();
+  for (const file of opened.set.parts.values()) {
+    const movedAs = await moveAway(folder, file, target, opened.hash);
     if (error?.file === file.name) await writeErrors(target, movedAs, [{ column: "", ...error }]);
   }
 }

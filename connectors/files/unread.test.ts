@@ -42,15 +42,16 @@ test("a file over maxBytes holds back what came after it, names it, and is read 
 });
 
 const NOBODY = 65_534;
+const PROGRAM = join(import.meta.dirname, "rights.program.ts");
 
 /** Two exports, the older one first, and a folder with rights of its own. */
 async function site(within: string, name: string, mode: number): Promise<string> {
   const path = join(within, name);
   await mkdir(path);
   for (const [at, code] of ["1", "2"].entries()) {
-    const file_ = join(path, `customers-${code}.csv`);
-    await writeFile(file_, file(code));
-    await utimes(file_, 1_790_000_000, 1_790_000_000 + at);
+    const exported = join(path, `customers-${code}.csv`);
+    await writeFile(exported, file(code));
+    await utimes(exported, 1_790_000_000, 1_790_000_000 + at);
   }
   await chmod(path, mode);
   return path;
@@ -80,10 +81,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const [file1, folderW, folderX, owner, archiveW, fine] = JSON.parse(
       execFileSync(
         process.execPath,
-        [
-          join(import.meta.dirname, "rights.program.ts"),
-          ...[unreadable, readOnly, noEntry, sticky, archive, ours],
-        ],
+        [PROGRAM, unreadable, readOnly, noEntry, sticky, archive, ours],
         { uid: NOBODY, gid: NOBODY, cwd: "/", env: { PATH: "" }, encoding: "utf8" },
       ),
     ) as Told[];

@@ -24,6 +24,7 @@ import { openStore, type Store } from "../store/store.ts";
 import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
 import { memoryReturner } from "./memory.ts";
+import { flowProgress, type ProgressLine } from "./progress.ts";
 import { version } from "./version.ts";
 
 /** What people should see in a log that shows little. */
@@ -44,11 +45,11 @@ export interface Composed {
   close(): Promise<void>;
 }
 
-/** @throws EnvironmentError, StorageError */
+/** `line`: shows how far long work is. @throws ConfigurationError, EnvironmentError, StorageError */
 export async function composeDaemon(
   config: Config,
   log: Logger,
-  progress?: Engine["progress"],
+  line?: ProgressLine,
 ): Promise<Composed> {
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
@@ -59,7 +60,10 @@ export async function composeDaemon(
     return signal;
   };
   const { engine, flows } = held;
-  const withProgress = progress === undefined ? engine : { ...engine, progress };
+  const withProgress =
+    line === undefined
+      ? engine
+      : { ...engine, progress: flowProgress(line, (name) => documentsOf(engine, name)) };
   try {
     const { reconcile, timeZone, platform } = config;
     const { cron, days, paused } = reconcile;
@@ -84,6 +88,14 @@ export async function composeDaemon(
     await close();
     throw error;
   }
+}
+
+function documentsOf({ store, flows }: Engine, name: string): { done: number; left: number } {
+  const flow = flows.find((one) => one.name === name);
+  const counts =
+    flow === undefined ? new Map<string, number>() : store.deliveries.counts(flow.flow);
+  const left = (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
+  return { done: [...counts.values()].reduce((sum, one) => sum + one, 0) - left, left };
 }
 
 /** The office of a store that no daemon holds. @throws EnvironmentError when one does */

@@ -4,6 +4,7 @@ import type { Reason } from "../engine/in-step.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
+import { openProgress } from "./progress.ts";
 import { untilSignal } from "./signals.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
@@ -16,13 +17,16 @@ export function once(program: Command): void {
         load.compose(),
         import("./ask.ts"),
       ]);
-      const log = openLog({ level: config.log.level, secrets: config.secrets, to: "stderr" });
+      const line = openProgress(process.stderr);
+      const { level } = config.log;
+      const log = openLog({ level, secrets: config.secrets, to: "stderr", aside: line.clear });
       const { result, exitCode } = await untilSignal(async (signal) => {
-        const daemon = await composeDaemon(config, log);
+        const daemon = await composeDaemon(config, log, line);
         try {
           await answering(config, daemon.office, "once", () => daemon.once(signal));
           return await daemon.office.status();
         } finally {
+          line.clear();
           await daemon.close();
         }
       });

@@ -10,6 +10,7 @@ import type { KnownDifference, KnownDifferences, Office, ReconcileCost } from ".
 import { ask } from "./ask.ts";
 import { addCommand, configured, type Given, thisUser } from "./command.ts";
 import type { Answer } from "./answer.ts";
+import { openProgress } from "./progress.ts";
 import { counted, instant, table } from "./table.ts";
 
 /**
@@ -28,8 +29,9 @@ export function reconcile(program: Command): void {
           return known(await ask(file, (office) => office.differences()));
         const asked = { from, to, flow, by: thisUser() };
         const reconciled = async (office: Office): Promise<Report> => {
-          process.stderr.write(inWords(await office.reconcileCost(asked)));
-          return office.reconcile(asked);
+          const cost = await office.reconcileCost(asked);
+          process.stderr.write(inWords(cost));
+          return watched(office, cost.requests, () => office.reconcile(asked));
         };
         const report = await ask(file, reconciled, "reconcile");
         const written = journal === undefined ? [] : writeJournals(report, journal);
@@ -70,6 +72,34 @@ function knownInWords(one: KnownDifference): string {
       : caseInWords(row, null),
     `  since: ${instant(since)}, ${how}`,
   ].join("\n");
+}
+
+/** Shows on a terminal how many of the requests were made, whoever makes them: a running daemon, or this process. */
+async function watched<Result>(
+  office: Office,
+  requests: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!process.stderr.isTTY) return work();
+  const line = openProgress(process.stderr);
+  let isOver = false;
+  const used = async (): Promise<number> =>
+    (await office.budget()).purposes.find(({ purpose }) => purpose === "audit")?.used ?? 0;
+  const before = await used();
+  const show = async (): Promise<void> => {
+    const count = (await used()) - before;
+    const share = Math.min(count / Math.max(requests, 1), 0.99);
+    if (!isOver) line.show(() => ({ what: "reconciling", count, unit: "requests", share }));
+  };
+  // What cannot be told just now is told a moment later; the work itself says what is wrong.
+  const timer = setInterval(() => void show().catch(() => {}), 500);
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    clearInterval(timer);
+    line.clear();
+  }
 }
 
 const textOf = (report: Report, options: Given["options"]): string =>

@@ -3,6 +3,7 @@ import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
+import { openProgress } from "./progress.ts";
 import { untilSignal } from "./signals.ts";
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
@@ -21,9 +22,11 @@ export function run(program: Command): void {
           load.plan(),
         ]);
         const to = given.json ? "stderr" : "stdout";
-        const log = openLog({ level: config.log.level, secrets: config.secrets, to });
+        const line = openProgress(process.stderr);
+        const { level } = config.log;
+        const log = openLog({ level, secrets: config.secrets, to, aside: line.clear });
         const { exitCode } = await untilSignal(async (signal) => {
-          const daemon = await composeDaemon(config, log);
+          const daemon = await composeDaemon(config, log, line);
           try {
             const { port, state, secrets } = { ...config, port: config.console.port };
             const admin = await serveAdmin({ office: daemon.office, port, state, secrets });
@@ -40,6 +43,7 @@ export function run(program: Command): void {
               await admin.close();
             }
           } finally {
+            line.clear();
             await daemon.close();
           }
         });

@@ -130,12 +130,13 @@ function expectSpace(folder: string, bytes: number): void {
   const free = bavail * bsize;
   const wanted = FREE_BYTES_MIN + SPREAD * bytes;
   if (free >= wanted) return;
-  const mb = (value: number): number => Math.ceil(value / 1024 / 1024);
   throw new SourceUnavailable(
     `The disk of ${folder} has ${mb(free)} MB free; to read a file of ${mb(bytes)} MB, ${mb(wanted)} MB are needed.`,
     { next: "Free space on that disk; the file is read at the next look." },
   );
 }
+
+const mb = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
 
 const remove = (path: string): void => {
   try {

@@ -37,8 +37,11 @@ export function repairEverything(folder: string): void {
 
 const isNegative = (row: Row): boolean => (row["Amount"] ?? "").startsWith("-");
 
-const correct = (folder: string, list: string, change: (rows: readonly Row[]) => Row[]): void =>
-  exportAgain(folder, list, change(exported(folder, list)));
+const correct = (
+  folder: string,
+  list: string,
+  change: (rows: readonly Row[]) => readonly Row[],
+): void => exportAgain(folder, list, change(exported(folder, list)));
 
 /** The last line of the invoice that is so is billed with the first one that is not, or with the first one. */
 function billedTogether(rows: readonly Row[], invoice: string, is: (row: Row) => boolean): Row[] {

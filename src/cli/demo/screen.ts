@@ -24,7 +24,7 @@ export function openScreen(stream: NodeJS.WriteStream, startedMs: number): Scree
       const now = performance.now();
       if (now - lastMs < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
       lastMs = now;
-      const text = stream.isTTY ? panel(status, elapsed()) : line(status);
+      const text = stream.isTTY ? fitted(panel(status, elapsed()), stream) : line(status);
       if (text === lastText && !stream.isTTY) return;
       lastText = text;
       stream.write(stream.isTTY ? `${clear()}${text}\n` : `${elapsed().toFixed(1)} s  ${text}\n`);
@@ -36,6 +36,13 @@ export function openScreen(stream: NodeJS.WriteStream, startedMs: number): Scree
     },
   };
 }
+
+/** A line that goes on in the next one would be left behind when the panel is drawn again. */
+const fitted = (text: string, { columns }: NodeJS.WriteStream): string =>
+  text
+    .split("\n")
+    .map((line) => line.slice(0, Math.max((columns ?? 80) - 1, 1)))
+    .join("\n");
 
 function panel(status: Status, seconds: number): string {
   const rows = status.flows.map((flow) => [

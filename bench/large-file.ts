@@ -1,0 +1,118 @@
+/**
+ * Memory and time of `fuelbridge once` over one export of 200,000 prices (23 MB): read, stored and mapped. The mapping
+ * refuses all but the first of a terminal's prices, so that the sandbox is no part of what is measured.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { table } from "../src/cli/table.ts";
+import { inFolder, memoryOf, root, say, startPlatform, verdict, whole } from "./support.ts";
+
+const ROWS = 200_000;
+const MAX_MB = 250;
+
+export async function benchLargeFile(): Promise<void> {
+  const platform = await startPlatform("demo");
+  try {
+    const { peakMb, seconds } = await inFolder((folder) => measure(folder, platform));
+    say(
+      "",
+      table(
+        ["LARGE FILE", "SECONDS", "PEAK MB", "TARGET", ""],
+        [
+          [
+            `${whole(ROWS)} rows`,
+            seconds.toFixed(1),
+            whole(peakMb),
+            `< ${MAX_MB}`,
+            verdict(peakMb < MAX_MB),
+          ],
+        ],
+      ),
+    );
+  } finally {
+    await platform.stop();
+  }
+}
+
+async function measure(
+  folder: string,
+  { url, apiKey }: { url: string; apiKey: string },
+): Promise<{ peakMb: number; seconds: number }> {
+  const config = join(folder, "config.yaml");
+  mkdirSync(join(folder, "erp"));
+  writeFileSync(config, CONFIG);
+  await writePrices(join(folder, "erp", "price-lists.csv"));
+  const startedMs = performance.now();
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, join(root, "src", "launch.mjs"), "once", "--config", config],
+    {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, FUELBRIDGE_PLATFORM_URL: url, FUELBRIDGE_API_KEY: apiKey },
+    },
+  );
+  let peakMb = 0;
+  const watch = setInterval(() => {
+    // It may have ended a moment ago.
+    if (child.exitCode === null) peakMb = Math.max(peakMb, peakOf(child.pid as number));
+  }, 100);
+  await once(child, "exit");
+  clearInterval(watch);
+  return { peakMb, seconds: (performance.now() - startedMs) / 1_000 };
+}
+
+function peakOf(pid: number): number {
+  try {
+    return memoryOf(pid).peak;
+  } catch {
+    return 0;
+  }
+}
+
+/** 115 bytes a row, as Tryton writes them. */
+async function writePrices(path: string): Promise<void> {
+  const file = createWriteStream(path);
+  file.write(
+    "ID,Name,Unit,Tax Included,Lines/Sequence,Lines/Product/Code,Lines/Product,Lines/Category,Lines/Quantity," +
+      "Lines/Formula,Edited at,Created at\r\n",
+  );
+  for (let at = 0; at < ROWS; at++) {
+    const list =
+      at % 200 === 0 ? `${at / 200 + 1},T-76-TX-${at / 200} Terminal,product_default,0` : ",,,";
+    const row = `${list},${at % 200},0${at % 90},Ultra-low sulfur diesel number 2 clear at the rack,,${at},2.${at % 10_000},11/21/2026 08:00:00 AM,11/20/2026 08:00:00 AM\r\n`;
+    if (!file.write(at % 200 === 0 ? row : row.replace(/,11\/21.*$/m, ",,")))
+      await once(file, "drain");
+  }
+  file.end();
+  await finished(file);
+}
+
+const CONFIG = `
+version: 1
+company: bench
+currency: USD
+timeZone: America/Chicago
+state: ./state
+firstStart: ${new Date().toISOString().slice(0, 10)}
+platform:
+  url: \${FUELBRIDGE_PLATFORM_URL}
+  environment: live
+  apiKey: \${FUELBRIDGE_API_KEY}
+endpoints:
+  erp:
+    connector: files
+    folder: ./erp
+    settleMs: 0
+    maxBytes: 100000000
+    sources:
+      prices: { layout: tryton-export/price-lists, pick: price-lists*.csv }
+flows:
+  rack-prices:
+    mapping: tryton-export/rack-prices
+    from: erp.prices
+    to: platform.rackPrices
+    every: 10m
+`;
