@@ -28,6 +28,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  quarantine: [],
   reconciliation: {
     lastAt: null,
     trouble: null,

@@ -10,6 +10,7 @@ import {
   type FlowStatus,
   type Office,
   OfficeError,
+  type QuarantineGroup,
   type Reconciling,
   type Status,
   type Stop,
@@ -75,7 +76,7 @@ export function storeOffice(parts: OfficeParts): Office {
 
     trace: async (number) => told(store, number),
 
-    quarantine: async () => groupsOf(engine).map(({ causes: _, ...group }) => group),
+    quarantine: async () => quarantineOf(engine),
 
     async quarantineShow(id) {
       const found = groupOf(engine, id);
@@ -204,6 +205,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       ),
     flows: states,
     stops,
+    quarantine: quarantineOf(engine),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,
     requests: { month, used, perMonth, forecast },
@@ -274,6 +276,9 @@ function scheduleText(schedule: Schedule): string {
   const seconds = schedule.everyMs / 1_000;
   return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }
+
+const quarantineOf = (engine: Engine): QuarantineGroup[] =>
+  groupsOf(engine).map(({ causes: _, ...group }) => group);
 
 function groupOf(engine: Engine, id: string): Group {
   const group = groupsOf(engine).find((one) => one.id === id);
