@@ -42,6 +42,19 @@ export const STATUS: Status = {
     },
   ],
   stops: [],
+  quarantine: [
+    {
+      id: "q12ab34c",
+      flow: "orders",
+      code: "not-mapped",
+      cause: "not mapped: product AVGAS",
+      next: 'Add a row for AVGAS to the cross-reference table "items" and retry.',
+      count: 1,
+      since: "2026-11-18T07:00:00.000Z",
+      ageMs: 3 * 86_400_000,
+      helps: ["retry", "resolve"],
+    },
+  ],
   reconciliation: {
     lastAt: "2026-11-21T02:21:00.000Z",
     trouble: null,

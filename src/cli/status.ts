@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { FlowStatus, Status } from "../report/office.ts";
 import type { ReasonCode } from "../engine/in-step.ts";
+import type { FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { durationText } from "../config/duration.ts";
 import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
-import { counted, instant, table } from "./table.ts";
+import { age, counted, instant, table } from "./table.ts";
 
 export function status(program: Command): void {
   configured(
@@ -16,7 +16,8 @@ export function status(program: Command): void {
   );
 }
 
-function inWords(status: Status): string {
+/** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
+export function inWords(status: Status): string {
   const { daemon, requests } = status;
   return [
     `${status.company} (${status.environment}): ${headline(status)}`,
@@ -37,11 +38,49 @@ function inWords(status: Status): string {
     ...unread(status.flows),
     ...waits(status.flows),
     ...agreement(status),
-    ...(status.flows.some(({ quarantined }) => quarantined > 0)
-      ? ["", "Deliveries wait for a person: fuelbridge quarantine list"]
-      : []),
+    ...quarantine(status),
   ].join("\n");
 }
+
+/** What a person has to do first; what clears by itself is counted. */
+function quarantine({ quarantine: groups }: Status): string[] {
+  const [clearing, own] = [true, false].map((clears) =>
+    groups.filter(({ helps }) => helps.includes("wait") === clears),
+  ) as [QuarantineGroup[], QuarantineGroup[]];
+  const countOf = (some: readonly QuarantineGroup[]): number =>
+    some.reduce((sum, { count }) => sum + count, 0);
+  const rest = own.slice(GROUPS_SHOWN);
+  return [
+    ...(own.length === 0
+      ? []
+      : [
+          "",
+          `${counted(countOf(own), "document")} in quarantine need${countOf(own) === 1 ? "s" : ""} a person:`,
+          table(
+            ["GROUP", "FLOW", "COUNT", "AGE", "CAUSE"],
+            own
+              .slice(0, GROUPS_SHOWN)
+              .map(({ id, flow, count, ageMs, cause }) => [
+                id,
+                flow,
+                `${count}`,
+                age(ageMs),
+                cause,
+              ]),
+          ),
+          ...(rest.length === 0 ? [] : [`and ${counted(rest.length, "more group")}`]),
+          "Each with its documents and what to do: fuelbridge quarantine show GROUP",
+        ]),
+    ...(clearing.length === 0
+      ? []
+      : [
+          "",
+          `${counted(countOf(clearing), "document")} in quarantine wait${countOf(clearing) === 1 ? "s" : ""} for something else, and clear by themselves: fuelbridge quarantine list`,
+        ]),
+  ];
+}
+
+const GROUPS_SHOWN = 5;
 
 function headline({ healthy, daemon }: Status): string {
   if (!healthy) return "needs attention";

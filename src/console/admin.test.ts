@@ -29,6 +29,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  quarantine: [],
   reconciliation: {
     lastAt: null,
     trouble: null,

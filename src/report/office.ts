@@ -107,6 +107,8 @@ export interface Status {
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
+  /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
+  readonly quarantine: readonly QuarantineGroup[];
   readonly reconciliation: ReconciliationStatus;
   /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
   readonly clockJump: { readonly at: string; readonly byMs: number } | null;

@@ -11,6 +11,7 @@ import {
   type FlowStatus,
   type Office,
   OfficeError,
+  type QuarantineGroup,
   type Reconciling,
   type Status,
   type Stop,
@@ -81,7 +82,7 @@ export function storeOffice(parts: OfficeParts): Office {
 
     trace: async (number) => told(store, number),
 
-    quarantine: async () => groupsOf(engine).map(({ causes: _, ...group }) => group),
+    quarantine: async () => quarantineOf(engine),
 
     async quarantineShow(id) {
       const found = groupOf(engine, id);
@@ -213,6 +214,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     outOfStep: outOfStep(engine, flows, stops),
     flows: states,
     stops,
+    quarantine: quarantineOf(engine),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,
     requests: { month, used, perMonth, forecast },
@@ -287,6 +289,9 @@ function scheduleText(schedule: Schedule): string {
   const seconds = schedule.everyMs / 1_000;
   return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }
+
+const quarantineOf = (engine: Engine): QuarantineGroup[] =>
+  groupsOf(engine).map(({ causes: _, ...group }) => group);
 
 function groupOf(engine: Engine, id: string): Group {
   const group = groupsOf(engine).find((one) => one.id === id);

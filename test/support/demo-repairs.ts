@@ -21,7 +21,7 @@ export function repairEverything(folder: string): void {
       row["Number"] === "INV-2026-00041" ? { ...row, Reference: "PO 4500123456" } : row,
     ),
   );
-  correct(folder, "customer-invoice-taxes", (rows) => rows);
+  correct(folder, "customer-invoice-taxes", (rows) => [...rows]);
   correct(folder, "customer-invoice-lines", (rows) => {
     const short = rows.map((row) => ({
       ...row,
