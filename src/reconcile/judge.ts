@@ -120,8 +120,12 @@ function groupedPayments(judged: readonly Judged[]): Map<string, Judged[]> {
     const side = platform.length > 0 ? "platform" : "books";
     if (side === "books" && (bucket !== "only here" || payment.lost !== null)) continue;
     for (const { facts } of payment[side]) {
-      const key = `${side} ${kind} ${facts.words?.document}`;
-      groups.set(key, [...(groups.get(key) ?? []), payment]);
+      const document = facts.words?.document;
+      if (!document) continue;
+      const key = `${side} ${kind} ${document}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [payment]);
+      else group.push(payment);
     }
   }
   return groups;

@@ -39,7 +39,7 @@ export async function* listAll<Item>(
       const isRefused = exchange.kind === "answer" && exchange.status === 400;
       if (isRefused && search["cursor"] !== undefined) return null;
       const { data, meta } = readable(surroundings, listOf(z.unknown()), exchange, path);
-      const { hasMore, nextCursor = null, total } = meta;
+      const { hasMore, nextCursor, total } = meta;
       return { data, hasMore, nextCursor, total, count: data.length };
     },
   });
