@@ -51,7 +51,7 @@ the_unit() {
 the_configuration() {
   part "fuelbridge init: the configuration from flags"
   platform_starts /var/tmp/platform.sqlite
-  node -e "fetch('$platform/__sandbox__/keys').then((answer) => answer.json()).then(({ keys }) => console.log(keys.find(({ name }) => name === 'supplier').key))" > /root/api-key
+  of_platform keys keys "keys.find(({ name }) => name === 'supplier').key" > /root/api-key
   fuelbridge init --company bluebonnet --currency USD --time-zone America/Chicago \
     --platform "$platform/v1/public" --api-key-file /root/api-key --erp files --folder /srv/erp-exchange --yes \
     < /dev/null > "$log" 2>&1
@@ -121,7 +121,8 @@ the_older_version() {
   rm -rf /etc/fuelbridge /var/lib/fuelbridge /srv/erp-exchange /var/tmp/platform.sqlite*
   tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C / ./etc ./var ./srv
   tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C /var/tmp --wildcards './platform.sqlite*'
-  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets
+  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets \
+    /var/tmp/platform.sqlite*
   platform_starts /var/tmp/platform.sqlite
   service_starts
   fuelbridge now all > "$log" 2>&1
@@ -189,21 +190,24 @@ part() { printf '\n%s\n' "$*"; }
 expect() {
   local what=$1
   shift
-  if "$@" > /tmp/said 2>&1; then
-    echo "  ok    $what"
-    return
-  fi
-  echo "  FAIL  $what"
-  tail -n 20 /tmp/said "$log" /var/log/service.log 2> /dev/null || true
-  exit 1
+  if "$@" > /tmp/said 2>&1; then echo "  ok    $what"; else fails "$what"; fi
 }
 
 # Within 60 seconds.
 eventually() {
   local what=$1 until=$((SECONDS + 60))
   shift
-  until "$@" > /dev/null 2>&1 || [ "$SECONDS" -gt "$until" ]; do sleep 0.3; done
-  expect "$what" "$@"
+  until "$@" > /tmp/said 2>&1; do
+    [ "$SECONDS" -lt "$until" ] || fails "$what"
+    sleep 0.3
+  done
+  echo "  ok    $what"
+}
+
+fails() {
+  echo "  FAIL  $1"
+  tail -n 20 /tmp/said "$log" /var/log/service.log 2> /dev/null || true
+  exit 1
 }
 
 node() { /usr/lib/fuelbridge/bin/node "$@"; }
@@ -214,11 +218,12 @@ files_are() { test "$(count /srv/erp-exchange/import/orders) $(count /srv/erp-ex
 stopped_by() { fuelbridge status | grep -q "$1"; }
 no_stop() { test "$(fuelbridge status --json | node -p 'JSON.parse(fs.readFileSync(0)).data.stops.length')" = 0; }
 
-# What the platform was asked since it started: so many writes; each of these lists.
+# What the platform was asked since it was started: so many writes; each of these lists.
 writes_are() { requests "requests.filter(({ method }) => method !== 'GET').length === $1"; }
 were_read() { requests "'$*'.split(' ').every((list) => requests.some(({ path }) => path.includes(list)))"; }
-requests() {
-  node -e "fetch('$platform/__sandbox__/requests').then((answer) => answer.json()).then(({ requests }) => process.exit($1 ? 0 : 1))"
+requests() { test "$(of_platform requests "requests.slice($asked_before)" "$1")" = true; }
+of_platform() {
+  node -e "fetch('$platform/__sandbox__/$1').then((answer) => answer.json()).then(({ $1 }) => { $1 = $2; console.log($3); })"
 }
 
 # A look at a flow that is due later; a file is read once it is at rest.
@@ -243,6 +248,7 @@ platform_starts() {
   fuelbridge sandbox --port 18085 --db "$1" --scenario conformance > /tmp/ready 2> /dev/null &
   platform_pid=$!
   eventually "the sandbox is the platform" test -s /tmp/ready
+  asked_before=$(of_platform requests requests requests.length)
 }
 
 platform_stops() {
@@ -346,6 +352,7 @@ case "${1:-}" in
     the_backup
     the_older_version
     the_removal
+    platform_stops
     ;;
   under-systemd) under_systemd ;;
 esac
