@@ -43,6 +43,7 @@ the_installation() {
 
 the_unit() {
   part "the systemd unit"
+  command -v systemd-analyze > /dev/null || { left_out "what systemd says of the unit: there is no systemd-analyze"; return; }
   expect "systemd-analyze verify finds nothing" test -z "$(systemd-analyze verify fuelbridge.service 2>&1 | grep fuelbridge)"
   expect "systemd-analyze security says 2.0 or better" \
     systemd-analyze security --no-pager --offline=true --threshold=20 /usr/lib/systemd/system/fuelbridge.service
@@ -289,7 +290,7 @@ main() {
   for tool in dpkg-deb setpriv unshare ip; do
     command -v "$tool" > /dev/null || left_out "everything: there is no $tool"
   done
-  if ! command -v systemd-analyze systemd-nspawn > /dev/null; then
+  if ! command -v systemd-analyze > /dev/null || ! command -v systemd-nspawn > /dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends systemd systemd-container > /dev/null || true
   fi
 
@@ -297,7 +298,10 @@ main() {
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   mkdir "$work/packages" "$work/upper" "$work/work" "$work/root"
-  (cd "$checkout" && npm run --silent package:deb -- --out "$work/packages" && npm run --silent package:deb -- --revision 2 --out "$work/packages")
+  cd "$checkout"
+  npm run --silent package:deb -- --revision 1 --out "$work/packages" &
+  npm run --silent package:deb -- --revision 2 --out "$work/packages"
+  wait $!
   # All but the version, which is not among the files.
   expect "the files in both packages are the same, bit by bit" test 1 = \
     "$(for package in "$work"/packages/*.deb; do dpkg-deb --fsys-tarfile "$package" | sha256sum; done | sort -u | wc -l)"
@@ -310,7 +314,7 @@ in_namespaces() {
   local root=$work/root
   ip link set lo up
   mount -t overlay overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" "$root" ||
-    { left_out "everything: overlayfs cannot be mounted"; }
+    left_out "everything: overlayfs cannot be mounted"
   mkdir "$root/packages"
   cp "$work"/packages/*.deb "$root/packages/"
   mount -t proc proc "$root/proc"
@@ -321,10 +325,10 @@ in_namespaces() {
 
   command -v systemd-nspawn > /dev/null || { left_out "the unit under a real systemd: there is no systemd-nspawn"; return; }
   printf '%s\n' '[Unit]' 'SuccessAction=exit-force' 'FailureAction=exit-force' 'FailureActionExitStatus=1' \
-    '[Service]' 'Type=oneshot' "ExecStart=/bin/bash $checkout/test/install.sh under-systemd" \
+    '[Service]' 'Type=oneshot' 'ExecStart=/bin/bash /checkout/test/install.sh under-systemd' \
     'StandardOutput=file:/var/log/under-systemd.log' 'StandardError=inherit' > "$root/etc/systemd/system/install-test.service"
   local code=0
-  systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --machine=install-test \
+  systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --machine=install-test --bind-ro="$checkout:/checkout" \
     /lib/systemd/systemd --unit=install-test.service --show-status=no < /dev/null > "$work/systemd.log" 2>&1 || code=$?
   cat "$root/var/log/under-systemd.log" 2> /dev/null || cat "$work/systemd.log"
   return "$code"
@@ -339,7 +343,7 @@ left_out() {
 case "${1:-}" in
   "")
     main
-    printf '\nEverything is as the README says.\n'
+    printf '\nDone: nothing failed.\n'
     ;;
   in-namespaces) in_namespaces "$2" ;;
   in-the-copy)
