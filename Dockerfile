@@ -1,7 +1,6 @@
 # fuelbridge as an image: compiled code, production dependencies, an ordinary user.
 #
-#   docker run --init --read-only --tmpfs /tmp --stop-timeout 60 \
-#     -v fuelbridge-state:/var/lib/fuelbridge -v /etc/fuelbridge:/etc/fuelbridge:ro ... fuelbridge
+# packaging/docker/compose.yaml runs it with all that it needs and nothing more.
 #
 # The root file system may be read only: all that is written is in the state folder and in the folders that are
 # exchanged with the ERP.
@@ -34,6 +33,8 @@ WORKDIR /opt/fuelbridge
 COPY --from=modules /modules/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 COPY package.json LICENSE ./
+# What `fuelbridge init` starts from.
+COPY config ./config
 # `exec`, so that signals reach the daemon. The state is its user's alone, and a new volume takes that over.
 RUN printf '#!/bin/sh\nexec node /opt/fuelbridge/dist/src/main.js "$@"\n' > /usr/local/bin/fuelbridge \
     && chmod 0755 /usr/local/bin/fuelbridge \

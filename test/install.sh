@@ -43,6 +43,7 @@ the_installation() {
 
 the_unit() {
   part "the systemd unit"
+  command -v systemd-analyze > /dev/null || { left_out "what systemd says of the unit: there is no systemd-analyze"; return; }
   expect "systemd-analyze verify finds nothing" test -z "$(systemd-analyze verify fuelbridge.service 2>&1 | grep fuelbridge)"
   expect "systemd-analyze security says 2.0 or better" \
     systemd-analyze security --no-pager --offline=true --threshold=20 /usr/lib/systemd/system/fuelbridge.service
@@ -51,7 +52,7 @@ the_unit() {
 the_configuration() {
   part "fuelbridge init: the configuration from flags"
   platform_starts /var/tmp/platform.sqlite
-  node -e "fetch('$platform/__sandbox__/keys').then((answer) => answer.json()).then(({ keys }) => console.log(keys.find(({ name }) => name === 'supplier').key))" > /root/api-key
+  of_platform keys keys "keys.find(({ name }) => name === 'supplier').key" > /root/api-key
   fuelbridge init --company bluebonnet --currency USD --time-zone America/Chicago \
     --platform "$platform/v1/public" --api-key-file /root/api-key --erp files --folder /srv/erp-exchange --yes \
     < /dev/null > "$log" 2>&1
@@ -121,7 +122,8 @@ the_older_version() {
   rm -rf /etc/fuelbridge /var/lib/fuelbridge /srv/erp-exchange /var/tmp/platform.sqlite*
   tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C / ./etc ./var ./srv
   tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C /var/tmp --wildcards './platform.sqlite*'
-  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets
+  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets \
+    /var/tmp/platform.sqlite*
   platform_starts /var/tmp/platform.sqlite
   service_starts
   fuelbridge now all > "$log" 2>&1
@@ -189,21 +191,24 @@ part() { printf '\n%s\n' "$*"; }
 expect() {
   local what=$1
   shift
-  if "$@" > /tmp/said 2>&1; then
-    echo "  ok    $what"
-    return
-  fi
-  echo "  FAIL  $what"
-  tail -n 20 /tmp/said "$log" /var/log/service.log 2> /dev/null || true
-  exit 1
+  if "$@" > /tmp/said 2>&1; then echo "  ok    $what"; else fails "$what"; fi
 }
 
 # Within 60 seconds.
 eventually() {
   local what=$1 until=$((SECONDS + 60))
   shift
-  until "$@" > /dev/null 2>&1 || [ "$SECONDS" -gt "$until" ]; do sleep 0.3; done
-  expect "$what" "$@"
+  until "$@" > /tmp/said 2>&1; do
+    [ "$SECONDS" -lt "$until" ] || fails "$what"
+    sleep 0.3
+  done
+  echo "  ok    $what"
+}
+
+fails() {
+  echo "  FAIL  $1"
+  tail -n 20 /tmp/said "$log" /var/log/service.log 2> /dev/null || true
+  exit 1
 }
 
 node() { /usr/lib/fuelbridge/bin/node "$@"; }
@@ -214,11 +219,12 @@ files_are() { test "$(count /srv/erp-exchange/import/orders) $(count /srv/erp-ex
 stopped_by() { fuelbridge status | grep -q "$1"; }
 no_stop() { test "$(fuelbridge status --json | node -p 'JSON.parse(fs.readFileSync(0)).data.stops.length')" = 0; }
 
-# What the platform was asked since it started: so many writes; each of these lists.
+# What the platform was asked since it was started: so many writes; each of these lists.
 writes_are() { requests "requests.filter(({ method }) => method !== 'GET').length === $1"; }
 were_read() { requests "'$*'.split(' ').every((list) => requests.some(({ path }) => path.includes(list)))"; }
-requests() {
-  node -e "fetch('$platform/__sandbox__/requests').then((answer) => answer.json()).then(({ requests }) => process.exit($1 ? 0 : 1))"
+requests() { test "$(of_platform requests "requests.slice($asked_before)" "$1")" = true; }
+of_platform() {
+  node -e "fetch('$platform/__sandbox__/$1').then((answer) => answer.json()).then(({ $1 }) => { $1 = $2; console.log($3); })"
 }
 
 # A look at a flow that is due later; a file is read once it is at rest.
@@ -243,6 +249,7 @@ platform_starts() {
   fuelbridge sandbox --port 18085 --db "$1" --scenario conformance > /tmp/ready 2> /dev/null &
   platform_pid=$!
   eventually "the sandbox is the platform" test -s /tmp/ready
+  asked_before=$(of_platform requests requests requests.length)
 }
 
 platform_stops() {
@@ -283,7 +290,7 @@ main() {
   for tool in dpkg-deb setpriv unshare ip; do
     command -v "$tool" > /dev/null || left_out "everything: there is no $tool"
   done
-  if ! command -v systemd-analyze systemd-nspawn > /dev/null; then
+  if ! command -v systemd-analyze > /dev/null || ! command -v systemd-nspawn > /dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends systemd systemd-container > /dev/null || true
   fi
 
@@ -291,7 +298,10 @@ main() {
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   mkdir "$work/packages" "$work/upper" "$work/work" "$work/root"
-  (cd "$checkout" && npm run --silent package:deb -- --out "$work/packages" && npm run --silent package:deb -- --revision 2 --out "$work/packages")
+  cd "$checkout"
+  npm run --silent package:deb -- --revision 1 --out "$work/packages" &
+  npm run --silent package:deb -- --revision 2 --out "$work/packages"
+  wait $!
   # All but the version, which is not among the files.
   expect "the files in both packages are the same, bit by bit" test 1 = \
     "$(for package in "$work"/packages/*.deb; do dpkg-deb --fsys-tarfile "$package" | sha256sum; done | sort -u | wc -l)"
@@ -304,7 +314,7 @@ in_namespaces() {
   local root=$work/root
   ip link set lo up
   mount -t overlay overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" "$root" ||
-    { left_out "everything: overlayfs cannot be mounted"; }
+    left_out "everything: overlayfs cannot be mounted"
   mkdir "$root/packages"
   cp "$work"/packages/*.deb "$root/packages/"
   mount -t proc proc "$root/proc"
@@ -315,10 +325,10 @@ in_namespaces() {
 
   command -v systemd-nspawn > /dev/null || { left_out "the unit under a real systemd: there is no systemd-nspawn"; return; }
   printf '%s\n' '[Unit]' 'SuccessAction=exit-force' 'FailureAction=exit-force' 'FailureActionExitStatus=1' \
-    '[Service]' 'Type=oneshot' "ExecStart=/bin/bash $checkout/test/install.sh under-systemd" \
+    '[Service]' 'Type=oneshot' 'ExecStart=/bin/bash /checkout/test/install.sh under-systemd' \
     'StandardOutput=file:/var/log/under-systemd.log' 'StandardError=inherit' > "$root/etc/systemd/system/install-test.service"
   local code=0
-  systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --machine=install-test \
+  systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --machine=install-test --bind-ro="$checkout:/checkout" \
     /lib/systemd/systemd --unit=install-test.service --show-status=no < /dev/null > "$work/systemd.log" 2>&1 || code=$?
   cat "$root/var/log/under-systemd.log" 2> /dev/null || cat "$work/systemd.log"
   return "$code"
@@ -333,7 +343,7 @@ left_out() {
 case "${1:-}" in
   "")
     main
-    printf '\nEverything is as the README says.\n'
+    printf '\nDone: nothing failed.\n'
     ;;
   in-namespaces) in_namespaces "$2" ;;
   in-the-copy)
@@ -346,6 +356,7 @@ case "${1:-}" in
     the_backup
     the_older_version
     the_removal
+    platform_stops
     ;;
   under-systemd) under_systemd ;;
 esac

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
 import type { TableReport } from "../config/crossref.ts";
-import { addCommand, configured, thisUser } from "./command.ts";
+import { thisUser } from "../store/rights.ts";
+import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { counted, table } from "./table.ts";
 

@@ -5,7 +5,7 @@ import type { FolderNeed, FolderRight } from "../core/contract.ts";
 import type { TableReport } from "./crossref.ts";
 import type { KnownMapping } from "./flows.ts";
 import { causeOf, type Complaint } from "./problems.ts";
-import { thisUser } from "./user.ts";
+import { thisUser } from "../store/rights.ts";
 
 /**
  * The tables that mappings need and that are missing, or lack a column: each once, with the first mapping that needs it.
