@@ -24,27 +24,28 @@ const DRAFT = { status: "DRAFT" };
 /** The whole month's invoices and payments in the long run, an eighth of them in the ordinary one. */
 export const ISSUED = {
   received: 240,
-  delivered: runs(0, 227),
-  skipped: runs(0, 13),
+  delivered: runs(26, 227),
+  skipped: runs(214, 13),
   quarantined: 0,
 };
 export const FROM_PLATFORM = {
   "invoices-issued": ISSUED,
   "invoices-payable": {
-    received: 60,
-    delivered: runs(0, 59),
-    skipped: runs(0, 1),
+    // Another company's drafts are not shown to us.
+    received: runs(8, 60),
+    delivered: runs(7, 59),
+    skipped: 1,
     quarantined: 0,
   },
   "payments-received": {
     received: 158,
-    delivered: runs(0, 133),
-    skipped: runs(0, 25),
+    delivered: runs(12, 133),
+    skipped: runs(146, 25),
     quarantined: 0,
   },
   "payments-made": {
-    received: 44,
-    delivered: runs(0, 41),
+    received: runs(4, 44),
+    delivered: runs(4, 41),
     skipped: runs(0, 3),
     quarantined: 0,
   },
