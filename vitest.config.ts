@@ -1,12 +1,43 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({
-  test: {
-    include: ["{src,connectors,mappings,test}/**/*.test.ts"],
-    globalSetup: ["test/support/machine.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-    sequence: { shuffle: { files: false, tests: true } },
-  },
+/** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers: test/support/runs.ts. */
+export default defineConfig(({ mode }) => {
+  // Programs that tests start, and the workers, compile each file once.
+  process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/fuelbridge");
+  const suites = mode === "long" ? SUITES.filter(isLong) : SUITES.filter(isOrdinary);
+  const include = suites.map(({ file }) => file);
+  const alone = suites.filter(replacesModules).map(({ file }) => file);
+  return {
+    test: {
+      env: { FUELBRIDGE_TESTS: mode },
+      globalSetup: ["test/support/machine.ts"],
+      // By a factor above what they take: the machine may be busy.
+      testTimeout: 120_000,
+      hookTimeout: 300_000,
+      // Of three there is always one that waits, for a server or for real time; two keep two cores busy.
+      maxWorkers: 3,
+      sequence: { shuffle: { files: false, tests: true } },
+      projects: [
+        // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
+        { extends: true, test: { name: "shared", include, exclude: alone, isolate: false } },
+        { extends: true, test: { name: "alone", include: alone, exclude: [], isolate: true } },
+      ],
+    },
+  };
 });
+
+interface Suite {
+  readonly file: string;
+  readonly text: string;
+}
+
+const SUITES: readonly Suite[] = globSync("{src,connectors,mappings,test}/**/*.test.ts", {
+  cwd: import.meta.dirname,
+}).map((file) => ({ file, text: readFileSync(join(import.meta.dirname, file), "utf8") }));
+
+const isOrdinary = ({ file }: Suite): boolean => !file.endsWith(".long.test.ts");
+const isLong = (suite: Suite): boolean =>
+  !isOrdinary(suite) || suite.text.includes("support/runs.ts");
+const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

@@ -11,6 +11,7 @@ import { describe, expect, test } from "vitest";
 import { Random } from "../src/sandbox/scenes/random.ts";
 import type { Status } from "../src/report/office.ts";
 import { exitCodes } from "../src/core/errors.ts";
+import { runs } from "./support/runs.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore, holdWrite, writeStates } from "./support/site-requests.ts";
@@ -19,7 +20,7 @@ import { astray, importedFiles, unequalFlows } from "./support/site-sides.ts";
 /** Another one: CRASH_SEED=7 */
 const SEED = Number(process.env["CRASH_SEED"] ?? 20_261_121);
 const SLOW = 600_000;
-const SITES = 10;
+const SITES = runs(1, 10);
 const KILLS = 5;
 /** What the demo's work comes to when nothing disturbs it. */
 const WORK = { write: 180, file: 1_003 };

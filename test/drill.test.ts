@@ -8,12 +8,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Json } from "../src/core/json.ts";
+import { runs } from "./support/runs.ts";
 import { audit, rowsIn, written } from "./drill/audit.ts";
 import { drill, type Outcome } from "./drill/run.ts";
 import { openSite } from "./drill/site.ts";
 
 const SEED = Number(process.env["DRILL_SEED"] ?? 20_261_121);
-const SLOW = 240_000;
+const SLOW = 900_000;
+const DOCUMENTS = runs(30, 60);
+const KILLS = runs(2, 6);
 /** Every two of them together; all sets of switches: `npm run drill -- --readings all`. */
 const READINGS = [
   "walkOrder",
@@ -29,8 +32,8 @@ let outcome: Outcome;
 
 beforeAll(async () => {
   outcome = await drill(folder, {
-    documents: 60,
-    kills: 6,
+    documents: DOCUMENTS,
+    kills: KILLS,
     seed: SEED,
     twoDaemons: true,
     readings: READINGS,
@@ -38,7 +41,7 @@ beforeAll(async () => {
 }, SLOW);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test(`60 documents, 6 kills, faults of every kind, seed ${SEED}: each is there once, to the cent`, () => {
+test(`${DOCUMENTS} documents, ${KILLS} kills, faults of every kind, seed ${SEED}: each is there once, to the cent`, () => {
   const { duplicates, lost, wrong, silent, odd, faults, requests } = outcome;
   expect({ duplicates, lost, wrong, silent, odd }).toEqual({
     duplicates: [],
@@ -47,7 +50,7 @@ test(`60 documents, 6 kills, faults of every kind, seed ${SEED}: each is there o
     silent: [],
     odd: [],
   });
-  expect(requests).toBeGreaterThan(60);
+  expect(requests).toBeGreaterThan(DOCUMENTS);
   expect(faults.size).toBeGreaterThan(2);
 });
 

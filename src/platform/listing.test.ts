@@ -1,5 +1,5 @@
 import nock from "nock";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { times } from "../../test/conformance/support.ts";
 import { clientFor, idsIn, reading, usePlatform, walked } from "../../test/platform/support.ts";
 import { testClock } from "../../test/support/clock.ts";
@@ -199,6 +199,9 @@ describe("a page that fails on the way", () => {
 
 /** Pages that no sandbox gives: a platform that contradicts itself. */
 describe("a list that leads nowhere ends, and keeps what it read", () => {
+  beforeAll(() => {
+    if (!nock.isActive()) nock.activate();
+  });
   afterEach(() => nock.cleanAll());
   afterAll(() => nock.restore());
 

@@ -1,12 +1,15 @@
 /** Pages that no sandbox gives: a platform that contradicts itself, and records that cannot be read whole. */
 import nock from "nock";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clientFor, idsIn, walkAt, walked } from "../../test/platform/support.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { sortableInstant } from "../core/keys.ts";
 import { unread, type WalkPosition } from "../core/watermark.ts";
 import { walkSource } from "./walk.ts";
 
+beforeAll(() => {
+  if (!nock.isActive()) nock.activate();
+});
 afterEach(() => nock.cleanAll());
 afterAll(() => nock.restore());
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { hands } from "../../test/support/queue-hands.ts";
+import { runs } from "../../test/support/runs.ts";
 import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import type { AnswerName } from "../core/outcome.ts";
@@ -37,7 +38,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       [...told.values()].filter((one) => one === name).length;
     /** Of every kind some, however slow this machine is. */
     const enough = (): boolean =>
-      counted("done") > 50 && counted("torn") > 0 && counted("not-sent") > 0;
+      counted("done") > runs(10, 50) && counted("torn") > 0 && counted("not-sent") > 0;
     const trouble = { over: false };
     const sendAll = async (): Promise<void> => {
       while (!trouble.over) {
@@ -49,7 +50,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       }
     };
     const sending = Array.from({ length: 8 }, sendAll);
-    for (let round = 0; round < 3 || !enough(); round++)
+    for (let round = 0; round < runs(1, 3) || !enough(); round++)
       for (const fault of faults) {
         await pause(250);
         await fault().catch(() => {});

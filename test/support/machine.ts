@@ -3,7 +3,9 @@
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 interface Need {
   /** What tests ask for. */
@@ -35,8 +37,18 @@ export type Program = (typeof needs)[number]["program"];
 export const isThere = (program: Program): boolean =>
   existsSync((needs.find((need) => need.program === program) as Need).at);
 
-/** Vitest's global set-up. @throws Error with `CI=true` when something cannot be installed */
-export function setup(): void {
+/**
+ * Vitest's global set-up. What outlives one suite is in a folder of the run's; it is removed by what is returned.
+ * @throws Error with `CI=true` when something cannot be installed
+ */
+export function setup(): () => void {
+  installMissing();
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-run-"));
+  process.env["FUELBRIDGE_TEST_RUN"] = folder;
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+function installMissing(): void {
   const missing = needs.filter(({ program }) => !isThere(program));
   if (missing.length === 0) return;
   const names = missing.map(({ program }) => program).join(", ");

@@ -93,7 +93,7 @@ function start(home: string, [file = "", ...args]: readonly string[], env: Envir
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  deadlineMs = 60_000,
+  deadlineMs = 180_000,
 ): Promise<void> {
   const end = performance.now() + deadlineMs;
   while (!(await isSo())) {

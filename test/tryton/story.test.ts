@@ -10,9 +10,11 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
 import { tempFolder } from "../support/folder.ts";
 import { settleIn } from "../support/site.ts";
+import { runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
+import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
 import { sideOf, text } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, type OwnInvoice } from "./office.ts";
@@ -35,24 +37,13 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
   beforeAll(async () => {
     layOut(template);
     const site = await openSite(template, server.copy("template"));
-    await leaveAFewOrders(site);
+    await leaveAFew(site);
     ownInvoices = await enterInTryton(site);
     firstRun = await site.command("once");
     await site.close();
     keptBooks = site.books.keep();
   }, SLOW);
   afterAll(() => rmSync(template, { recursive: true, force: true }));
-
-  /** Orders and tickets are one document in one call each, and their totals are in no account: a few will do. */
-  async function leaveAFewOrders(site: Site): Promise<void> {
-    const keep = (id: unknown): boolean => typeof id === "string" && id.startsWith("a");
-    for (const [resource, order] of [
-      ["orders", "id"],
-      ["delivery-tickets", "orderId"],
-    ] as const)
-      for (const row of await site.control.stored(resource, "supplier"))
-        if (!keep(row[order])) await site.control.patch(resource, row["id"], { status: "DRAFT" });
-  }
 
   async function enterInTryton({ tryton }: Site): Promise<OwnInvoice[]> {
     await newCustomer(tryton, KNOWN.code, "Lone Prairie Travel Centers, LLC", KNOWN.companyId);
@@ -98,14 +89,11 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(stops).toEqual([]);
     const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
     expect(told).toMatchObject({
-      "invoices-issued": { received: 240, delivered: 227, skipped: 13, quarantined: 0 },
-      "invoices-payable": { received: 60, delivered: 59, skipped: 1, quarantined: 0 },
-      "payments-received": { received: 158, delivered: 133, skipped: 25, quarantined: 0 },
-      "payments-made": { received: 44, delivered: 41, skipped: 3, quarantined: 0 },
+      ...FROM_PLATFORM,
       customers: { delivered: 1, quarantined: 0 },
       suppliers: { delivered: 0, quarantined: 0 },
       "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
-      invoices: { delivered: 3, echoes: 227, quarantined: 0 },
+      invoices: { delivered: 3, echoes: ISSUED.delivered, quarantined: 0 },
       "paid-invoices": { delivered: 1, quarantined: 0 },
     });
     expect(await causes(site)).toEqual([
@@ -173,7 +161,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(await footprint(site)).toEqual(before);
     const { flows } = await site.ask<Status>("status");
     expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
-      delivered: 227,
+      delivered: ISSUED.delivered,
       // What was made in Tryton: as it was written, and one of it as it was paid.
       echoes: 3,
       quarantined: 0,
@@ -311,7 +299,7 @@ async function expectEachOnce(site: Site): Promise<void> {
       : [`${type} ${comment}`],
   );
   expect(doubled(marks)).toEqual([]);
-  expect(marks.length).toBeGreaterThan(280);
+  expect(marks.length).toBeGreaterThan(runs(30, 280));
   const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
   expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
 }

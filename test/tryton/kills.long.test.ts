@@ -18,13 +18,13 @@ import { layOut, openSite, type Site } from "./site.ts";
 
 /** Another one: KILLS_SEED=7 */
 const SEED = Number(process.env["KILLS_SEED"] ?? 20_261_121);
-const SLOW = 900_000;
+const SLOW = 1_800_000;
 const SITES = 5;
 const KILLS = 10;
 /** Longer than Tryton computes for any call here, though it serves all sites at once. */
 const SETTLE_MS = 10_000;
 const INVOICES = 15;
-const CALM_MS = 300_000;
+const CALM_MS = 600_000;
 
 const quick = (yaml: string): string =>
   yaml
@@ -155,17 +155,24 @@ async function begin(site: Site): Promise<void> {
   expect(requestsIn(site, "sending", "unknown")).toBe(0);
 }
 
+/** Nothing is to be sent any more when nothing was sent for this long. */
+const NOTHING_LEFT_MS = 60_000;
+const AFTER_SENDING_MS = 1_500;
+
 const POSTED = [["state", "in", ["posted", "paid"]]];
 
-/** Once for each chance; how many of these kills came while something was under way in Tryton. */
+/**
+ * Once for each chance, soon after a request has left; how many of these kills came while something was under way in
+ * Tryton. A start settles and inspects what was sent before, in a Tryton that all sites share, and only then sends.
+ */
 async function killed(site: Site, chances: readonly number[]): Promise<number> {
   let hit = 0;
   for (const chance of chances) {
-    const settling = requestsIn(site, "sending", "unknown") > 0 ? SETTLE_MS : 0;
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    // A start inspects what was delivered first, and all sites share one Tryton.
-    await pause(settling + chance * 20_000);
+    const end = performance.now() + NOTHING_LEFT_MS;
+    while (requestsIn(site, "sending") === 0 && performance.now() < end) await pause(100);
+    await pause(chance * AFTER_SENDING_MS);
     daemon.kill("SIGKILL");
     const { signal, err } = await daemon.ended;
     expect({ signal, err }).toEqual({ signal: "SIGKILL", err: "" });

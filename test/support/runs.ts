@@ -1,0 +1,13 @@
+/**
+ * How often a test repeats what it proves: a few times in `npm test`, as often as the promise needs in numbers in
+ * `npm run test:long`, which runs every suite that imports this file and those named `*.long.test.ts`.
+ */
+export const isLongRun: boolean = process.env["FUELBRIDGE_TESTS"] === "long";
+
+export const runs = (ordinary: number, long: number): number => (isLongRun ? long : ordinary);
+
+/** Of the steps 1 to `count` the first, the middle one and the last; each of them in the long run. */
+export function steps(count: number): number[] {
+  const all = Array.from({ length: count }, (_, at) => at + 1);
+  return isLongRun ? all : [...new Set([1, Math.ceil(count / 2), count])];
+}
