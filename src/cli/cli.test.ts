@@ -38,12 +38,18 @@ function fuelbridge(args: readonly string[], env: Record<string, string> = {}): 
 function site(change: (text: string) => string = (text) => text) {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-cli-"));
   cpSync(join(ROOT, "config"), join(folder, "config"), { recursive: true });
-  mkdirSync(join(folder, "var", "demo", "erp", "export"), { recursive: true });
   const config = join(folder, "config", "demo.yaml");
   const text = readFileSync(config, "utf8").replace(/^( +apiKey:).*$/m, "$1 ${CANARY_KEY}");
   const firstStart = new Date().toISOString().slice(0, 10);
   writeFileSync(config, `${change(text)}\nfirstStart: ${firstStart}\n`);
   return { folder, config, state: join(folder, "var", "demo", "state") };
+}
+
+/** The same, with the folder that the ERP exports to. */
+function wholeSite(change?: (text: string) => string) {
+  const whole = site(change);
+  mkdirSync(join(whole.folder, "var", "demo", "erp", "export"), { recursive: true });
+  return whole;
 }
 
 /** The platform is not there in these tests. */
@@ -79,7 +85,7 @@ const envelope = (text: string): unknown => {
 };
 
 test("check says that a configuration is right, in words and in JSON", async () => {
-  const { config } = site();
+  const { config } = wholeSite();
   const words = await fuelbridge(["check", "--config", config]);
   expect(words).toMatchObject({ code: exitCodes.ok, err: "" });
   expect(words.out).toContain(`${config} is right.`);
@@ -97,7 +103,9 @@ test("check says that a configuration is right, in words and in JSON", async () 
 });
 
 test("check tells every problem with its place and exits 2", async () => {
-  const { config } = site((text) => text.replace("USD", "US$").replace("every: 10m", "every: 1s"));
+  const { config } = wholeSite((text) =>
+    text.replace("USD", "US$").replace("every: 10m", "every: 1s"),
+  );
   const words = await fuelbridge(["check", "--config", config]);
   expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
   expect(words.err).toContain(`${config}:12:11 currency: "US$" is not a currency.`);
@@ -115,7 +123,7 @@ test("check tells every problem with its place and exits 2", async () => {
 });
 
 test("check reads the cross-reference tables too", async () => {
-  const { config, folder } = site();
+  const { config, folder } = wholeSite();
   const items = join(folder, "config", "crossref", "items.csv");
   writeFileSync(items, "product,item\nULSD\n");
   const { code, err } = await fuelbridge(["check", "--config", config]);
