@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, type Receiver, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import type { Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
@@ -80,6 +81,7 @@ test("a stop keeps both sides out of step though nothing is pending", () => {
   engine.store.close();
 });
 
-async function* failing(error: Error): AsyncGenerator<never> {
-  yield await Promise.reject<never>(error);
+async function* failing(error: Error): AsyncGenerator<Page> {
+  yield { changes: [], position: 1 };
+  throw error;
 }
