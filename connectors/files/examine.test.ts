@@ -1,8 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { rmSync } from "node:fs";
 import { tempFolder } from "../../test/support/folder.ts";
 import { examined } from "./examine.fixture.ts";
 
@@ -50,11 +58,15 @@ test.skipIf(process.getuid?.() !== 0)(
       mkdirSync(join(folder, name), { recursive: true });
     const asNobody = (): unknown =>
       JSON.parse(
-        execFileSync(process.execPath, [join(import.meta.dirname, "examine.program.ts"), folder], {
-          uid: NOBODY,
-          gid: NOBODY,
-          encoding: "utf8",
-        }),
+        execFileSync(
+          process.execPath,
+          [fileURLToPath(new URL("./examine.program.ts", import.meta.url)), folder],
+          {
+            uid: NOBODY,
+            gid: NOBODY,
+            encoding: "utf8",
+          },
+        ),
       );
     expect(asNobody()).toEqual([
       ["source customers: export", "eacces"],

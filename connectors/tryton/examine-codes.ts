@@ -50,7 +50,8 @@ export async function codeExaminations(
     if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) continue;
     signal.throwIfAborted();
     const byCode = Map.groupBy(cells, ({ value }) => value);
-    const what = `${first.file} (${column}): ${byCode.size} ${PLURALS[names]}`;
+    const named = byCode.size === 1 ? names : PLURALS[names];
+    const what = `${first.file} (${column}): ${byCode.size} ${named}`;
     let found: Found = { faults: new Map(), unknown: [] };
     const looked = async (): Promise<Fault | null> => {
       found = await FINDS[names](books, [...byCode.keys()]);

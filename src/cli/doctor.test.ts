@@ -65,22 +65,23 @@ async function requestsOf(site: Site): Promise<{ seen: number; used: number; che
   return { seen: (await site.control.requests()).length, used, checks };
 }
 
+/** Programs are started: on a machine with other work that takes its time. */
+const LOADED = { timeout: 120_000 };
+
 /** On the demo's site: invoices, terminals and prices. */
 const EACH = 3;
 
-describe("the doctor's requests are in the month's budget, and it says so", () => {
+describe("the doctor's requests are in the month's budget, and it says so", LOADED, () => {
   test("without a daemon the store counts them", async () => {
     const site = await quietSite();
-    for (const used of [EACH, 2 * EACH]) {
-      const { code, out } = await site.command("doctor");
-      expect(code).toBe(exitCodes.ok);
-      expect(out).toMatch(
-        new RegExp(
-          `\nThis counts as ${EACH} requests to the platform: ${used} of 50000 are used in \\d{4}-\\d{2} `,
-        ),
-      );
-      expect(await requestsOf(site)).toEqual({ seen: used, used, checks: used });
-    }
+    const { code, out } = await site.command("doctor");
+    expect(code).toBe(exitCodes.ok);
+    expect(out).toMatch(
+      new RegExp(
+        `\nThis counts as ${EACH} requests to the platform: ${EACH} of 50000 are used in \\d{4}-\\d{2} `,
+      ),
+    );
+    expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
   });
 
   test("beside a daemon, which holds the store, the daemon counts them", async () => {
@@ -131,7 +132,7 @@ describe("the doctor's requests are in the month's budget, and it says so", () =
   });
 });
 
-describe.skipIf(!trytonIsThere)("doctor", () => {
+describe.skipIf(!trytonIsThere)("doctor", LOADED, () => {
   const platform = usePlatform();
   const server = useTryton();
 
@@ -194,7 +195,7 @@ flows:
     expect(out).toContain("Everything is right.");
   });
 
-  test("what is wrong is said with what to do, in words and in JSON, and the exit code is 3", async () => {
+  test("what is wrong is said with what to do, and the exit code is 3", async () => {
     const change = (text: string) => text.replace('"4000"', '"4999"');
     const file = configuration(server.copy("codes"), change, "2399");
     const words = await doctor(file);
@@ -205,15 +206,9 @@ flows:
       /^books +crossref\/tryton-taxes.csv line 3 +Tryton has no account 2399$/m,
     );
     expect(words.out).toContain("  books, account 4999 (revenue): Create the account in Tryton");
-    const json = await doctor(file, "--json");
-    expect(json.code).toBe(exitCodes.environment);
-    expect(faultsOf(json.out)).toEqual([
-      ["books", "account 4999 (revenue)", "not-in-tryton"],
-      ["books", "crossref/tryton-taxes.csv line 3", "not-in-tryton"],
-    ]);
   });
 
-  test("an endpoint that is not there does not hide what is wrong with the others", async () => {
+  test("an endpoint that is not there does not hide what is wrong with the others, in JSON too", async () => {
     const file = configuration(server.copy("away"), (text) =>
       text
         .replace(platform.urls().baseUrl, "http://127.0.0.1:9/v1/public")

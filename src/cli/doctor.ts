@@ -103,7 +103,7 @@ async function examineAll(
 
 const TABLES = "bad-table";
 const AS_ROOT =
-  "root may do what the service's user may not: run doctor as that user, or what it says of folders counts for nothing";
+  "the service's user may have fewer rights: run doctor as that user to have its folders examined";
 const NO_TABLES: Pick<Tables, "rows"> = { rows: () => [] };
 
 /** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */

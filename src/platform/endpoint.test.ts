@@ -146,7 +146,7 @@ describe("the examination", () => {
         "crossref/terminals.csv: 2 terminals",
         "new to the platform, which takes them as they are written: T-1 (line 3)",
       ],
-      ["crossref/products.csv: 1 products", "ok"],
+      ["crossref/products.csv: 1 product", "ok"],
     ];
     const own = "crossref/tryton-company.csv line 2: our own company";
     expect(await examined(us)).toEqual([[own, "ok"], ...names]);

@@ -31,14 +31,14 @@ export async function examinePlatform(
     namesIn(reader, { path, pageSize, nameOf }, signal);
   return [
     ...(await companyExaminations(needs.ourselves, ourselves)),
-    ...(await known(terminals, "terminals", () =>
+    ...(await known(terminals, "terminal", () =>
       names(
         "/supplier-terminals",
         terminalPages.max,
         (record) => recordIn(SupplierTerminal, record)?.terminalCode,
       ),
     )),
-    ...(await known(products, "products", () =>
+    ...(await known(products, "product", () =>
       names("/pricing/rack", rackPages.max, (record) => recordIn(RackPrice, record)?.product),
     )),
   ];
@@ -72,12 +72,13 @@ async function companyExaminations(
 
 async function known(
   cells: readonly Cell[],
-  plural: string,
+  name: string,
   read: () => Promise<ReadonlySet<string>>,
 ): Promise<Examination[]> {
   const [first] = cells;
   if (first === undefined) return [];
-  const what = `${first.file}: ${new Set(cells.map(({ value }) => value)).size} ${plural}`;
+  const count = new Set(cells.map(({ value }) => value)).size;
+  const what = `${first.file}: ${count} ${name}${count === 1 ? "" : "s"}`;
   try {
     const there = await read();
     const unknown = cells.filter(({ value }) => !there.has(value));
