@@ -38,7 +38,7 @@ const DELIMITERS: readonly Delimiter[] = [",", ";", "\t", "|"];
 const ROW_MAX = 1_000_000;
 
 /** The candidate that stands most often in the header line outside quotes. */
-export function sniffDelimiter(text: string): Delimiter {
+function sniffDelimiter(text: string): Delimiter {
   const header = (/^[^\r\n]*/.exec(text)?.[0] ?? "").replaceAll(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((delimiter) => header.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { dropFolder, picks } from "./source.fixture.ts";
@@ -42,7 +43,7 @@ test("a file over maxBytes holds back what came after it, names it, and is read 
 });
 
 const NOBODY = 65_534;
-const PROGRAM = join(import.meta.dirname, "rights.program.ts");
+const PROGRAM = fileURLToPath(new URL("./rights.program.ts", import.meta.url));
 
 /** Two exports, the older one first, and a folder with rights of its own. */
 async function site(within: string, name: string, mode: number): Promise<string> {

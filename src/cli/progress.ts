@@ -18,9 +18,9 @@ export interface Stand {
 
 export interface ProgressLine {
   /** Cheap to call often: `stand` is asked at most twice a second. After a quiet time new work begins. */
-  show(stand: () => Stand): void;
+  readonly show: (stand: () => Stand) => void;
   /** Takes the line away, until the next one is shown. */
-  clear(): void;
+  readonly clear: () => void;
 }
 
 export type Screen = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;

@@ -29,7 +29,7 @@ test("what a source cannot read is told once, stays in the status since then, an
   const engine = {
     ...bench.engine,
     note: (event: string, { what }: Readonly<Record<string, unknown>>) =>
-      void (what === undefined || notes.push(`${event}: ${String(what)}`)),
+      void (typeof what === "string" && notes.push(`${event}: ${what}`)),
   };
   const daemon = new Daemon(engine, [flow]);
   const office = storeOffice({
