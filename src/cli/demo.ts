@@ -170,7 +170,7 @@ function played(
     today: engine.dayOf(new Date(engine.clock.now().wallMs).toISOString()),
     // Each step says its own line.
     settle: () => settle(composed, world, { ...screen, progress: () => {} }, signal),
-    say: screen.say,
+    say: (text) => screen.say(text),
   });
 }
 

@@ -86,6 +86,8 @@ function deliveriesInWords({ cause, deliveries }: Shown): string {
     ["PARTY", ({ party }) => party],
     ["AMOUNT", ({ amount, currency }) => (amount === null ? null : `${amount} ${currency}`)],
     ["WAITS FOR", ({ awaits }) => awaits],
+    // Of many documents that differ alike: what differs in each.
+    ["FIELD", ({ field }) => field],
     ["AGE", ({ ageMs }) => age(ageMs)],
     ["FROM", ({ origin, version }) => origin ?? version],
     // Where the group's sentence leaves the values out.

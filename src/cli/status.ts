@@ -47,8 +47,6 @@ function quarantine({ quarantine: groups }: Status): string[] {
   const [clearing, own] = [true, false].map((clears) =>
     groups.filter(({ helps }) => helps.includes("wait") === clears),
   ) as [QuarantineGroup[], QuarantineGroup[]];
-  const countOf = (some: readonly QuarantineGroup[]): number =>
-    some.reduce((sum, { count }) => sum + count, 0);
   const rest = own.slice(GROUPS_SHOWN);
   return [
     ...(own.length === 0
@@ -81,6 +79,9 @@ function quarantine({ quarantine: groups }: Status): string[] {
 }
 
 const GROUPS_SHOWN = 5;
+
+const countOf = (groups: readonly QuarantineGroup[]): number =>
+  groups.reduce((sum, { count }) => sum + count, 0);
 
 function headline({ healthy, daemon }: Status): string {
   if (!healthy) return "needs attention";

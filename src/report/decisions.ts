@@ -19,11 +19,12 @@ export interface Chosen {
 export function select(engine: Engine, flows: readonly Flow[], selector: string): Chosen[] {
   const chosen: Chosen[] = [];
   for (const group of groupsOf(engine)) {
-    const flow = flows.find(({ name }) => name === group.flow);
+    const { id, next, flow: name } = group.shown;
+    const flow = flows.find((one) => one.name === name);
     if (flow === undefined) continue;
-    const whole = selector === "all" || group.id === selector;
+    const whole = selector === "all" || id === selector;
     for (const row of deliveriesOf(engine.store, group))
-      if (whole || String(row.delivery) === selector) chosen.push({ flow, row, next: group.next });
+      if (whole || String(row.delivery) === selector) chosen.push({ flow, row, next });
   }
   if (chosen.length === 0 && selector !== "all")
     throw new OfficeError(

@@ -9,7 +9,8 @@ import type { Store } from "../store/store.ts";
 import type { Quarantined, QuarantineGroup } from "./office.ts";
 import { remedyOf } from "./remedies.ts";
 
-export interface Group extends QuarantineGroup {
+export interface Group {
+  readonly shown: QuarantineGroup;
   readonly causes: readonly CauseRow[];
 }
 
@@ -21,7 +22,7 @@ export function groupsOf({ store, clock }: Engine): Group[] {
   );
   return [...byId]
     .map(([id, causes]) => groupOf(store, id, causes, nowMs))
-    .toSorted((one, other) => other.count - one.count);
+    .toSorted((one, other) => other.shown.count - one.shown.count);
 }
 
 /** What tells groups of one flow and code apart: what is waited for, the field, or the cause itself. */
@@ -79,7 +80,7 @@ function groupOf(store: Store, id: string, causes: readonly CauseRow[], nowMs: n
     awaits !== null
       ? waiting(store, causes, awaitedOf(awaits).kind)
       : { cause: causes.length > 1 ? (together?.(field ?? "") ?? first.cause) : first.cause };
-  return {
+  const shown: QuarantineGroup = {
     id,
     flow,
     code,
@@ -89,8 +90,8 @@ function groupOf(store: Store, id: string, causes: readonly CauseRow[], nowMs: n
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(nowMs, sinceMs),
     helps,
-    causes,
   };
+  return { shown, causes };
 }
 
 /** So many are named. */

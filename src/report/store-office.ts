@@ -86,10 +86,9 @@ export function storeOffice(parts: OfficeParts): Office {
 
     async quarantineShow(id) {
       const found = groupOf(engine, id);
-      const { causes: _, ...group } = found;
-      const flow = flows.find(({ name }) => name === group.flow);
+      const flow = flows.find(({ name }) => name === found.shown.flow);
       const rows = deliveriesOf(store, found);
-      return { ...group, deliveries: rows.map((row) => shown(engine, flow, row)) };
+      return { ...found.shown, deliveries: rows.map((row) => shown(engine, flow, row)) };
     },
 
     async retry(selector, anyway = false) {
@@ -291,10 +290,10 @@ function scheduleText(schedule: Schedule): string {
 }
 
 const quarantineOf = (engine: Engine): QuarantineGroup[] =>
-  groupsOf(engine).map(({ causes: _, ...group }) => group);
+  groupsOf(engine).map(({ shown }) => shown);
 
 function groupOf(engine: Engine, id: string): Group {
-  const group = groupsOf(engine).find((one) => one.id === id);
+  const group = groupsOf(engine).find(({ shown }) => shown.id === id);
   if (group !== undefined) return group;
   throw new OfficeError(
     `There is no quarantine group "${id}".`,

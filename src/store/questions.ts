@@ -61,20 +61,6 @@ export interface AuditRow {
 type WithId<Row> = Omit<Row, "recordId"> & { id: Buffer | string };
 
 export function questions(database: Database.Database) {
-  const causes = database.prepare<[], CauseRow>(
-    `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
-            min(awaits) as awaits, count(*) as count,
-            min(since_ms) as sinceMs
-     from quarantine join delivery using (delivery) join flow using (flow)
-     where delivery.state = 'quarantined' group by flow.name, code, cause
-     order by count desc, cause`,
-  );
-  const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
-    `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, code,
-            cause, field, awaits, since_ms as sinceMs
-     from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
-     where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
-  );
   const ofNumber = database.prepare<[string, string, Buffer | string], WithId<DeliveryRow>>(
     `select delivery.delivery, flow.name as flow, record.id, received_ms as receivedMs,
             coalesce(delivery.version, iif(delivery.revision = record.revision, record.version, null)) as version,
@@ -96,13 +82,6 @@ export function questions(database: Database.Database) {
      order by audit`,
   );
 
-  const numbered = database
-    .prepare<[Buffer | string], string>(
-      `select delivery.number from flow join record on record.flow = flow.flow and record.id = ?
-         join delivery on delivery.record = record.record
-       where delivery.number is not null and state in ('pending', 'quarantined') limit 1`,
-    )
-    .pluck();
   const worked = database
     .prepare<[], number>(
       `select exists (select 1 from link)
@@ -140,16 +119,7 @@ export function questions(database: Database.Database) {
     deliveredIds(flow: string): string[] {
       return delivered.all(flow).map(shownId);
     },
-    quarantine(): CauseRow[] {
-      return causes.all();
-    },
-    quarantined(flow: string, code: string, cause: string): QuarantinedRow[] {
-      return ofCause.all(flow, code, cause).map(withId);
-    },
-    /** What people call the document that is still to be delivered and that its source knows by this id. */
-    numberOf(id: string): string | null {
-      return numbered.get(storedId(id)) ?? null;
-    },
+    ...quarantined(database),
     /** Every delivery of a record with this number or this id. */
     deliveries(text: string): DeliveryRow[] {
       return ofNumber.all(text, text, storedId(text)).map(withId);
@@ -166,6 +136,44 @@ export function questions(database: Database.Database) {
     /** The causes in spite of which a person had this record go again; null: nobody had. */
     retriedDespite(delivery: number, number: string): string | null {
       return retried.get(number, delivery) ?? null;
+    },
+  };
+}
+
+/** What needs a person. */
+function quarantined(database: Database.Database) {
+  const causes = database.prepare<[], CauseRow>(
+    `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
+            min(awaits) as awaits, count(*) as count,
+            min(since_ms) as sinceMs
+     from quarantine join delivery using (delivery) join flow using (flow)
+     where delivery.state = 'quarantined' group by flow.name, code, cause
+     order by count desc, cause`,
+  );
+  const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
+    `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, code,
+            cause, field, awaits, since_ms as sinceMs
+     from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
+     where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
+  );
+  const numbered = database
+    .prepare<[Buffer | string], string>(
+      `select delivery.number from flow join record on record.flow = flow.flow and record.id = ?
+         join delivery on delivery.record = record.record
+       where delivery.number is not null and state in ('pending', 'quarantined') limit 1`,
+    )
+    .pluck();
+
+  return {
+    quarantine(): CauseRow[] {
+      return causes.all();
+    },
+    quarantined(flow: string, code: string, cause: string): QuarantinedRow[] {
+      return ofCause.all(flow, code, cause).map(withId);
+    },
+    /** What people call the document that is still to be delivered and that its source knows by this id. */
+    numberOf(id: string): string | null {
+      return numbered.get(storedId(id)) ?? null;
     },
   };
 }

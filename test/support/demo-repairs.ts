@@ -10,11 +10,9 @@ export function repairEverything(folder: string): void {
   );
   // Formulas, 0 and a negative become prices; a line for a category and one for a quantity are removed.
   correct(folder, "price-lists", (rows) =>
-    rows
-      .filter((row) => row["Lines/Category"] === "" && row["Lines/Quantity"] !== "5000")
-      .map((row) =>
-        /[a-z]|^0$|^-/.test(row["Lines/Formula"] ?? "") ? { ...row, "Lines/Formula": "2.5" } : row,
-      ),
+    withoutQuantities(rows.filter((row) => row["Lines/Category"] === "")).map((row) =>
+      /[a-z]|^0$|^-/.test(row["Lines/Formula"] ?? "") ? { ...row, "Lines/Formula": "2.5" } : row,
+    ),
   );
   correct(folder, "customer-invoices", (rows) =>
     rows.map((row) =>
@@ -33,6 +31,14 @@ export function repairEverything(folder: string): void {
       isNegative,
     );
   });
+}
+
+/** The line that holds from a quantity on is the first of its list; the next one has the price without. */
+function withoutQuantities(rows: readonly Row[]): Row[] {
+  const at = rows.findIndex((row) => row["Lines/Quantity"] === "5000");
+  const price = rows[at + 1]?.["Lines/Formula"] ?? "";
+  const only: Row = { ...rows[at], "Lines/Quantity": "", "Lines/Formula": price };
+  return [...rows.slice(0, at), only, ...rows.slice(at + 2)];
 }
 
 const isNegative = (row: Row): boolean => (row["Amount"] ?? "").startsWith("-");

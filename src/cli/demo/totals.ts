@@ -265,7 +265,7 @@ async function deliveredOf(
     note: () => {},
   });
   const newest = new Map(exports.flat().map((change) => [change.id, change]));
-  return store.questions.deliveredIds(flow).flatMap((id) => {
+  return store.questions.deliveredIds(flow).flatMap((id): Members[] => {
     const change = newest.get(id);
     return change === undefined || change.fault !== undefined
       ? []
