@@ -46,10 +46,10 @@ export function commandName(command: Command): string {
 
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
 
-/** The name for the audit: who called sudo, where somebody did. A container's user may have no name. */
+/** The name for the audit; a container's user may have none. */
 export function thisUser(): string {
   try {
-    return process.env["SUDO_USER"] || userInfo().username;
+    return userInfo().username;
   } catch {
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
