@@ -1,7 +1,6 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
 import { remoteOffice } from "../console/remote.ts";
 import type { Office } from "../report/office.ts";
-import { thisUser } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 
@@ -20,6 +19,3 @@ export async function ask<Result>(
     await opened.close();
   }
 }
-
-/** Who decides, for the audit: the person behind sudo, for the command itself may run as the service's user. */
-export const decider = (): string => process.env["SUDO_USER"] || thisUser();

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { QuarantineGroup, Quarantined } from "../report/office.ts";
-import { ask, decider } from "./ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { ask } from "./ask.ts";
+import { addCommand, configured, thisUser } from "./command.ts";
 import { counted, instant, table } from "./table.ts";
 
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
@@ -34,7 +34,7 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const { note = "", by = decider(), receiverId } = given.options;
+      const { note = "", by = thisUser(), receiverId } = given.options;
       const decision = { by, note, ...(receiverId === undefined ? {} : { receiverId }) };
       const data = await ask(given.file, (office) => office.resolve(selector, decision));
       return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };

@@ -7,8 +7,8 @@ import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
 import type { ReconcileCost } from "../report/office.ts";
-import { ask, decider } from "./ask.ts";
-import { addCommand, configured, type Given } from "./command.ts";
+import { ask } from "./ask.ts";
+import { addCommand, configured, type Given, thisUser } from "./command.ts";
 import { counted, table } from "./table.ts";
 
 /**
@@ -23,7 +23,7 @@ export function reconcile(program: Command): void {
       "do both sides agree, as they are now? document by document, to the cent",
       async ({ file, options, json }) => {
         const { from = null, to = null, flow = null, journal } = options;
-        const asked = { from, to, flow, by: decider() };
+        const asked = { from, to, flow, by: thisUser() };
         const report = await ask(file, async (office) => {
           process.stderr.write(inWords(await office.reconcileCost(asked)));
           return office.reconcile(asked);
