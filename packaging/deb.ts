@@ -31,9 +31,6 @@ const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = {
 };
 /** Paths of the package that are run; all other files are 0644. */
 const EXECUTABLE = /^(?:usr\/bin\/|usr\/lib\/fuelbridge\/bin\/|DEBIAN\/(?:postinst|prerm|postrm)$)/;
-/** What compilers and debuggers read, in the dependencies. */
-const UNUSED = /\.(?:d\.[cm]?ts|map)$/;
-
 const { values: given } = parseArgs({
   options: {
     revision: { type: "string", default: "1" },
@@ -53,11 +50,17 @@ try {
 }
 
 function program(): void {
-  run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), [
-    ...["-p", join(root, "tsconfig.build.json"), "--outDir", join(tree, HOME, "dist")],
-    // They would name the folder that it was built in.
-    ...["--sourceMap", "false"],
-  ]);
+  const out = join(tree, HOME, "dist");
+  // Source maps would name the folder that it was built in.
+  const options = [
+    "-p",
+    join(root, "tsconfig.build.json"),
+    "--outDir",
+    out,
+    "--sourceMap",
+    "false",
+  ];
+  run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options]);
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     packages: Readonly<Record<string, Locked>>;
   };
@@ -123,7 +126,7 @@ function pack(): string {
   const out = resolve(root, given.out, name);
   mkdirSync(dirname(out), { recursive: true });
   // Every dpkg can read gzip, and it takes a fifth of the time of xz.
-  run("dpkg-deb", "--root-owner-group", ["-Zgzip", "-z4", "--build", tree, out], {
+  run("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z4", "--build", tree, out], {
     SOURCE_DATE_EPOCH: process.env["SOURCE_DATE_EPOCH"] ?? committedAt(),
   });
   return out;
@@ -149,8 +152,12 @@ function committedAt(): string {
 
 /** Copies a file or a folder of the checkout into the package. */
 function put(from: string, to: string): void {
-  const filter = (path: string): boolean => !UNUSED.test(path);
-  cpSync(join(root, from), join(tree, to), { recursive: true, dereference: true, filter });
+  cpSync(join(root, from), join(tree, to), { recursive: true, dereference: true, filter: isUsed });
+}
+
+/** Not what compilers and debuggers read of the dependencies. */
+function isUsed(path: string): boolean {
+  return !/\.(?:d\.[cm]?ts|map)$/.test(path);
 }
 
 function write(path: string, content: string | Buffer): void {
@@ -158,12 +165,9 @@ function write(path: string, content: string | Buffer): void {
   writeFileSync(join(tree, path), content);
 }
 
-function run(
-  command: string,
-  first: string,
-  rest: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): void {
-  const stdio = ["ignore", "ignore", "inherit"] as const;
-  execFileSync(command, [first, ...rest], { stdio: [...stdio], env: { ...process.env, ...env } });
+function run(command: string, args: string[], env: Readonly<Record<string, string>> = {}): void {
+  execFileSync(command, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...env },
+  });
 }
