@@ -52,12 +52,15 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
 const uuid = (at: number): string => `2cf3f8b1-0000-4000-8000-${String(at).padStart(12, "0")}`;
 
 test("fifty payments that wait for bills that have not come are one group, with their own numbers", async () => {
-  const { office } = await site(
-    ...Array.from({ length: 50 }, (_, at) => bill(`PAY-${at}`, "1", { bill: uuid(at) })),
-  );
+  const waiting = Array.from({ length: 50 }, (_, at) => bill(`PAY-${at}`, "1", { bill: uuid(at) }));
+  const { office } = await site(...waiting);
   const groups = await office.quarantine();
   expect(groups).toMatchObject([
-    { code: "waits-for", count: 50, cause: "waits for 50 bills that are not delivered yet" },
+    {
+      code: "waits-without-flow",
+      count: 50,
+      cause: "waits for 50 bills, which no flow delivers now",
+    },
   ]);
   const { deliveries } = await office.quarantineShow(groups[0]?.id ?? "");
   expect(deliveries.map(({ number }) => number)).toEqual(

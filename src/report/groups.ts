@@ -97,15 +97,29 @@ function groupOf(store: Store, id: string, causes: readonly CauseRow[], nowMs: n
 /** So many are named. */
 const NAMED_MAX = 3;
 
+/** Waits that nothing ends by itself (engine/awaited.ts), by their code. */
+const NOT_COMING: Readonly<Record<string, string>> = {
+  "waits-for-skipped": "which are skipped",
+  "waits-without-flow": "which no flow delivers now",
+  "waits-for-unread": "which their flow has not read",
+};
+
 /** What is waited for by its number, where people have one for it. */
 function waiting(
   store: Store,
   causes: readonly CauseRow[],
   kind: string,
 ): Pick<QuarantineGroup, "cause" | "next"> {
+  const [first] = causes as readonly [CauseRow];
   const ids = causes.flatMap(({ awaits }) => (awaits === null ? [] : [awaitedOf(awaits).id]));
   const names = ids.length > NAMED_MAX ? [] : ids.map((id) => nameOf(store, id));
   const [only] = names;
+  const why = NOT_COMING[first.code];
+  if (why !== undefined) {
+    const told = names.length === 0 ? "" : `: ${names.join(", ")}`;
+    const cause = `waits for ${ids.length} ${kind}s, ${why}${told}`;
+    return { cause: ids.length === 1 ? first.cause : cause, next: first.next };
+  }
   if (names.length === 1)
     return {
       cause: `waits for ${kind} ${only}`,

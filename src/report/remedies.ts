@@ -93,6 +93,9 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     together: () => "the invoice is paid in part; the platform takes no part of a payment",
   },
   "waits-for": { helps: ["wait", "resolve"] },
+  "waits-for-skipped": { helps: ["correct", "wait", "resolve"] },
+  "waits-for-unread": { helps: ["wait", "resolve"] },
+  "waits-without-flow": { helps: ["wait", "resolve"] },
 
   // Nobody knows whether, or as what, the receiver has it.
   "maybe-delivered": LOOKED_FOR,
