@@ -7,7 +7,8 @@
 # All of it happens in a copy of this machine that is thrown away (overlayfs in a mount and a network namespace of its
 # own), so the machine itself is not changed, and nothing can be downloaded. A part that cannot run here is named; with
 # CI=true that is a failure.
-set -euo pipefail
+set -Eeuo pipefail
+trap 'echo "  FAIL  line $LINENO: $BASH_COMMAND"; tail -n 20 "$log" 2> /dev/null || true' ERR
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 platform=http://127.0.0.1:18085
 log=/var/log/fuelbridge-test.log
@@ -69,7 +70,7 @@ the_first_documents() {
   part "the service delivers its first documents, and goes on after a restart"
   customers 3
   service_starts
-  fuelbridge now all > "$log" 2>&1
+  eventually "every flow is asked to look" fuelbridge now all
   eventually "5 orders and 4 invoices are in the ERP's folder" files_are 5 4
   eventually "3 customers are on the platform" writes_are 3
   service_stops
@@ -109,7 +110,7 @@ the_backup() {
   service_starts
   eventually "the restored store says so" stopped_by restored
   customers 7
-  fuelbridge now all > "$log" 2>&1
+  eventually "every flow is asked to look" fuelbridge now all
   eventually "it has looked at every flow, and is released" fuelbridge release restored
   eventually "the seventh customer follows, the sixth is recognised" brought 7
   expect "nothing was written twice" files_are 5 4
@@ -126,7 +127,7 @@ the_older_version() {
     /var/tmp/platform.sqlite*
   platform_starts /var/tmp/platform.sqlite
   service_starts
-  fuelbridge now all > "$log" 2>&1
+  eventually "every flow is asked to look" fuelbridge now all
   eventually "every flow has looked" were_read orders invoices
   expect "nothing is sent again" writes_are 0
   expect "no file is written again" files_are 5 4
@@ -261,6 +262,7 @@ platform_stops() {
 # be read, and the two folders that it may write.
 service_starts() {
   local command
+  : > /var/log/service.log
   command=$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/fuelbridge.service)
   unshare --mount sh -c "
     mount --bind /var/lib/fuelbridge /var/lib/fuelbridge
@@ -270,7 +272,7 @@ service_starts() {
     cd /var/lib/fuelbridge
     exec env -i PATH=/usr/bin:/bin FUELBRIDGE_CONFIG=/etc/fuelbridge/fuelbridge.yaml \
       setpriv --reuid=fuelbridge --regid=fuelbridge --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \
-      $command" > /var/log/service.log 2>&1 &
+      $command" >> /var/log/service.log 2>&1 &
   service_pid=$!
   eventually "the service runs" grep -q 'fuelbridge runs' /var/log/service.log
 }
