@@ -5,7 +5,8 @@
 import { constants } from "node:fs";
 import { access, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Examination, Needs, Surroundings } from "../../src/core/contract.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
+import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import { stagingOf } from "./sink.ts";

@@ -2,7 +2,7 @@
  * What the cross-reference tables name in Tryton: a code that names nothing there would send every document that needs
  * it to quarantine. One call per kind and 500 codes.
  */
-import type { Cell, Examination, Needs } from "../../src/core/contract.ts";
+import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { faultOf } from "./look.ts";

@@ -1,5 +1,5 @@
 /** The periods of what is about to be booked: of today and the next two months, and of documents that are stored and wait. */
-import type { DayToBook, Examination, Needs } from "../../src/core/contract.ts";
+import type { DayToBook, Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { faultOf } from "./look.ts";

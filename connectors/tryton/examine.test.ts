@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { trytonIsThere, useTryton, type Books as Copy } from "../../test/support/tryton.ts";
-import type { Cell, Endpoint, Examination, Needs } from "../../src/core/contract.ts";
+import type { Endpoint } from "../../src/core/contract.ts";
+import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
 import { tryton as connector } from "./index.ts";

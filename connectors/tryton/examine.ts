@@ -1,5 +1,5 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
-import type { Examination, Needs } from "../../src/core/contract.ts";
+import type { Examination, Needs } from "../../src/core/examination.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";

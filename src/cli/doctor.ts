@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
+import type { Endpoint } from "../core/contract.ts";
+import type { DayToBook, Examination, Needs } from "../core/examination.ts";
 import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";

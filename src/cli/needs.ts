@@ -1,7 +1,7 @@
 /** What a site's flows and cross-reference tables need of an endpoint: what the doctor hands to its examination. */
 import { basename } from "node:path";
 import { OUR_COMPANY } from "../../mappings/tryton/company.ts";
-import type { Cell, DayToBook, Needs } from "../core/contract.ts";
+import type { Cell, DayToBook, Needs } from "../core/examination.ts";
 import type { Config } from "../config/config.ts";
 import type { Tables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";

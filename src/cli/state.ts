@@ -1,6 +1,6 @@
 /** What `check` and `doctor` say of the state folder, without an endpoint and without changing anything. */
 import { type Config, ownerOf } from "../config/config.ts";
-import type { Examination } from "../core/contract.ts";
+import type { Examination } from "../core/examination.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
 import { expectOwner } from "../store/binding.ts";
 import { faultOfState, thisUser } from "../store/rights.ts";

@@ -2,7 +2,7 @@
  * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
  * itself). The CLI, the admin API and the console all speak this interface and no other.
  */
-import type { DayToBook } from "../core/contract.ts";
+import type { DayToBook } from "../core/examination.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";

@@ -1,5 +1,5 @@
 /** The days that documents which are stored and not delivered yet will be booked on. */
-import type { DayToBook } from "../core/contract.ts";
+import type { DayToBook } from "../core/examination.ts";
 import { parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 
