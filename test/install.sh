@@ -309,7 +309,7 @@ main() {
   expect "the files in both packages are the same, bit by bit" test 1 = \
     "$(for package in "$work"/packages/*.deb; do dpkg-deb --fsys-tarfile "$package" | sha256sum; done | sort -u | wc -l)"
 
-  unshare --mount --net --pid --fork --kill-child --propagation private bash "$0" in-namespaces "$work"
+  unshare --mount --net --pid --mount-proc --fork --kill-child --propagation private bash "$0" in-namespaces "$work"
 }
 
 in_namespaces() {
