@@ -41,9 +41,10 @@ const documentIn = ({ body }: Pick<Outgoing, "body">): PaymentDocument =>
 async function send(books: Books, guard: PaymentGuard, document: PaymentDocument): Promise<Answer> {
   const { id, amount, date, description } = document;
   const invoice = await invoiceOf(books, document);
+  // First of all: a move that is known by now is seen on its invoice by what looks afterwards.
+  const elsewhere = await guard.known(document);
   const before = await heldOf(books, document, invoice);
   if (before.is !== "absent") return doneBy(before, document);
-  const elsewhere = await guard.known(document);
   if (elsewhere !== null) throw refused("other-in-tryton", document, notBy(elsewhere));
   if (invoice.state === "draft" || invoice.state === "validated" || invoice.state === "cancelled")
     throw refused("not-posted", document, `is ${invoice.state} in Tryton`);
@@ -93,6 +94,7 @@ async function find(
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
   if (invoice === undefined || another !== undefined || isAnothers(invoice, document))
     return { found: "none", detail: `${document.invoice} is not one invoice, or another one` };
+  const elsewhere = await guard.known(document);
   const all = await paymentsOf(books, invoice.id);
   const own = all.filter(({ mark }) => mark === paymentMark(document.id));
   const [first] = own;
@@ -104,7 +106,6 @@ async function find(
   const covered = await coveredOf(books, invoice.id);
   if (covered.some(({ mark }) => mark === paymentMark(document.id)))
     return { found: "exact", ids: [null], detail: noted(document) };
-  const elsewhere = await guard.known(document);
   return elsewhere === null
     ? { found: "none", detail }
     : { found: "different", detail: `${document.invoice} ${notBy(elsewhere)}` };

@@ -84,7 +84,7 @@ def stop_and_keep(self, commit=False):
 def keep(database):
     connection, database._conn = database._conn, None
     try:
-        if connection is not None:
+        if connection is not None and not connection.in_transaction:
             kept[file_of(database)].append(connection)
         while len(kept) > DATABASES:
             for old in kept.pop(next(iter(kept))):
