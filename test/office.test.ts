@@ -125,7 +125,7 @@ test("received is always the sum of what became of it, through every step of a s
     "1 not mapped: product DEF",
     "1 not mapped: product ULSD",
     "1 the amount changed from 1 to 1.01 after it was delivered",
-    "1 waits for customer 000417",
+    "1 waits for customer 000417, and no flow delivers any customer",
   ]);
 
   rows.add("products ULSD");

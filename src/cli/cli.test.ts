@@ -183,7 +183,7 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   const status = await fuelbridge(["status", "--config", config]);
   expect(status).toMatchObject({ code: 0, err: "" });
   expect(status.out).toContain("bluebonnet (live): needs attention");
-  expect(status.out).toContain("fuelbridge quarantine list");
+  expect(status.out).toContain("fuelbridge quarantine show GROUP");
   expect(envelope((await fuelbridge(["status", "--json", "--config", config])).out)).toEqual({
     ok: true,
     command: "status",

@@ -6,7 +6,16 @@ export const STATUS: Status = {
   company: "bluebonnet",
   environment: "live",
   daemon: { pid: 7, startedAt: "2026-11-21T07:00:00.000Z" },
-  outOfStep: [],
+  outOfStep: [
+    {
+      code: "unread",
+      flow: "orders",
+      count: 1,
+      message: "orders-1121.csv is not read",
+      next: "Move it away.",
+      held: false,
+    },
+  ],
   healthy: false,
   flows: [
     {
