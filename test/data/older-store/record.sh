@@ -16,10 +16,11 @@ git -C "$checkout" archive "$commit" | tar -x -C "$work/program"
 # Without a lockfile beside it the launcher installs nothing.
 rm "$work/program/package-lock.json"
 ln -s "$checkout/node_modules" "$work/program/node_modules"
+# The sandbox is started without this function, so that its process id is the one to end.
 older() { node "$work/program/src/launch.mjs" "$@"; }
 
 cd "$work/site"
-older sandbox --port 18085 --db platform.sqlite --scenario conformance > ready 2> /dev/null &
+node "$work/program/src/launch.mjs" sandbox --port 18085 --db platform.sqlite --scenario conformance > ready 2> /dev/null &
 sandbox=$!
 until [ -s ready ]; do sleep 0.2; done
 
