@@ -1,6 +1,6 @@
 /** The shape that every command shares: its options, and the way it answers. */
 import type { Command } from "commander";
-export { thisUser } from "../store/rights.ts";
+import { thisUser } from "../store/rights.ts";
 import { say, type Answer } from "./answer.ts";
 
 export interface Given {
@@ -45,3 +45,6 @@ export function commandName(command: Command): string {
 }
 
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
+
+/** Who decides, for the audit: who called sudo, where somebody did. The service's user runs their command for them. */
+export const thisPerson = (): string => process.env["SUDO_USER"] || thisUser();

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { QuarantineGroup, Quarantined, Retried } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { addCommand, configured, thisUser } from "./command.ts";
+import { addCommand, configured, thisPerson } from "./command.ts";
 import type { Action } from "../report/remedies.ts";
 import { age, counted, table } from "./table.ts";
 
@@ -33,7 +33,7 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const { note = "", by = thisUser(), receiverId } = given.options;
+      const { note = "", by = thisPerson(), receiverId } = given.options;
       const decision = { by, note, ...(receiverId === undefined ? {} : { receiverId }) };
       const data = await ask(given.file, (office) => office.resolve(selector, decision));
       return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };

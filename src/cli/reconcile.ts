@@ -8,7 +8,7 @@ import type { Report } from "../reconcile/report.ts";
 import { asText, caseInWords } from "../reconcile/text.ts";
 import type { KnownDifference, KnownDifferences, Office, ReconcileCost } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { addCommand, configured, type Given, thisUser } from "./command.ts";
+import { addCommand, configured, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
 import { openProgress } from "./progress.ts";
 import { counted, instant, table } from "./table.ts";
@@ -27,7 +27,7 @@ export function reconcile(program: Command): void {
         const { from = null, to = null, flow = null, journal } = options;
         if (options["last"] !== undefined)
           return known(await ask(file, (office) => office.differences()));
-        const asked = { from, to, flow, by: thisUser() };
+        const asked = { from, to, flow, by: thisPerson() };
         const reconciled = async (office: Office): Promise<Report> => {
           const cost = await office.reconcileCost(asked);
           process.stderr.write(inWords(cost));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { ask } from "./ask.ts";
-import { addCommand, configured, thisUser } from "./command.ts";
+import { addCommand, configured, thisPerson } from "./command.ts";
 
 export function release(program: Command): void {
   configured(
@@ -10,7 +10,9 @@ export function release(program: Command): void {
       "clear a stop whose cause is gone (status shows stops)",
       async ({ args, options, file }) => {
         const [stop = ""] = args;
-        const data = await ask(file, (office) => office.release(stop, options["by"] ?? thisUser()));
+        const data = await ask(file, (office) =>
+          office.release(stop, options["by"] ?? thisPerson()),
+        );
         return { data, text: `Released: ${data.released}. Work goes on.` };
       },
     ).option("--by <name>", "who cleared it (default: this user)"),
