@@ -62,7 +62,7 @@ describe("the plan prices a configuration before it runs", () => {
     // A year of payments, one for each document, is read whole for it.
     expect(plan.audit).toMatchObject({ everyNights: 4, perMonth: 4_082, wantsShare: null });
     const prices = plan.flows.map(({ requests }) => requests).sort((one, other) => other - one);
-    expect(prices).toEqual([8_928, 4_464, 4_464, 62, 0, 0, 0, 0]);
+    expect(prices).toEqual([8_928, 4_464, 4_464, 62, 0, 0, 0, 0, 0]);
     expect([plan.polls, plan.writes, plan.total]).toEqual([17_918, 6_200, 28_200]);
     const { code, out } = await site.command("budget", "plan");
     expect(code).toBe(0);

@@ -172,7 +172,7 @@ test(
     for (const command of ["run", "once"]) {
       const { code, err } = await site.command(command);
       expect(code).toBe(exitCodes.environment);
-      expect(err).toMatch(/is in use by another fuelbridge process\.\n {2}Only one daemon may/);
+      expect(err).toMatch(/is in use by process \d+\.\n {2}Only one process may/);
     }
     expect((await site.ask<Status>("status")).daemon?.pid).toBe(daemon.pid);
     daemon.kill("SIGTERM");

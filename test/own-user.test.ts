@@ -146,7 +146,7 @@ describe.skipIf(!isRoot)("no stack trace for a missing right or a full disk", ()
       ["once"],
       ({ state }) => chownSync(state, 0, 0),
       4,
-      /store .* cannot be .*by user uid 12345/,
+      /fuelbridge\.sqlite.* cannot be .*by user uid 12345/,
     ],
     [
       "the same, asked by check",

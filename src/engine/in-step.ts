@@ -84,7 +84,7 @@ function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Look> {
     count: others.length + 1,
     message: `${first.what} is not read: ${first.fault.message}${alike}${waits}`,
     next: first.fault.next,
-    held: first.awaited,
+    held: false,
   };
 }
 

@@ -13,7 +13,8 @@ export interface Seconds {
   tookOver: number;
 }
 
-const SENTENCE = /is in use by another fuelbridge process\.\n {2}Only one daemon may/;
+const SENTENCE =
+  /is in use by (?:another fuelbridge process|process \d+)\.\n {2}Only one (?:daemon|process) may/;
 
 /** Resolves to the daemon that is there afterwards: the first, or the one that took over from it. @throws Error */
 export async function second(

@@ -74,7 +74,7 @@ const found = [
   "differs: invoice INV-14, fields; money.untaxed 115.00 / 114.00; money.total 123.25 / 122.25; lines.1.quantity 115.00 / 114.00; lines.1.amount 115.00 / 114.00; taxes.2310 AL State Diesel Tax.base 115.00 / 114.00; money.open 123.25 / 122.25",
   "differs: invoice INV-6, ended-in-books; state open / ended",
   "differs: invoice INV-7, ended-in-books; state open / ended",
-  "differs: invoice INV-8, progress; money.open 116.25 / 66.25",
+  "differs: invoice INV-8, partly-paid; money.open 116.25 / 66.25",
   "differs: invoice INV-9, progress; state open / paid; money.open 117.25 / 0.00",
   "differs: bill B-3, ended-in-books; state open / ended",
   "differs: bill B-4, fields; money.untaxed 104.00 / 156.00; money.total 112.25 / 164.25; lines.1.unitPrice 1.00 / 1.50; lines.1.amount 104.00 / 156.00; money.open 112.25 / 164.25",

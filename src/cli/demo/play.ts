@@ -54,7 +54,7 @@ export async function play(playing: Playing): Promise<boolean> {
     say(`\n${at + 1}. ${told}`);
     await act();
     if (!(await settle())) return false;
-    say(`   ${await seen()}\n   Its way: npx fuelbridge trace "${number}"`);
+    say(`   ${await seen()}\n   Its way: node src/launch.mjs trace "${number}"`);
   }
   return true;
 }
@@ -135,7 +135,7 @@ async function erpCancels(playing: Playing): Promise<Step> {
     seen: async () => {
       const groups = await office.quarantine();
       const group = groups.find(({ code }) => code === "cancelled-after-delivery");
-      return `The platform cannot be told that, so a person has it: npx fuelbridge quarantine show ${group?.id ?? "(none)"}`;
+      return `The platform cannot be told that, so a person has it: node src/launch.mjs quarantine show ${group?.id ?? "(none)"}`;
     },
   };
 }
