@@ -16,7 +16,6 @@ import { play } from "./demo/play.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
 import { dropExports, PLATFORM, root, startPlatform, type World } from "./demo/world.ts";
-import { outOfStep } from "../engine/in-step.ts";
 import { exitCodes } from "../core/errors.ts";
 
 export interface DemoOptions {
@@ -174,9 +173,12 @@ function played(
   });
 }
 
+/** A status counts every document: more often, and the demo is slower than what it shows. */
+const LOOK_EVERY_MS = 300;
+
 /** Every flow has looked since, and nothing more can go now. False when it was stopped before. */
 async function untilLooked(
-  { office, engine, daemon }: Composed,
+  { office, engine }: Composed,
   screen: Screen,
   sinceMs: number,
   signal: AbortSignal,
@@ -189,9 +191,9 @@ async function untilLooked(
         state !== "running" && lastRunAt !== null && Date.parse(lastRunAt) >= sinceMs,
     );
     // A stop is told at the end; what nothing stops is waited for.
-    const isLeft = outOfStep(engine, daemon.flows, []).some(({ held }) => !held);
+    const isLeft = status.outOfStep.some(({ code, held }) => !held && code !== "stopped");
     if (looked && !isLeft) return true;
-    await engine.clock.pause(100, signal);
+    await engine.clock.pause(LOOK_EVERY_MS, signal);
   }
   return false;
 }
