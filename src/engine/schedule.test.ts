@@ -140,7 +140,7 @@ describe("when the wall clock is set", () => {
     )
     .chain((day) => fc.integer({ min: -DAY, max: DAY }).map((ms) => at(`${day}T06:00:00Z`) + ms));
 
-  test("no flow waits longer than its interval and a minute of real time, and none runs in a tight loop", () => {
+  test("no flow waits longer than its interval and a minute of real time, a time of the calendar than what the clock was set back besides; none runs in a tight loop", () => {
     const cases = fc.record({
       plan: fc.oneof(everyMs, calendar),
       stretch: fc.constantFrom(1, 1.5, 8),
@@ -156,7 +156,14 @@ describe("when the wall clock is set", () => {
           let seen = now;
           let stored = 0;
           let due: Moment | null = null;
+          let real = 0;
           let waitsSince = 0;
+          // 06:00 is 06:00 by the wall clock: set back after it was met, the clock takes so much longer to the next.
+          let setBackMs = 0;
+          const expectNotLate = (): void => {
+            const allowed = mostMs + ("cron" in schedule ? setBackMs : 0);
+            expect(real - waitsSince).toBeLessThanOrEqual(allowed);
+          };
           let runs = 0;
           let jumps = 0;
           let sets = 0;
@@ -165,18 +172,19 @@ describe("when the wall clock is set", () => {
             atMs: events.slice(0, at + 1).reduce((sum, { afterMs }) => sum + afterMs, 0),
           }));
           const end = (happening.at(-1)?.atMs ?? 0) + 3 * DAY;
-          let real = 0;
           while (real < end) {
             const event = happening[0];
             if (event !== undefined && real >= event.atMs) {
               happening.shift();
               sets++;
               now = { ...now, wallMs: now.wallMs + event.byMs };
+              setBackMs += Math.min(Math.max(-event.byMs, 0), longestMs);
               if (event.kind === "restart") {
                 now = { ...now, boot: `${sets}`, monoMs: 10 };
                 seen = now;
                 due = null;
                 waitsSince = real;
+                setBackMs = 0;
               }
             }
             if (jumpBetween(seen, now) !== 0) {
@@ -188,8 +196,9 @@ describe("when the wall clock is set", () => {
             due ??= dueFrom(schedule, stored, now, stretch);
             const wait = untilDue(schedule, due, now);
             if (wait <= 0) {
-              expect(real - waitsSince).toBeLessThanOrEqual(mostMs);
+              expectNotLate();
               waitsSince = real;
+              setBackMs = 0;
               runs++;
               stored = nextDue(schedule, now.wallMs, stretch);
               due = later(now, stored - now.wallMs);
@@ -199,11 +208,11 @@ describe("when the wall clock is set", () => {
             real += pause;
             now = later(now, pause);
           }
-          expect(real - waitsSince).toBeLessThanOrEqual(mostMs);
+          expectNotLate();
           expect(runs).toBeLessThanOrEqual(end / shortestMs + 2 * (jumps + sets) + 2);
         },
       ),
-      { numRuns: times(15, 300) },
+      { numRuns: times(10, 60) },
     );
   });
 });

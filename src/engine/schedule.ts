@@ -67,10 +67,18 @@ export function runsPerMonth(schedule: Schedule, atMs: number): number {
   return aDay * count(31, (day) => onItsDays(startMs + (day * 24 + 12) * HOUR));
 }
 
+/** One for each expression of the configuration: to read one takes longer than to match a day of minutes. */
+const matchers = new Map<string, (atMs: number) => boolean>();
+
 /** Whether an instant, ms UTC, is one of the expression's minutes. */
 function matcher(cron: string, timeZone: string): (atMs: number) => boolean {
+  const name = `${cron} ${timeZone}`;
+  const known = matchers.get(name);
+  if (known !== undefined) return known;
   const task = createTask(cron, () => {}, { timezone: timeZone });
-  return (atMs) => task.match(new Date(atMs));
+  const matches = (atMs: number): boolean => task.match(new Date(atMs));
+  matchers.set(name, matches);
+  return matches;
 }
 
 /** Day of the month, month, day of the week. */

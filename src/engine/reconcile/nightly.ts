@@ -93,8 +93,12 @@ export class Nightly {
     const now = clock.now().wallMs;
     const sinceMs = clock.now().monoMs - this.#endedMonoMs;
     if (sinceMs < REST_MS) return REST_MS - sinceMs;
+    const reckoned = this.dueMs();
     // A wall clock that was ahead once delays no run for longer than its schedule does.
-    const due = Math.min(this.dueMs(), nextDue(this.#options.schedule, now) + 7 * DAY_MS);
+    const due =
+      reckoned <= now + 7 * DAY_MS
+        ? reckoned
+        : Math.min(reckoned, nextDue(this.#options.schedule, now) + 7 * DAY_MS);
     if (due > now) return due - now;
     this.#running = this.#run(signal).then(
       (stirred) => this.#end(() => ended(null, stirred)),
