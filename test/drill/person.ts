@@ -9,6 +9,8 @@ import { type Members, type Platform, type Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 
 const RESTS_MS = (SLOW_S + 2) * 1_000;
+const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set(["waits-for", "waits-for-unread"]);
+
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
 /** Nobody can tell by machine: whether it arrived, or whether a company of the same name is the party. */
@@ -59,7 +61,7 @@ export class Person {
     const { platform } = this.#site;
     const { now } = await platform.ask<{ now: string }>("GET", "/clock");
     for (const { id, flow, code, cause } of await office.quarantine()) {
-      if (code === "waits-for") continue;
+      if (CLEARS_BY_ITSELF.has(code)) continue;
       if (code === "draft-at-receiver") {
         await this.#issue();
         continue;
