@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
-import { InvoiceDocument } from "../connectors/tryton/documents.ts";
+import { InvoiceDocument } from "../src/books/documents.ts";
 import { invoiceValues } from "../connectors/tryton/invoice-values.ts";
 import { partyFor } from "../connectors/tryton/parties.ts";
 import { parseExact } from "../src/core/json.ts";

@@ -1,7 +1,7 @@
 /** Drafts made, compared with the document, posted; and taken back when they may not stand. */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { TrytonFault } from "./fault.ts";
 import type { Guard, Prepared } from "./guard.ts";
 import { amend, differencesOf, inLines } from "./invoice-differences.ts";

@@ -5,7 +5,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
-import type { PaymentDocument } from "./documents.ts";
+import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentMark, settlementMark } from "./marks.ts";
 import type { Paid } from "./payment-moves.ts";
 

@@ -8,7 +8,7 @@
  */
 import type { Books } from "./books.ts";
 import { busyWhen, openClaims } from "./claims.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 
 /** A document and the values that its invoice is made with. */
 export interface Prepared {

@@ -14,7 +14,7 @@ import type {
 import type { Json } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { disputedOf } from "./disputes.ts";
-import { InvoiceDocument } from "./documents.ts";
+import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type KindHoldings, LOT } from "./holdings-kinds.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
 import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";

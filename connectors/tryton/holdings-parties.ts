@@ -4,7 +4,7 @@ import type { Holding } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { idsBy, type KindHoldings, notWritten, pagesOf } from "./holdings-kinds.ts";
-import { PartyRecord } from "./records.ts";
+import { PartyRecord } from "../../src/books/records.ts";
 import { partyChanges } from "./sources/parties.ts";
 import { unavailable } from "./sources/unavailable.ts";
 

@@ -6,7 +6,7 @@ import type { Expected, Facts, Holding, HoldingPage, Scope } from "../../src/cor
 import type { Json } from "../../src/core/json.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
-import { PaymentDocument } from "./documents.ts";
+import { PaymentDocument } from "../../src/books/documents.ts";
 import { type KindHoldings, LOT, pagesOf } from "./holdings-kinds.ts";
 import { type PaymentMove, paymentMoves } from "./payment-moves.ts";
 import { unavailable } from "./sources/unavailable.ts";

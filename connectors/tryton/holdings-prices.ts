@@ -4,7 +4,7 @@ import type { Facts, Holding } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { idsBy, type KindHoldings, notWritten, pagesOf } from "./holdings-kinds.ts";
-import { PriceRecord } from "./records.ts";
+import { PriceRecord } from "../../src/books/records.ts";
 import { priceChanges } from "./sources/prices.ts";
 import { unavailable } from "./sources/unavailable.ts";
 

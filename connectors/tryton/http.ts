@@ -1,8 +1,8 @@
 /**
  * One POST at a time: Tryton computes in one process, and two that post at once only lock each other out of the
- * number sequence. No redirects, no retries, no connection used twice (trytond closes each).
+ * number sequence. No connection is used twice (trytond closes each).
  */
-import { buildConnector, Pool } from "undici";
+import { openHttp as openWire, TransportError } from "../../src/transport/http.ts";
 import { TrytonFault } from "./fault.ts";
 
 export interface Http {
@@ -19,19 +19,17 @@ interface Posted {
   readonly signal: AbortSignal | undefined;
 }
 
-const CONNECT_MS = 5_000;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** `path`: of the database. `deadlineMs`: for a request and its whole answer, once its turn has come. */
 export function openHttp(url: string, database: string, deadlineMs: number): Http {
   const base = new URL(url);
   const path = `${base.pathname.replace(/\/$/, "")}/${encodeURIComponent(database)}/`;
-  const pool = new Pool(base.origin, {
+  const wire = openWire({
+    origin: base.origin,
     connections: 1,
-    pipelining: 1,
-    connect: connector(),
-    headersTimeout: deadlineMs,
-    bodyTimeout: deadlineMs,
+    headersMs: deadlineMs,
+    bodyMs: deadlineMs,
   });
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -39,7 +37,7 @@ export function openHttp(url: string, database: string, deadlineMs: number): Htt
     if (signal?.aborted === true) throw new TrytonFault("not-sent", `${method}: stopped`);
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
-      const { statusCode, body: answer } = await pool.request({
+      const answer = await wire.ask({
         method: "POST",
         path,
         reset: true,
@@ -52,11 +50,10 @@ export function openHttp(url: string, database: string, deadlineMs: number): Htt
         body,
         signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       });
-      return { status: statusCode, text: await bounded(answer) };
+      return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
     } catch (error) {
-      if (error instanceof NotConnected)
-        throw new TrytonFault("not-sent", `${method}: ${told(error.cause)}`);
-      throw new TrytonFault("torn", `${method}: ${told(error)}`);
+      if (!(error instanceof TransportError)) throw error;
+      throw new TrytonFault(error.phase, `${method}: ${error.message}`);
     }
   }
 
@@ -66,39 +63,6 @@ export function openHttp(url: string, database: string, deadlineMs: number): Htt
       turn = answered.catch(() => {});
       return answered;
     },
-    close: () => pool.close(),
-  };
-}
-
-async function bounded(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > ANSWER_BYTES_MAX)
-      throw new Error(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function told(error: unknown): string {
-  const { name, code, message } = error as Error & { code?: unknown };
-  // The code of a DOMException (a deadline) is a number that says nothing.
-  const word = typeof code === "string" ? code : name;
-  return message === "" ? word : `${word}: ${message}`;
-}
-
-/** The connection could not be made: address, network, TLS. */
-class NotConnected extends Error {}
-
-/** Requests wait for a connection: whatever fails in here fails before a byte of one has left. */
-function connector(): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_MS });
-  return (options, callback) => {
-    connect(options, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else callback(new NotConnected("not connected", { cause: error }), null);
-    });
+    close: () => wire.close(),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
 import { inLines, isAmendable } from "./invoice-differences.ts";
 import type { Entry } from "./invoice-facts.ts";

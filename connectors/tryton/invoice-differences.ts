@@ -3,7 +3,7 @@ import { compare, inWords } from "../../src/books/compare.ts";
 import type { Difference } from "../../src/core/holdings.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";
 import { type Entry, isDraft, kindOf } from "./invoice-facts.ts";
 import { day } from "./values.ts";

@@ -4,7 +4,7 @@
  */
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument, Party } from "./documents.ts";
+import type { InvoiceDocument, Party } from "../../src/books/documents.ts";
 import { codesOf, quantities } from "./invoice-values.ts";
 import { findParty } from "./parties.ts";
 

@@ -5,7 +5,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax, HoldingKind } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { platformIdIn } from "./marks.ts";
 import { exact } from "./values.ts";
 

@@ -4,7 +4,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { unnumber } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { disputedOf, noteDispute } from "./disputes.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { TrytonFault } from "./fault.ts";
 import { takenBackOf } from "./invoice-taken-back.ts";
 import { settlementMark } from "./marks.ts";

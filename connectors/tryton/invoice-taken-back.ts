@@ -1,7 +1,7 @@
 /** PAID that the platform takes back, of an invoice that we have settled in Tryton. */
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { type Entry, idOf, isDraft, readByIds, type Settling } from "./invoice-facts.ts";
 import { markIn, settlementMark } from "./marks.ts";
 

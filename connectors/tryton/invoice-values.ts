@@ -10,7 +10,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Codes, Product, Unit } from "./lookup.ts";
 import { markOf } from "./marks.ts";
 import type { Addressed } from "./parties.ts";

@@ -7,7 +7,7 @@ import { type Delivered, gone, type Inspection, thereAsBrought } from "../../src
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Guard } from "./guard.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
 import { isDraft, kindOf, type Progressed, type Settling } from "./invoice-facts.ts";

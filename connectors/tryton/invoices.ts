@@ -14,7 +14,7 @@ import {
 } from "../../src/core/outcome.ts";
 import { book } from "./booking.ts";
 import type { Books } from "./books.ts";
-import { InvoiceDocument } from "./documents.ts";
+import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
 import { inspectInvoices } from "./invoices-inspect.ts";

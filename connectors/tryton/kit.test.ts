@@ -7,7 +7,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
 import { isLongRun } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { tryton } from "./index.ts";
 import { invoiceDocument } from "./sink.fixture.ts";
 import { deskIn, settings, type Desk } from "./sources/source.fixture.ts";

@@ -12,7 +12,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
-import { OrderDocument } from "./documents.ts";
+import { OrderDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";

@@ -1,7 +1,7 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { Party } from "./documents.ts";
+import type { Party } from "../../src/books/documents.ts";
 import { TrytonFault } from "./fault.ts";
 import type { PartyRow } from "./lookup.ts";
 

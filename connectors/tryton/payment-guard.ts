@@ -1,7 +1,7 @@
 /** What keeps a payment from being made twice, beyond being looked for; the same three as for invoices: see guard.ts. */
 import type { Books } from "./books.ts";
 import { busyWhen, openClaims } from "./claims.ts";
-import type { PaymentDocument } from "./documents.ts";
+import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentMark } from "./marks.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
 import { paymentsOf } from "./payment-moves.ts";

@@ -3,7 +3,7 @@ import { steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
-import type { PaymentDocument } from "./documents.ts";
+import type { PaymentDocument } from "../../src/books/documents.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
 import { pay } from "./pay.ts";
 import { paymentSink } from "./payments.ts";

@@ -5,7 +5,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
-import { PaymentDocument } from "./documents.ts";
+import { PaymentDocument } from "../../src/books/documents.ts";
 import { coveredOf, noteCovered, uncovered } from "./covered.ts";
 import { inspectPayments } from "./holdings-payments.ts";
 import { policyOf } from "./invoices.ts";

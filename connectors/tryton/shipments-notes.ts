@@ -1,6 +1,6 @@
 /** The notes that a shipment has of its ticket: what Tryton has no field for, and whose it is. */
 import type { Books } from "./books.ts";
-import type { ShipmentDocument } from "./documents.ts";
+import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 import { KINDS } from "./shipments-values.ts";
 

@@ -2,7 +2,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { ShipmentDocument } from "./documents.ts";
+import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { orderIn, platformIdIn } from "./marks.ts";
 import { type Addressed, partyFor } from "./parties.ts";
 import { day, exact, float } from "./values.ts";

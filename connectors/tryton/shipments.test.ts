@@ -3,7 +3,7 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { orderSink } from "./orders.ts";
 import { shipmentSink } from "./shipments.ts";
 import { missingOf } from "./sink.fixture.ts";

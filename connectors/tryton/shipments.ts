@@ -13,7 +13,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
-import { ShipmentDocument } from "./documents.ts";
+import { ShipmentDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
 import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";

@@ -8,7 +8,7 @@ import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { TrytonServer } from "../../test/support/tryton.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
-import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton, type Tryton, TrytonFault } from "./wire.ts";
 

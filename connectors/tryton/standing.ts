@@ -1,7 +1,7 @@
 /** Which invoice in Tryton is the one of a document: by the platform's id, else by number and party. */
 import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "./documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Guard } from "./guard.ts";
 import { differencesOf, inLines, isAmendable, type Pair } from "./invoice-differences.ts";
 import {

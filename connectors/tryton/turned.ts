@@ -5,7 +5,7 @@
  */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { ticketsOf } from "./shipments-notes.ts";
 import { KINDS } from "./shipments-values.ts";

@@ -1,5 +1,5 @@
 /** What Tryton calls the things that the platform names, from links and cross-reference tables. */
-import type { Party } from "../../connectors/tryton/documents.ts";
+import type { Party } from "../../src/books/documents.ts";
 import type { References } from "../../src/core/contract.ts";
 import { NotMapped } from "../../src/core/errors.ts";
 import { accountOf } from "../canonical/codes.ts";

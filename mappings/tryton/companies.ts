@@ -1,4 +1,4 @@
-import type { PartyRecord } from "../../connectors/tryton/records.ts";
+import type { PartyRecord } from "../../src/books/records.ts";
 import { skip, type Skip } from "../../src/core/contract.ts";
 import type { CreateParty } from "../../src/platform/contract/party.ts";
 import { companyOf } from "../platform/parties.ts";

@@ -1,5 +1,5 @@
 /** Delivery tickets as shipments of Tryton. Net gallons are what moves: they are billed and taxed. */
-import { ShipmentDocument, type Party } from "../../connectors/tryton/documents.ts";
+import { ShipmentDocument, type Party } from "../../src/books/documents.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -1,4 +1,4 @@
-import { InvoiceRecord } from "../../connectors/tryton/records.ts";
+import { InvoiceRecord } from "../../src/books/records.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";

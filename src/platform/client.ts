@@ -1,11 +1,11 @@
 /**
- * The one place that knows HTTP. It sends what it is given, once, and reports what came back or how it failed; what
- * that means is decided in outcomes.ts. No redirects, no decompression, no retries (reliability 2.7, finding 6).
+ * The platform's requests over HTTP: within the budget, with the key, and never to the wrong environment. Each is sent
+ * once; what came back or how it failed is told, and outcomes.ts decides what that means.
  */
-import { buildConnector, Pool } from "undici";
 import type { Governor, Purpose } from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
+import { openHttp, TransportError, type Http, type HttpAnswer } from "../transport/http.ts";
 
 export interface PlatformOptions {
   /** `https://host/v1/public` */
@@ -72,7 +72,6 @@ export interface Exchanger {
   close(): Promise<void>;
 }
 
-const CONNECT_MS = 5_000;
 const HEADERS_MS = 35_000;
 const BODY_MS = 10_000;
 const DEADLINE_MS = 40_000;
@@ -89,16 +88,10 @@ const WRITE_CONNECTIONS = 100;
 export function openClient(options: PlatformOptions): Exchanger {
   const base = new URL(options.url);
   const root = base.pathname.replace(/\/$/, "");
-  const poolOf = (connections: number): Pool =>
-    new Pool(base.origin, {
-      connections,
-      pipelining: 1,
-      connect: connector(),
-      headersTimeout: HEADERS_MS,
-      bodyTimeout: BODY_MS,
-    });
-  const pool = poolOf(CONNECTIONS);
-  const writes = poolOf(WRITE_CONNECTIONS);
+  const httpOf = (connections: number): Http =>
+    openHttp({ origin: base.origin, connections, headersMs: HEADERS_MS, bodyMs: BODY_MS });
+  const reads = httpOf(CONNECTIONS);
+  const writes = httpOf(WRITE_CONNECTIONS);
   const { governor } = options;
   let mixedUp: EnvironmentError | null = null;
 
@@ -117,23 +110,21 @@ export function openClient(options: PlatformOptions): Exchanger {
   }
 
   /** One request, up to the head of its answer. */
-  async function ask(request: PlatformRequest, accept: string) {
-    const response = await (request.purpose === "write" ? writes : pool).request({
+  async function ask(request: PlatformRequest, accept: string): Promise<HttpAnswer> {
+    const answer = await (request.purpose === "write" ? writes : reads).ask({
       method: request.method,
       path: root + request.path,
       headers: headersOf(options, request, accept),
       body: request.body ?? null,
       signal: AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS),
     });
-    const { statusCode: status, body } = response;
-    const headers = flat(response.headers);
-    mixedUp = mixUp(options, headers, status);
+    mixedUp = mixUp(options, answer);
     if (mixedUp !== null) {
-      body.on("error", () => {}).destroy();
+      answer.leave();
       throw mixedUp;
     }
-    governor.learn(headers, status);
-    return { status, headers, body };
+    governor.learn(answer.headers, answer.status);
+    return answer;
   }
 
   return {
@@ -141,8 +132,7 @@ export function openClient(options: PlatformOptions): Exchanger {
       const refused = await held(request);
       if (refused !== null) return refused;
       try {
-        const { status, headers, body } = await ask(request, JSON_TYPE);
-        return { kind: "answer", status, headers, text: await bounded(body) };
+        return await whole(await ask(request, JSON_TYPE));
       } catch (error) {
         return failure(error);
       }
@@ -151,20 +141,27 @@ export function openClient(options: PlatformOptions): Exchanger {
       const refused = await held(request);
       if (refused !== null) return refused;
       try {
-        const { status, headers, body } = await ask(request, type);
+        const answer = await ask(request, type);
+        const { status, headers, leave } = answer;
         if (status !== 200 || headers["content-type"]?.split(";")[0]?.trim() !== type)
-          return { kind: "answer", status, headers, text: await bounded(body) };
-        const leave = () => void body.destroy();
-        return { kind: "download", status, headers, body: limited(body, FILE_BYTES_MAX), leave };
+          return await whole(answer);
+        return { kind: "download", status, headers, body: answer.bytes(FILE_BYTES_MAX), leave };
       } catch (error) {
         return failure(error);
       }
     },
     async close() {
-      await Promise.all([pool.close(), writes.close()]);
+      await Promise.all([reads.close(), writes.close()]);
     },
   };
 }
+
+const whole = async (answer: HttpAnswer): Promise<Exchange> => ({
+  kind: "answer",
+  status: answer.status,
+  headers: answer.headers,
+  text: await answer.text(READ_BYTES_MAX),
+});
 
 function headersOf(
   options: PlatformOptions,
@@ -189,8 +186,7 @@ function headersOf(
  */
 function mixUp(
   { environment, url }: PlatformOptions,
-  headers: Readonly<Record<string, string>>,
-  status: number,
+  { headers, status }: HttpAnswer,
 ): EnvironmentError | null {
   const isTest = headers["x-svc-sandbox"] === "true";
   // A page of HTML is nobody's success.
@@ -202,64 +198,8 @@ function mixUp(
   );
 }
 
-async function bounded(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of limited(body, READ_BYTES_MAX)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-/** Whoever leaves the loop early, by an error too, ends the connection. */
-async function* limited(
-  body: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax)
-      throw Object.assign(new Error(`the answer is larger than ${bytesMax} bytes`), {
-        code: "TOO_LARGE",
-      });
-    yield chunk;
-  }
-}
-
-/**
- * Failures before a connection existed prove that nothing was sent; all others prove nothing (row 24 and 25).
- * @throws EnvironmentError when it is one: live and sandbox are mixed up
- */
+/** @throws what no exchange ends with: live and sandbox are mixed up, or an error of ours */
 function failure(error: unknown): Exchange {
-  if (error instanceof EnvironmentError) throw error;
-  if (error instanceof NotConnected) return { kind: "not-sent", detail: told(error.cause) };
-  return { kind: "torn", detail: told(error) };
-}
-
-function told(error: unknown): string {
-  const { name, code, message } = error as Error & { code?: unknown };
-  // The code of a DOMException (a deadline) is a number that says nothing.
-  const word = typeof code === "string" ? code : name;
-  return message === "" ? word : `${word}: ${message}`;
-}
-
-/** The connection could not be made: address, network, TLS. */
-class NotConnected extends Error {}
-
-/** Requests wait for a connection: whatever fails in here fails before a byte of one has left. */
-function connector(): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_MS });
-  return (options, callback) => {
-    connect(options, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else callback(new NotConnected("not connected", { cause: error }), null);
-    });
-  };
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(", ") : (value ?? ""),
-    ]),
-  );
+  if (!(error instanceof TransportError)) throw error;
+  return { kind: error.phase, detail: error.message };
 }

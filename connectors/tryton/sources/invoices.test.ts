@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import { markOf, paymentMark } from "../marks.ts";
-import { InvoiceRecord } from "../records.ts";
+import { InvoiceRecord } from "../../../src/books/records.ts";
 import { day } from "../values.ts";
 import { invoices, paidInvoices } from "./invoices.ts";
 import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";

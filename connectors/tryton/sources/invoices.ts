@@ -8,7 +8,7 @@ import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import { isOurPayment, platformIdIn } from "../marks.ts";
-import type { InvoiceRecord } from "../records.ts";
+import type { InvoiceRecord } from "../../../src/books/records.ts";
 import { exact } from "../values.ts";
 import { feed, type Part } from "./feed.ts";
 import { companyIdOf } from "./parties.ts";

@@ -3,7 +3,7 @@ import type { Change, Source } from "../../../src/core/contract.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
-import type { PartyRecord } from "../records.ts";
+import type { PartyRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 import { invoicedParties, roleInvoices } from "./roles.ts";
 

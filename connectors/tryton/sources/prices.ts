@@ -7,7 +7,7 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
-import type { PriceRecord } from "../records.ts";
+import type { PriceRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 
 const MODEL = "product.price_list.line";

@@ -1,6 +1,6 @@
-/** Fields that documents and records of Tryton have in common. Nothing is empty text; what there is not is null. */
+/** Fields that documents and records have in common. Nothing is empty text; what there is not is null. */
 import { z } from "zod";
-import { Decimal } from "../../src/core/decimal.ts";
+import { Decimal } from "../core/decimal.ts";
 
 export const text = z.string().min(1);
 export const textOrNone = text.nullable();

@@ -1,7 +1,7 @@
 /**
- * What the sources of Tryton read, one schema each: a change's text is one of these as JSON. Codes and symbols stand in
- * place of database ids; money and quantities have the digits that Tryton keeps; days are `YYYY-MM-DD`, as they stand
- * there. What Tryton leaves empty is null, never "".
+ * What is read from books that can be asked, one schema each: a change's text is one of these as JSON. Codes and symbols
+ * stand in place of database ids; money and quantities have the digits that the books keep; days are `YYYY-MM-DD`, as
+ * they stand there. What the books leave empty is null, never "".
  *
  * A change's id is the code, the number, or `list|product`: what links are kept by, and what the sinks answer with.
  */
@@ -21,7 +21,7 @@ export const PartyRecord = z.object({
   /** Lines of the street; the building's name is the first. */
   street: textOrNone,
   city: textOrNone,
-  /** ISO 3166-2 as Tryton has it: `US-TX`. */
+  /** ISO 3166-2: `US-TX`. */
   state: textOrNone,
   zip: textOrNone,
   /** ISO 3166-1 alpha-2: `US`. */
@@ -52,7 +52,7 @@ const InvoiceTax = z.object({
 /** A customer invoice that has its number. Its change's id is the number. */
 export const InvoiceRecord = z.object({
   number: text,
-  /** Tryton's database id. */
+  /** The books' own id of it. */
   id: text,
   /** `out`; the platform takes none of the others. */
   type: text,

@@ -1,12 +1,12 @@
 /**
- * The documents that mappings make for Tryton, one schema each. Everything is named by the codes that people use in
- * Tryton (party code, product code, account code, unit symbol); the connector turns codes into database ids.
+ * The documents that mappings make for books that can be asked, one schema each. Everything is named by the codes that
+ * people use there (party code, product code, account code, unit symbol); the connector turns codes into database ids.
  * Money and quantities are exact decimals; days are `YYYY-MM-DD` in the company's time zone.
  */
 import { z } from "zod";
 import { day, dayOrNone, decimal, decimalOrNone, text, textOrNone } from "./fields.ts";
 
-/** A company of the platform as a party in Tryton; it is created when its code is not there yet. */
+/** A company of the platform as a party in the books; it is created when its code is not there yet. */
 export const Party = z.object({
   code: text,
   name: text,
@@ -59,12 +59,12 @@ export const InvoiceDocument = z.object({
   total: decimal,
 });
 
-/** A payment of an invoice that is in Tryton already, by Tryton's number for it. */
+/** A payment of an invoice that is in the books already, by their number for it. */
 export const PaymentDocument = z.object({
   id: text,
   number: text,
   type: z.enum(["out", "in"]),
-  /** The invoice's number in Tryton: what its link says. */
+  /** The invoice's number in the books: what its link says. */
   invoice: text,
   /** The platform's UUID of the invoice: books that were restored may have given its number to another one. */
   invoiceId: textOrNone.default(null),
@@ -108,7 +108,7 @@ export const ShipmentDocument = z.object({
   ...head,
   type: z.enum(["out", "in"]),
   status: z.enum(["waiting", "done", "cancelled"]),
-  /** The sale or purchase in Tryton, as its link says: `sale 12 platform:0b6f…`; none: a ticket without an order. */
+  /** The sale or purchase in the books, as its link says: `sale 12 platform:0b6f…`; none: a ticket without an order. */
   order: textOrNone,
   date: dayOrNone,
   reference: text,
