@@ -12,6 +12,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       env: { FUELBRIDGE_TESTS: mode },
+      tags: [{ name: "numbers", description: "what needs numbers: test/support/runs.ts" }],
+      ...(mode === "long" ? { tagsFilter: ["numbers"] } : {}),
       globalSetup: ["test/support/machine.ts"],
       // By a factor above what they take: the machine may be busy.
       testTimeout: 120_000,

@@ -15,6 +15,7 @@ import type {
   Surroundings,
 } from "../src/core/contract.ts";
 import { Refused } from "../src/core/errors.ts";
+import { numbers } from "./support/runs.ts";
 import type { Json } from "../src/core/json.ts";
 import { type Answer, answerRules } from "../src/core/outcome.ts";
 
@@ -187,34 +188,38 @@ function sending(kit: Kit, name: string): void {
     expect(await sink.find(again, never)).toMatchObject({ found: "exact", ids: first.ids });
   });
 
-  test(`${name}: cut off between sending and answer, find says the truth and nothing doubles`, async () => {
-    const expected = await undisturbed();
-    const steps = kit.steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
-    let cuts = 0;
-    for (const step of steps) {
-      const ground = await kit.ground();
-      const sink = sinkOf(open(kit, ground), name);
-      const request = requestOf(sink, good);
-      await sink.prepare?.(request, never);
-      const sent = { ...request, firstSentAt: SENT };
-      const { over, answer } = await ground.interrupt(name, sent, step);
-      if (over) break;
-      cuts++;
-      const left = await ground.effects(name, good);
-      const finding = await sink.find(sent, never);
-      const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
-      expect(["exact", "none"], where).toContain(finding.found);
-      expect(finding.found === "exact", where).toBe(isSame(left, expected));
-      if (answer !== null) truthful(answer, left, expected);
-      if (finding.found === "none") {
-        await sink.prepare?.(sent, never);
-        expect(await sink.send(sent, never), where).toMatchObject({ name: "done" });
+  test(
+    `${name}: cut off between sending and answer, find says the truth and nothing doubles`,
+    numbers,
+    async () => {
+      const expected = await undisturbed();
+      const steps = kit.steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
+      let cuts = 0;
+      for (const step of steps) {
+        const ground = await kit.ground();
+        const sink = sinkOf(open(kit, ground), name);
+        const request = requestOf(sink, good);
+        await sink.prepare?.(request, never);
+        const sent = { ...request, firstSentAt: SENT };
+        const { over, answer } = await ground.interrupt(name, sent, step);
+        if (over) break;
+        cuts++;
+        const left = await ground.effects(name, good);
+        const finding = await sink.find(sent, never);
+        const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
+        expect(["exact", "none"], where).toContain(finding.found);
+        expect(finding.found === "exact", where).toBe(isSame(left, expected));
+        if (answer !== null) truthful(answer, left, expected);
+        if (finding.found === "none") {
+          await sink.prepare?.(sent, never);
+          expect(await sink.send(sent, never), where).toMatchObject({ name: "done" });
+        }
+        expect(await ground.effects(name, good), where).toEqual(expected);
+        expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
       }
-      expect(await ground.effects(name, good), where).toEqual(expected);
-      expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
-    }
-    expect(cuts).toBeGreaterThan(0);
-  });
+      expect(cuts).toBeGreaterThan(0);
+    },
+  );
 
   test(`${name}: a document that is refused names its reason, and leaves nothing`, async () => {
     const ground = await kit.ground();

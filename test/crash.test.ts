@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { Random } from "../src/sandbox/scenes/random.ts";
 import type { Status } from "../src/report/office.ts";
 import { exitCodes } from "../src/core/errors.ts";
-import { runs } from "./support/runs.ts";
+import { numbers, runs } from "./support/runs.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore, holdWrite, writeStates } from "./support/site-requests.ts";
@@ -33,7 +33,7 @@ const plans = Array.from({ length: SITES }, (_, at) => ({ seed: SEED + at }));
 describe.concurrent(`${SITES * KILLS} kills, seed ${SEED}`, () => {
   test.for(plans)(
     "seed $seed: killed five times in its work, everything is on both sides exactly once",
-    { timeout: SLOW },
+    { ...numbers, timeout: SLOW },
     async ({ seed }, { onTestFinished, expect }) => {
       const folder = mkdtempSync(join(tmpdir(), "fuelbridge-crash-"));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,8 @@
 /**
  * The sandbox against the model of W1 to W6: random writes, faults, moves of the clock, restarts and crashes, over HTTP.
  * Time stands still but for the moves, so every bound is met to the millisecond. A failure says its seed.
+ *
+ * @module-tag numbers
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { steps } from "../../test/support/runs.ts";
+import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./invoices.ts";
 import {
@@ -66,30 +66,34 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
     expect(await send(sink, good)).toMatchObject({ name: "done" });
   });
 
-  test.for(GUARDS)("%s: whichever answer is lost, one invoice in the end", async (guard) => {
-    const desk = await guarded(guard);
-    const document = invoiceDocument({ status: "paid", paidDate: "2026-11-20" });
-    const whole = losing(desk.books);
-    await send(invoiceSink(whole.books), document);
-    const changes = whole.changes();
-    expect(changes).toBeGreaterThan(4);
-    const lose = steps(changes);
-    for (const lost of lose) {
-      const one = { ...document, id: `lost-${lost}`, number: `LOST-${lost}` };
-      const lossy = losing(booksOf(desk.database, { guard }), lost).books;
-      expect((await send(invoiceSink(lossy), one)).name).not.toBe("invalid");
-      // A claim of a call whose answer was lost is not taken over before its time.
-      if ((await send(invoiceSink(desk.books), one)).name === "slow-down") olderClaims(desk);
-      expect(await send(invoiceSink(desk.books), one)).toMatchObject({ name: "done" });
-      expect(await find(invoiceSink(desk.books), one)).toMatchObject({ found: "exact" });
-    }
-    const all = await allInvoices(desk);
-    expect(all).toHaveLength(lose.length + 1);
-    for (const invoice of all)
-      expect(invoice).toMatchObject({ state: "paid", total_amount: document.total });
-    const paid = await rows(desk, "account.move", [["description", "like", "platform:%"]]);
-    expect(paid).toHaveLength(lose.length + 1);
-  });
+  test.for(GUARDS)(
+    "%s: whichever answer is lost, one invoice in the end",
+    numbers,
+    async (guard) => {
+      const desk = await guarded(guard);
+      const document = invoiceDocument({ status: "paid", paidDate: "2026-11-20" });
+      const whole = losing(desk.books);
+      await send(invoiceSink(whole.books), document);
+      const changes = whole.changes();
+      expect(changes).toBeGreaterThan(4);
+      const lose = steps(changes);
+      for (const lost of lose) {
+        const one = { ...document, id: `lost-${lost}`, number: `LOST-${lost}` };
+        const lossy = losing(booksOf(desk.database, { guard }), lost).books;
+        expect((await send(invoiceSink(lossy), one)).name).not.toBe("invalid");
+        // A claim of a call whose answer was lost is not taken over before its time.
+        if ((await send(invoiceSink(desk.books), one)).name === "slow-down") olderClaims(desk);
+        expect(await send(invoiceSink(desk.books), one)).toMatchObject({ name: "done" });
+        expect(await find(invoiceSink(desk.books), one)).toMatchObject({ found: "exact" });
+      }
+      const all = await allInvoices(desk);
+      expect(all).toHaveLength(lose.length + 1);
+      for (const invoice of all)
+        expect(invoice).toMatchObject({ state: "paid", total_amount: document.total });
+      const paid = await rows(desk, "account.move", [["description", "like", "platform:%"]]);
+      expect(paid).toHaveLength(lose.length + 1);
+    },
+  );
 
   test.for(["claim", "module"] as const)(
     "%s: of eight that send it at once one books it, and all are told its number",

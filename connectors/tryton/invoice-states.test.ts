@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { steps } from "../../test/support/runs.ts";
+import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { thereAsBrought } from "../../src/core/contract.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
@@ -220,7 +220,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     ]);
   });
 
-  test("whichever answer is lost, one credit note in the end", { timeout: 120_000 }, async () => {
+  test("whichever answer is lost, one credit note in the end", numbers, async () => {
     const desk = deskIn(server);
     const sink = invoiceSink(desk.books);
     /** Takes one back and loses the answer to this change of it; how many changes it took. */

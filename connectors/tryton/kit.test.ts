@@ -63,7 +63,7 @@ const ticket: ShipmentDocument = {
 };
 
 describe.skipIf(!trytonIsThere)("the kit", () => {
-  const server = useTryton();
+  const server = useTryton({ unchanged: isLongRun });
   connectorSuite({
     connector: tryton,
     ground: () => ground(deskIn(server)),

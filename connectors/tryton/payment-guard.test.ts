@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { steps } from "../../test/support/runs.ts";
+import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./invoices.ts";
 import type { Look } from "./look.ts";
@@ -75,6 +75,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => 
 
   test.for(["claim", "module"] as const)(
     "%s: whichever answer is lost, it is paid once in the end",
+    numbers,
     async (guard) => {
       const { desk, invoice, payment, sink } = await guarded(guard);
       const whole = losing(desk.books);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { steps } from "../../test/support/runs.ts";
+import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
@@ -75,7 +75,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     ]);
   });
 
-  test("whichever answer is lost, it is booked once in the end", { timeout: 120_000 }, async () => {
+  test("whichever answer is lost, it is booked once in the end", numbers, async () => {
     const desk = deskIn(server);
     const { sink, invoice, toPay } = await booked(desk);
     const payment = () => paymentDocument({ invoice: invoice.number, amount: d("10.00") });

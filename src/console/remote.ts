@@ -1,6 +1,5 @@
-/** The office of the running daemon, asked over its admin interface. */
+/** The office of the running daemon, asked over its admin interface. A command that finds none loads no HTTP. */
 import { readFileSync } from "node:fs";
-import { Agent, fetch } from "undici";
 import { EnvironmentError } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
 import { Address, addressFile, type Question, Refusal } from "./wire.ts";
@@ -53,6 +52,7 @@ function readAddress(stateFolder: string): Address | null {
 /** Only our daemon accepts the token and knows its process. */
 async function answers({ port, token, pid }: Address): Promise<boolean> {
   try {
+    const { fetch } = await import("undici");
     const response = await fetch(`http://127.0.0.1:${port}/office`, {
       headers: { authorization: `Bearer ${token}` },
       redirect: "error",
@@ -85,15 +85,15 @@ async function call(
   throw new EnvironmentError(`The daemon says: ${message}`, next);
 }
 
-const post = ({ port, token }: Address, question: Question, args: readonly unknown[]) =>
-  fetch(`http://127.0.0.1:${port}/office/${question}`, {
+async function post({ port, token }: Address, question: Question, args: readonly unknown[]) {
+  const { Agent, fetch } = await import("undici");
+  return fetch(`http://127.0.0.1:${port}/office/${question}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ args }),
     redirect: "error",
     signal: AbortSignal.timeout(LONG.has(question) ? LONG_TIMEOUT_MS : ANSWER_TIMEOUT_MS),
-    dispatcher: patient,
+    // The signal alone limits how long an answer may take.
+    dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }),
   });
-
-/** The signal alone limits how long an answer may take. */
-const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+}

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs as times } from "../../test/support/runs.ts";
+import { numbers, runs as times } from "../../test/support/runs.ts";
 import { jumpBetween, later, type Moment } from "../core/moment.ts";
 import { dueAfterJump, dueFrom, nextDue, runsPerMonth, untilDue } from "./schedule.ts";
 
@@ -140,79 +140,83 @@ describe("when the wall clock is set", () => {
     )
     .chain((day) => fc.integer({ min: -DAY, max: DAY }).map((ms) => at(`${day}T06:00:00Z`) + ms));
 
-  test("no flow waits longer than its interval and a minute of real time, a time of the calendar than what the clock was set back besides; none runs in a tight loop", () => {
-    const cases = fc.record({
-      plan: fc.oneof(everyMs, calendar),
-      stretch: fc.constantFrom(1, 1.5, 8),
-      start,
-      events,
-    });
-    fc.assert(
-      fc.property(
-        cases,
-        ({ plan: { schedule, longestMs, shortestMs }, stretch, start, events }) => {
-          const mostMs = longestMs * ("cron" in schedule ? 1 : stretch) + MINUTE;
-          let now: Moment = { boot: "0", monoMs: 0, wallMs: start };
-          let seen = now;
-          let stored = 0;
-          let due: Moment | null = null;
-          let real = 0;
-          let waitsSince = 0;
-          // 06:00 is 06:00 by the wall clock: set back after it was met, the clock takes so much longer to the next.
-          let setBackMs = 0;
-          const expectNotLate = (): void => {
-            const allowed = mostMs + ("cron" in schedule ? setBackMs : 0);
-            expect(real - waitsSince).toBeLessThanOrEqual(allowed);
-          };
-          let runs = 0;
-          let jumps = 0;
-          let sets = 0;
-          const happening = events.map((event, at) => ({
-            ...event,
-            atMs: events.slice(0, at + 1).reduce((sum, { afterMs }) => sum + afterMs, 0),
-          }));
-          const end = (happening.at(-1)?.atMs ?? 0) + 3 * DAY;
-          while (real < end) {
-            const event = happening[0];
-            if (event !== undefined && real >= event.atMs) {
-              happening.shift();
-              sets++;
-              now = { ...now, wallMs: now.wallMs + event.byMs };
-              setBackMs += Math.min(Math.max(-event.byMs, 0), longestMs);
-              if (event.kind === "restart") {
-                now = { ...now, boot: `${sets}`, monoMs: 10 };
-                seen = now;
-                due = null;
+  test(
+    "no flow waits longer than its interval and a minute of real time, a time of the calendar than what the clock was set back besides; none runs in a tight loop",
+    numbers,
+    () => {
+      const cases = fc.record({
+        plan: fc.oneof(everyMs, calendar),
+        stretch: fc.constantFrom(1, 1.5, 8),
+        start,
+        events,
+      });
+      fc.assert(
+        fc.property(
+          cases,
+          ({ plan: { schedule, longestMs, shortestMs }, stretch, start, events }) => {
+            const mostMs = longestMs * ("cron" in schedule ? 1 : stretch) + MINUTE;
+            let now: Moment = { boot: "0", monoMs: 0, wallMs: start };
+            let seen = now;
+            let stored = 0;
+            let due: Moment | null = null;
+            let real = 0;
+            let waitsSince = 0;
+            // 06:00 is 06:00 by the wall clock: set back after it was met, the clock takes so much longer to the next.
+            let setBackMs = 0;
+            const expectNotLate = (): void => {
+              const allowed = mostMs + ("cron" in schedule ? setBackMs : 0);
+              expect(real - waitsSince).toBeLessThanOrEqual(allowed);
+            };
+            let runs = 0;
+            let jumps = 0;
+            let sets = 0;
+            const happening = events.map((event, at) => ({
+              ...event,
+              atMs: events.slice(0, at + 1).reduce((sum, { afterMs }) => sum + afterMs, 0),
+            }));
+            const end = (happening.at(-1)?.atMs ?? 0) + 3 * DAY;
+            while (real < end) {
+              const event = happening[0];
+              if (event !== undefined && real >= event.atMs) {
+                happening.shift();
+                sets++;
+                now = { ...now, wallMs: now.wallMs + event.byMs };
+                setBackMs += Math.min(Math.max(-event.byMs, 0), longestMs);
+                if (event.kind === "restart") {
+                  now = { ...now, boot: `${sets}`, monoMs: 10 };
+                  seen = now;
+                  due = null;
+                  waitsSince = real;
+                  setBackMs = 0;
+                }
+              }
+              if (jumpBetween(seen, now) !== 0) {
+                jumps++;
+                due = dueAfterJump(schedule, due ?? dueFrom(schedule, stored, now, stretch), now);
+                stored = due.wallMs;
+              }
+              seen = now;
+              due ??= dueFrom(schedule, stored, now, stretch);
+              const wait = untilDue(schedule, due, now);
+              if (wait <= 0) {
+                expectNotLate();
                 waitsSince = real;
                 setBackMs = 0;
+                runs++;
+                stored = nextDue(schedule, now.wallMs, stretch);
+                due = later(now, stored - now.wallMs);
+                continue;
               }
+              const pause = Math.ceil(Math.min(wait, 30_000));
+              real += pause;
+              now = later(now, pause);
             }
-            if (jumpBetween(seen, now) !== 0) {
-              jumps++;
-              due = dueAfterJump(schedule, due ?? dueFrom(schedule, stored, now, stretch), now);
-              stored = due.wallMs;
-            }
-            seen = now;
-            due ??= dueFrom(schedule, stored, now, stretch);
-            const wait = untilDue(schedule, due, now);
-            if (wait <= 0) {
-              expectNotLate();
-              waitsSince = real;
-              setBackMs = 0;
-              runs++;
-              stored = nextDue(schedule, now.wallMs, stretch);
-              due = later(now, stored - now.wallMs);
-              continue;
-            }
-            const pause = Math.ceil(Math.min(wait, 30_000));
-            real += pause;
-            now = later(now, pause);
-          }
-          expectNotLate();
-          expect(runs).toBeLessThanOrEqual(end / shortestMs + 2 * (jumps + sets) + 2);
-        },
-      ),
-      { numRuns: times(10, 60) },
-    );
-  });
+            expectNotLate();
+            expect(runs).toBeLessThanOrEqual(end / shortestMs + 2 * (jumps + sets) + 2);
+          },
+        ),
+        { numRuns: times(10, 60) },
+      );
+    },
+  );
 });

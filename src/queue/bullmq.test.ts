@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { hands } from "../../test/support/queue-hands.ts";
-import { runs } from "../../test/support/runs.ts";
+import { numbers, runs } from "../../test/support/runs.ts";
 import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import type { AnswerName } from "../core/outcome.ts";
@@ -15,54 +15,58 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
     return openTestSite(redis).queue;
   });
 
-  it("whatever happens to Redis and workers: nothing twice, and nothing that was done is called not sent", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    let worker = await workers.start();
-    const { queue } = openTestSite(redis);
-    const faults = [
-      () => redis.flush(),
-      () => redis.kill().then(() => redis.start()),
-      async () => {
-        redis.pause();
-        await pause(400);
-        redis.resume();
-      },
-      async () => {
-        worker.kill("SIGKILL");
-        worker = await workers.start();
-      },
-    ];
-    const told = new Map<string, AnswerName>();
-    const counted = (name: AnswerName): number =>
-      [...told.values()].filter((one) => one === name).length;
-    /** Of every kind some, however slow this machine is. */
-    const enough = (): boolean =>
-      counted("done") > runs(10, 50) && counted("torn") > 0 && counted("not-sent") > 0;
-    const trouble = { over: false };
-    const sendAll = async (): Promise<void> => {
-      while (!trouble.over) {
-        const one = job(String(Math.round(Math.random() * 40)));
-        const key = `key-${one.id}`;
-        const answer = await queue.carry({ ...one, request: { ...one.request, key } });
-        told.set(key, answer.name);
-        if (answer.name === "not-sent") await pause(20);
-      }
-    };
-    const sending = Array.from({ length: 8 }, sendAll);
-    for (let round = 0; round < runs(1, 3) || !enough(); round++)
-      for (const fault of faults) {
-        await pause(250);
-        await fault().catch(() => {});
-      }
-    trouble.over = true;
-    await Promise.all(sending);
+  it(
+    "whatever happens to Redis and workers: nothing twice, and nothing that was done is called not sent",
+    numbers,
+    async () => {
+      const redis = await startRedis();
+      const workers = hands(redis);
+      let worker = await workers.start();
+      const { queue } = openTestSite(redis);
+      const faults = [
+        () => redis.flush(),
+        () => redis.kill().then(() => redis.start()),
+        async () => {
+          redis.pause();
+          await pause(400);
+          redis.resume();
+        },
+        async () => {
+          worker.kill("SIGKILL");
+          worker = await workers.start();
+        },
+      ];
+      const told = new Map<string, AnswerName>();
+      const counted = (name: AnswerName): number =>
+        [...told.values()].filter((one) => one === name).length;
+      /** Of every kind some, however slow this machine is. */
+      const enough = (): boolean =>
+        counted("done") > runs(10, 50) && counted("torn") > 0 && counted("not-sent") > 0;
+      const trouble = { over: false };
+      const sendAll = async (): Promise<void> => {
+        while (!trouble.over) {
+          const one = job(String(Math.round(Math.random() * 40)));
+          const key = `key-${one.id}`;
+          const answer = await queue.carry({ ...one, request: { ...one.request, key } });
+          told.set(key, answer.name);
+          if (answer.name === "not-sent") await pause(20);
+        }
+      };
+      const sending = Array.from({ length: 8 }, sendAll);
+      for (let round = 0; round < runs(1, 3) || !enough(); round++)
+        for (const fault of faults) {
+          await pause(250);
+          await fault().catch(() => {});
+        }
+      trouble.over = true;
+      await Promise.all(sending);
 
-    const sent = workers.sent();
-    expect(new Set(sent).size).toBe(sent.length);
-    const wrong = [...told].filter(
-      ([key, name]) => (name === "done") !== sent.includes(key) && name !== "torn",
-    );
-    expect(wrong).toEqual([]);
-  }, 120_000);
+      const sent = workers.sent();
+      expect(new Set(sent).size).toBe(sent.length);
+      const wrong = [...told].filter(
+        ([key, name]) => (name === "done") !== sent.includes(key) && name !== "torn",
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
 });

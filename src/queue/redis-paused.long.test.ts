@@ -1,4 +1,8 @@
-/** A Redis that stands still for half a minute, under the programs that people start and the times they have in earnest. */
+/**
+ * A Redis that stands still for half a minute, under the programs that people start and the times they have in earnest.
+ *
+ * @module-tag numbers
+ */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";

@@ -3,7 +3,7 @@
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -38,14 +38,32 @@ export const isThere = (program: Program): boolean =>
   existsSync((needs.find((need) => need.program === program) as Need).at);
 
 /**
- * Vitest's global set-up. What outlives one suite is in a folder of the run's; it is removed by what is returned.
+ * Vitest's global set-up. What the tests write is in a folder of the run's; it is removed by what is returned.
  * @throws Error with `CI=true` when something cannot be installed
  */
 export function setup(): () => void {
   installMissing();
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-run-"));
+  // What is kept between runs stays on the disk.
+  process.env["FUELBRIDGE_TEST_CACHE"] = tmpdir();
+  const folder = mkdtempSync(join(inMemory() ?? tmpdir(), "fuelbridge-run-"));
+  // Services of other users write in it, too.
+  chmodSync(folder, 0o1777);
   process.env["FUELBRIDGE_TEST_RUN"] = folder;
+  process.env["TMPDIR"] = folder;
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+const MEMORY = "/dev/shm";
+const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+
+/** Tests kill processes, never the machine: a file system in memory keeps as much, and its fsync costs nothing. */
+function inMemory(): string | null {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY : null;
+  } catch {
+    return null;
+  }
 }
 
 function installMissing(): void {

@@ -1,7 +1,10 @@
 /**
  * How often a test repeats what it proves: a few times in `npm test`, as often as the promise needs in numbers in
- * `npm run test:long`, which runs every suite that imports this file and those named `*.long.test.ts`.
+ * `npm run test:long`. That runs the tests that bear the tag `numbers`, alone ({@link numbers}) or by their whole suite
+ * (`@module-tag numbers`), in the suites that import this file and those named `*.long.test.ts`.
  */
+export const numbers = { tags: ["numbers"] };
+
 export const isLongRun: boolean = process.env["FUELBRIDGE_TESTS"] === "long";
 
 export const runs = (ordinary: number, long: number): number => (isLongRun ? long : ordinary);

@@ -38,7 +38,8 @@ const MODULES = [
 
 /** The path of a database file. Several test workers may ask at once: one makes it, the others wait. */
 export async function preparedBooks(modules?: Modules): Promise<string> {
-  const root = join(tmpdir(), `fuelbridge-tryton-books-${process.getuid?.() ?? 0}`);
+  const cache = process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir();
+  const root = join(cache, `fuelbridge-tryton-books-${process.getuid?.() ?? 0}`);
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const ready = join(root, `${cacheKey(modules)}.sqlite`);
   const lock = `${ready}.lock`;

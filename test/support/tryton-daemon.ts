@@ -3,7 +3,6 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { isLongRun } from "./runs.ts";
 
 export interface TrytonSettings {
   /** Seconds without a call after which a session is no longer fresh (Tryton: 300); 3600 here when left out. */
@@ -12,6 +11,8 @@ export interface TrytonSettings {
   readonly retry?: number;
   /** Modules beyond Tryton's own, and the folder on PYTHONPATH where Python finds them. */
   readonly modules?: { readonly folder: string; readonly names: readonly string[] };
+  /** Tryton's server unchanged (tryton-server.py says what it saves otherwise). */
+  readonly unchanged?: boolean;
 }
 
 export const START_MS = 600_000;
@@ -31,15 +32,23 @@ export class TrytonDaemon {
   readonly url: string;
   readonly #folder: string;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #unchanged: boolean;
   #child: ChildProcess | null = null;
 
-  private constructor(folder: string, port: number, env: NodeJS.ProcessEnv) {
+  private constructor(
+    folder: string,
+    port: number,
+    env: NodeJS.ProcessEnv,
+    { unchanged = false }: TrytonSettings,
+  ) {
     this.url = `http://127.0.0.1:${port}`;
     this.#folder = folder;
     this.#env = env;
+    this.#unchanged = unchanged;
   }
 
-  static async open(folder: string, { sessionTimeout = 3600, retry = 5, modules }: TrytonSettings) {
+  static async open(folder: string, settings: TrytonSettings) {
+    const { sessionTimeout = 3600, retry = 5, modules } = settings;
     const port = await freePort();
     const databases = join(folder, "db");
     const config = join(folder, "trytond.conf");
@@ -54,14 +63,19 @@ export class TrytonDaemon {
     writeFileSync(config, `${lines.join("\n")}\n`);
     writeFileSync(join(folder, "passlib.conf"), PASSWORDS);
     writeFileSync(join(folder, "pass"), `${ADMIN.password}\n`, { mode: 0o600 });
-    return new TrytonDaemon(folder, port, {
-      PATH: process.env["PATH"],
-      HOME: folder,
-      TRYTOND_CONFIG: config,
-      TRYTONPASSFILE: join(folder, "pass"),
-      PYTHONDONTWRITEBYTECODE: "1",
-      ...(modules === undefined ? {} : { PYTHONPATH: modules.folder }),
-    });
+    return new TrytonDaemon(
+      folder,
+      port,
+      {
+        PATH: process.env["PATH"],
+        HOME: folder,
+        TRYTOND_CONFIG: config,
+        TRYTONPASSFILE: join(folder, "pass"),
+        PYTHONDONTWRITEBYTECODE: "1",
+        ...(modules === undefined ? {} : { PYTHONPATH: modules.folder }),
+      },
+      settings,
+    );
   }
 
   pathOf = (database: string): string => join(this.#folder, "db", `${database}.sqlite`);
@@ -78,7 +92,7 @@ export class TrytonDaemon {
   async start(): Promise<void> {
     const log = openSync(join(this.#folder, "trytond.log"), "a");
     const child = spawn("/usr/bin/python3", [SERVER_PROGRAM], {
-      env: { ...this.#env, FUELBRIDGE_TRYTON: isLongRun ? "as it is" : "sharing" },
+      env: { ...this.#env, FUELBRIDGE_TRYTON: this.#unchanged ? "unchanged" : "sharing" },
       stdio: ["ignore", log, log],
     });
     this.#child = child;

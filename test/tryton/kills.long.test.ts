@@ -1,6 +1,8 @@
 /**
  * The same work in bad weather: the daemon is killed again and again, Tryton hangs, dies and is set back to an older
  * copy of its books. Nothing may be booked twice, and nothing may be missing without a reason.
+ *
+ * @module-tag numbers
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,8 @@
 /**
  * The whole road with a real Tryton at its end: the program, the platform, and books that are asked beside both. Each
  * test starts from a site that one run has brought in step.
+ *
+ * @module-tag numbers
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
