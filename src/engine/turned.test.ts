@@ -22,7 +22,7 @@ function benchOf(...kinds: readonly [string, string]) {
   const pages = new Map<string, Change[]>();
   const flows = kinds.map((kind): Flow & { sink: Receiver } => {
     const send: Receiver["send"] = async ({ items }) => ({
-      name: "done",
+      outcome: "done",
       detail: "booked",
       ids: items.map(({ number }) => `${kind} of ${number}`),
     });
@@ -122,7 +122,10 @@ test("a turn that a person resolves is not booked, and its next version is asked
 
 test("what turns while its first document is on its way waits for that outcome", async () => {
   const { bench, one, other, tell, run, causes } = benchOf("invoice", "bill");
-  one.sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  one.sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 60_000, detail: "500" },
+    execute: true,
+  }));
   one.sink.find = async () => ({ found: "exact", ids: ["E-1"], detail: "there" });
   await tell(one, 1);
   await tell(other, 2);
