@@ -3,6 +3,7 @@
  * Outcomes of a request are not errors: see outcome.ts.
  */
 import type { Fault } from "./fault.ts";
+import type { Kind } from "./kinds.ts";
 
 /** Exit codes of every command (architecture 10). */
 export const exitCodes = {
@@ -111,10 +112,10 @@ function singular(table: string): string {
 
 /** The document names another one that is not on the other side yet; it goes out by itself as soon as that one is. */
 export class WaitsFor extends Refused {
-  readonly kind: string;
+  readonly kind: Kind;
   readonly id: string;
 
-  constructor(kind: string, id: string) {
+  constructor(kind: Kind, id: string) {
     super({
       code: "waits-for",
       message: `waits for ${kind} ${id}`,
