@@ -1,6 +1,6 @@
 /**
- * What an endpoint, a mapping and the engine promise each other (architecture 1 and 2). The platform is an endpoint
- * like any ERP. The engine knows these types and nothing of HTTP, files or any ERP.
+ * What an endpoint, a mapping and the engine promise each other. The platform is an endpoint like any ERP. The engine
+ * knows these types and nothing of HTTP, files or any ERP.
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";

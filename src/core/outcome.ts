@@ -12,7 +12,7 @@ export const outcomes = ["done", "refused", "nothing", "unknown"] as const;
 
 export interface Answer {
   readonly outcome: (typeof outcomes)[number];
-  /** For the log and for people: `503 (no code)`, `ECONNRESET after the request was written`. */
+  /** For the log and for people: `moved to orders/7.csv`, `ECONNRESET after the request was written`. */
   readonly detail: string;
   /** Stops a lane, an operation or the whole endpoint until it is cleared; never harms the request. */
   readonly stop?: Breaker;

@@ -145,7 +145,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
 
 /**
  * The same bytes may go again unread for as long as the platform holds their key: 60 s after a failure that nobody may
- * have seen (reliability 2.6). Such a job must not wait past that for its worker; one that does was not sent.
+ * have seen (specification part 4, W5). Such a job must not wait past that for its worker; one that does was not sent.
  */
 function startWithin({ request: { firstSentAt } }: Job, startMs: number): number {
   if (firstSentAt === null) return startMs;

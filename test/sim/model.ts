@@ -5,7 +5,7 @@
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../../src/platform/answers.ts";
 
-/** Chances per request, as the design's simulation had them; a storm triples them up to 30 %. */
+/** Chances per request; a storm triples them up to 30 %. */
 export interface Weather {
   readonly requestLost: number;
   readonly answerLost: number;
