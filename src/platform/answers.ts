@@ -69,7 +69,9 @@ export interface PlatformAnswer {
 export function outcomeOf({ name, ...told }: PlatformAnswer): Answer {
   const answer: Answer = { ...answerRules[name], ...told };
   const { waitMs } = told;
-  return name !== "outcome-unknown" || waitMs === undefined ? answer : { ...answer, holdMs: waitMs };
+  return name !== "outcome-unknown" || waitMs === undefined
+    ? answer
+    : { ...answer, holdMs: waitMs };
 }
 
 /** Of a write: did it take place? */
