@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { better, defineQueue, defineWorker } from "plainjob";
 import type { Sink } from "../src/core/contract.ts";
 import { stringifyExact } from "../src/core/json.ts";
-import { keyless } from "../src/core/outcome.ts";
+import { done, keyless } from "../src/core/outcome.ts";
 import { deliver } from "../src/engine/deliver.ts";
 import { freezeLot } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";
@@ -54,7 +54,11 @@ async function fuelbridge(): Promise<OutboundSide> {
       target: "POST /nothing",
       body: stringifyExact(items.map(({ document }) => document)),
     }),
-    send: async ({ items }) => ({ name: "done", detail: "200", ids: items.map(({ id }) => id) }),
+    send: async ({ items }) =>
+      done(
+        "200",
+        items.map(({ id }) => id),
+      ),
     find: async () => ({ found: "none", detail: "" }),
   };
   const sinks = { nothing };

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineMapping } from "../src/core/contract.ts";
 import { type Budget, usualBudget } from "../src/core/budget.ts";
+import type { Kind } from "../src/core/kinds.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { openGovernor } from "../src/platform/governor.ts";
@@ -19,7 +20,7 @@ const platform = usePlatform();
 const { control } = platform;
 
 const Passed = z.looseObject({});
-const through = (kind: string) =>
+const through = (kind: Kind) =>
   defineMapping({
     name: `test/${kind}`,
     kind,

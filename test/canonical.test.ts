@@ -89,7 +89,7 @@ describe.each(Object.keys(documents) as DocumentName[])("%s", (name) => {
       const lot = items.slice(at, at + sink.itemsMax);
       const request = { ...sink.freeze(lot), key: "fb1_key", items: lot, firstSentAt: null };
       await sink.prepare?.(request, signal);
-      expect(await sink.send(request, signal)).toMatchObject({ name: "done" });
+      expect(await sink.send(request, signal)).toMatchObject({ outcome: "done" });
     }
     const figures = items.map(({ document }) => mappingOf(name).figures(document));
     const delivered = await readDelivered(join(folder, "import"), name);

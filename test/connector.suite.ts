@@ -17,7 +17,7 @@ import type {
 import { Refused } from "../src/core/errors.ts";
 import { numbers } from "./support/runs.ts";
 import type { Json } from "../src/core/json.ts";
-import { type Answer, answerRules } from "../src/core/outcome.ts";
+import type { Answer } from "../src/core/outcome.ts";
 
 export type Config = Record<string, unknown>;
 
@@ -159,7 +159,7 @@ function sending(kit: Kit, name: string): void {
   /** What a delivery that nobody disturbed leaves behind. */
   async function undisturbed(): Promise<readonly string[]> {
     const ground = await kit.ground();
-    expect(await deliver(sinkOf(open(kit, ground), name), good)).toMatchObject({ name: "done" });
+    expect(await deliver(sinkOf(open(kit, ground), name), good)).toMatchObject({ outcome: "done" });
     const effects = await ground.effects(name, good);
     expect(effects).toHaveLength(1);
     return effects;
@@ -177,12 +177,12 @@ function sending(kit: Kit, name: string): void {
     const request = requestOf(sink, good);
     expect(await sink.find(request, never)).toMatchObject({ found: "none" });
     const first = await deliver(sink, good);
-    expect(first).toMatchObject({ name: "done" });
+    expect(first).toMatchObject({ outcome: "done" });
     expect(first.ids?.[0]).toEqual(expect.any(String));
     const effects = await ground.effects(name, good);
     const again = { ...request, firstSentAt: SENT };
     const second = await sink.send(again, never);
-    expect(answerRules[second.name].executed).toBe("yes");
+    expect(second.outcome).toBe("done");
     expect(second.ids).toEqual(first.ids);
     expect(await ground.effects(name, good)).toEqual(effects);
     expect(await sink.find(again, never)).toMatchObject({ found: "exact", ids: first.ids });
@@ -212,7 +212,7 @@ function sending(kit: Kit, name: string): void {
         if (answer !== null) truthful(answer, left, expected);
         if (finding.found === "none") {
           await sink.prepare?.(sent, never);
-          expect(await sink.send(sent, never), where).toMatchObject({ name: "done" });
+          expect(await sink.send(sent, never), where).toMatchObject({ outcome: "done" });
         }
         expect(await ground.effects(name, good), where).toEqual(expected);
         expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
@@ -226,7 +226,7 @@ function sending(kit: Kit, name: string): void {
     const sink = sinkOf(open(kit, ground), name);
     const fault = await deliver(sink, refused).then(
       (answer) => {
-        expect(answer.name).toBe("invalid");
+        expect(answer.outcome).toBe("refused");
         return answer.fault;
       },
       (error: unknown) => {
@@ -249,17 +249,17 @@ function sending(kit: Kit, name: string): void {
     const answer = await deliver(sink, good, AbortSignal.abort());
     truthful(answer, await ground.effects(name, good), expected);
     const request = { ...requestOf(sink, good), firstSentAt: SENT };
-    expect(await sink.send(request, never)).toMatchObject({ name: "done" });
+    expect(await sink.send(request, never)).toMatchObject({ outcome: "done" });
     expect(await ground.effects(name, good)).toEqual(expected);
   });
 }
 
-/** "Yes" is the whole effect, "no" is none of it. */
+/** Done is the whole effect, refused and nothing are none of it. */
 function truthful(answer: Answer, left: readonly string[], expected: readonly string[]): void {
-  const { executed } = answerRules[answer.name];
+  const { outcome } = answer;
   const told = JSON.stringify(answer);
-  if (executed === "yes") expect(left, told).toEqual(expected);
-  if (executed === "no") expect(left, told).toEqual([]);
+  if (outcome === "done") expect(left, told).toEqual(expected);
+  if (outcome === "refused" || outcome === "nothing") expect(left, told).toEqual([]);
 }
 
 const isSame = (left: readonly string[], right: readonly string[]): boolean =>

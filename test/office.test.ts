@@ -1,10 +1,10 @@
 /** The office over a real store: what people ask and decide, without a daemon and with one. */
 import { expect, test } from "vitest";
 import { type Change, defineMapping, type Page, skip } from "../src/core/contract.ts";
-import type { Answer, AnswerName } from "../src/core/outcome.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { runFlow } from "../src/engine/run.ts";
+import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
 import { type FlowStatus, type Office, OfficeError } from "../src/report/office.ts";
 import { storeOffice } from "../src/report/store-office.ts";
 import {
@@ -20,7 +20,7 @@ import { tempFolder } from "./support/folder.ts";
 
 const signal = new AbortController().signal;
 const page = (...changes: Change[]): Page[] => [{ changes, position: 1 }];
-const answer = (name: AnswerName): Answer => ({ name, detail: name });
+const answer = (name: AnswerName) => outcomeOf({ name, detail: name });
 
 /** A bench with an office, and a cross-reference table that can be added to. */
 function bench() {
@@ -299,7 +299,7 @@ async function toldOfTwenty(
 ): Promise<(at: number) => Promise<string[]>> {
   const { engine, officeOf, flow } = bench();
   const ids = TWENTY.map((at) => (at === withoutId ? null : `R-${at}`));
-  const send = async (): Promise<Answer> => ({ name: "done", detail, ids });
+  const send = async () => outcomeOf({ name: "done", detail, ids });
   const sink = { ...receiver({ itemsMax: 20 }), send };
   const changes = TWENTY.map((at) => ({ ...bill(`INV-${at}`, "1"), id: `record ${at}` }));
   const bills = flow({ sink, source: pagesOf(page(...changes)) });

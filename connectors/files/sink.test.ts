@@ -34,7 +34,7 @@ async function deliver(sink: Sink, ...items: Item[]): Promise<Outgoing> {
   const outgoing = request(sink, items);
   await sink.prepare?.(outgoing, signal);
   expect(await sink.send({ ...outgoing, firstSentAt: SENT }, signal)).toMatchObject({
-    name: "done",
+    outcome: "done",
     // Links need an id for each document, also where several share a file.
     ids: items.map(({ id }) => (items.length === 1 ? outgoing.target : `${outgoing.target}#${id}`)),
   });
@@ -61,19 +61,19 @@ describe("delivery", () => {
     const outgoing = request(sink, [item(invoice())]);
     await sink.prepare?.(outgoing, signal);
     await writeFile(partOf(outgoing), outgoing.body.slice(0, 100));
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "not-sent" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
     expect(await delivered()).toEqual([]);
     await sink.prepare?.(outgoing, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
   });
 
   test("sent is the whole file; sent twice is the same file once", async () => {
     const sink = open();
     const outgoing = await deliver(sink, item(invoice()));
     expect(await readFile(pathOf(outgoing), "utf8")).toBe(outgoing.body);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
     await sink.prepare?.({ ...outgoing, firstSentAt: null }, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
     expect(await delivered()).toHaveLength(1);
     expect(await readdir(join(folder, "import/invoices.staging"))).toEqual([".since"]);
   });
@@ -83,7 +83,7 @@ describe("delivery", () => {
     const outgoing = await deliver(sink, item(invoice()));
     await rm(pathOf(outgoing));
     await sink.prepare?.(outgoing, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "outcome-unknown" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "unknown", holdMs: 60_000 });
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "exact" });
     expect(await delivered()).toEqual([]);
   });
@@ -93,7 +93,11 @@ describe("delivery", () => {
     const outgoing = request(sink, [item(invoice())]);
     await sink.prepare?.(outgoing, signal);
     await writeFile(pathOf(outgoing), "somebody else's");
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "key-conflict" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({
+      outcome: "unknown",
+      person: "now",
+      stop: "split-brain",
+    });
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "different" });
     expect(await readFile(pathOf(outgoing), "utf8")).toBe("somebody else's");
 
@@ -101,7 +105,11 @@ describe("delivery", () => {
     const elsewhere = join(folder, "elsewhere");
     await writeFile(elsewhere, outgoing.body);
     await symlink(elsewhere, pathOf(outgoing));
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "key-conflict" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({
+      outcome: "unknown",
+      person: "now",
+      stop: "split-brain",
+    });
   });
 
   test("a batch is one file with one header row", async () => {
@@ -150,7 +158,7 @@ describe("read-back", () => {
     const again = { ...outgoing, firstSentAt: SENT };
     expect(await sink.find(again, signal)).toMatchObject({ found: "none" });
     await sink.prepare?.(again, signal);
-    expect(await sink.send(again, signal)).toMatchObject({ name: "done" });
+    expect(await sink.send(again, signal)).toMatchObject({ outcome: "done" });
   });
 
   test("a staging file beside the same delivered file: it arrived", async () => {
@@ -184,7 +192,7 @@ describe("a disk that fails", () => {
     const outgoing = request(sink, [item(invoice())]);
     await sink.prepare?.(outgoing, signal);
     await rm(join(folder, "import/invoices"), { recursive: true });
-    expect(await sink.send(outgoing, signal)).toMatchObject({ name: "not-sent" });
+    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
     await rm(join(folder, "import/invoices.staging"), { recursive: true });
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
     await expect(checkSinks({ books: config() }, folder)).rejects.toMatchObject({
@@ -215,7 +223,7 @@ describe("a disk that fails", () => {
         await chown(folder, 12_345, 12_345);
         process.seteuid?.(12_345);
         await sink.prepare?.(outgoing, signal);
-        expect(await sink.send(outgoing, signal)).toMatchObject({ name: "done" });
+        expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
       } finally {
         process.seteuid?.(0);
       }
@@ -232,13 +240,14 @@ describe("a disk that fails", () => {
 
   test.skipIf(process.platform !== "linux")("a full disk: not sent", async () => {
     const full = await writeFile("/dev/full", "x").catch((error: unknown) => error);
-    expect(answerTo(full)).toMatchObject({ name: "not-sent" });
+    expect(answerTo(full)).toMatchObject({ outcome: "nothing" });
     expect(unavailable(full, "cannot write").next).toMatch(/^Free space/);
   });
 
   test("a disk that does not say what it did: unknown", () => {
     expect(answerTo(Object.assign(new Error("EIO"), { code: "EIO" }))).toMatchObject({
-      name: "outcome-unknown",
+      outcome: "unknown",
+      holdMs: 60_000,
     });
     expect(() => answerTo(new TypeError("a mistake of ours"))).toThrow(TypeError);
   });

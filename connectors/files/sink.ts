@@ -11,10 +11,17 @@ import { z } from "zod";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
 import { faultOfTimeZone } from "../../src/core/time-zone.ts";
-import { type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
+import {
+  done,
+  type Finding,
+  keyless,
+  nothingDone,
+  type Policy,
+  unknown,
+} from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
-import { answerTo, troubleOf, unavailable } from "./trouble.ts";
+import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { writeCsv, type Writing } from "./write.ts";
 
 export const SinkConfig = z
@@ -52,6 +59,9 @@ const NAME_MAX = 100;
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
+
+/** Another writer took the name: that is for a person, and everything stops until somebody looked. */
+const OTHERS_FILE = { person: "now", stop: "split-brain" } as const;
 
 export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
   orders: "file.order.deliver",
@@ -142,19 +152,18 @@ function fileSink(
       const bytes = Buffer.from(request.body);
       try {
         const there = await contentAt(final, bytes);
-        if (there === "other")
-          return { name: "key-conflict", detail: `${final} is there with other content` };
+        if (there === "other") return unknown(`${final} is there with other content`, OTHERS_FILE);
         if (there === "none") {
           const staged = await contentAt(part, bytes);
-          if (staged === "none") return { name: "outcome-unknown", detail: `${part} is gone` };
-          if (staged === "other") return { name: "not-sent", detail: `${part} is not complete` };
+          if (staged === "none") return unknown(`${part} is gone`, { holdMs: SPARED_MS });
+          if (staged === "other") return nothingDone(`${part} is not complete`);
           // Checked, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in which
           // the ERP can take the file while the staging file still says that it was not delivered.
           await rename(part, final);
         } else await rm(part, { force: true });
         await syncFolder(dirname(final));
         await syncFolder(staging);
-        return { name: "done", detail: `moved to ${final}`, ids: idsOf(request) };
+        return done(`moved to ${final}`, idsOf(request));
       } catch (error) {
         return answerTo(error);
       }

@@ -1,6 +1,6 @@
 /** What a failing file system says, and what that proves: the one place that knows error codes. */
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Answer } from "../../src/core/outcome.ts";
+import { type Answer, nothingDone, unknown } from "../../src/core/outcome.ts";
 
 interface Trouble {
   readonly code: string;
@@ -10,6 +10,9 @@ interface Trouble {
 
 /** After these the operation may have taken place all the same: the disk or the file server did not say. */
 const UNCERTAIN = new Set(["EIO", "ESTALE", "ETIMEDOUT", "ECONNRESET", "EHOSTDOWN"]);
+
+/** So long nothing is tried again where a disk did not say what it did. */
+export const SPARED_MS = 60_000;
 
 const ACCESS = "Give the account that runs fuelbridge the right to use it.";
 const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
@@ -35,7 +38,7 @@ export function troubleOf(error: unknown): Trouble {
 
 export function answerTo(error: unknown): Answer {
   const { code, detail } = troubleOf(error);
-  return { name: UNCERTAIN.has(code) ? "outcome-unknown" : "not-sent", detail };
+  return UNCERTAIN.has(code) ? unknown(detail, { holdMs: SPARED_MS }) : nothingDone(detail);
 }
 
 /** `missing`: the right that is, where one is and it is known. */

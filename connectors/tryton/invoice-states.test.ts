@@ -51,7 +51,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     expect(await find(sink, paid)).toMatchObject({ found: "none" });
     const answer = await send(sink, paid);
     expect(answer).toMatchObject({
-      name: "done",
+      outcome: "done",
       detail: `${document.number} paid; settled as one`,
     });
     expect(await send(sink, paid)).toMatchObject({ detail: `${document.number} paid` });
@@ -69,7 +69,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const desk = deskIn(server);
     const document = billDocument(PAID);
     expect(await send(billSink(desk.books), document)).toMatchObject({
-      name: "done",
+      outcome: "done",
       detail: "BILL-2026-00001 paid; settled as one",
     });
   });
@@ -84,7 +84,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const request = { ...sink.freeze([item]), key: "fb1_test", items: [item], firstSentAt: null };
     const until = "2026-11-22T13:00:00.000Z";
     const detail = `${document.number} posted; waits for its payments until ${until}`;
-    const waiting = { name: "done", detail, ids: [document.number], waits: [until] };
+    const waiting = { outcome: "done", detail, ids: [document.number], waits: [until] };
     expect(await sink.send(request, never)).toEqual(waiting);
     expect(await sink.send(request, never)).toEqual(waiting);
     expect(await sink.find(request, never)).toMatchObject({ found: "exact", waits: [until] });
@@ -94,13 +94,13 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     ]);
 
     const part = paymentDocument({ invoice: document.number, amount: d("129.33") });
-    expect(await send(paymentSink(books), part)).toMatchObject({ name: "done" });
+    expect(await send(paymentSink(books), part)).toMatchObject({ outcome: "done" });
     expect(await sink.send(request, never)).toEqual(waiting);
     books.surroundings.now = () => new Date(until);
     expect(await sink.find(request, never)).toMatchObject({ found: "none" });
     const why = "the rest settled as one because no payment of it came within 26 h";
     const settled = { detail: `${document.number} paid; ${why}`, ids: [document.number] };
-    expect(await sink.send(request, never)).toEqual({ name: "done", ...settled });
+    expect(await sink.send(request, never)).toEqual({ outcome: "done", ...settled });
     expect(await sink.send(request, never)).toMatchObject({ detail: `${document.number} paid` });
     expect(await sink.find(request, never)).toMatchObject({ found: "exact" });
     expect(await payments(desk)).toMatchObject([
@@ -113,7 +113,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const [move] = await rows<{ id: number }>(desk, "account.move", mark);
     await takeBack(desk, move?.id ?? 0);
     expect(await sink.send(request, never)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "settled-before" },
     });
   });
@@ -130,7 +130,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
       const payment = paymentDocument({ type: "in", invoice: `${number}`, amount: d(amount) });
       await send(paymentSink(books), payment);
     }
-    const answer = { name: "done", detail: `${number} paid`, ids: [number] };
+    const answer = { outcome: "done", detail: `${number} paid`, ids: [number] };
     expect(await sink.send(request, never)).toEqual(answer);
     expect(await payments(desk)).toMatchObject([{ debit: d("129.33") }, { debit: d("20000.00") }]);
 
@@ -148,7 +148,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
     const part = { invoice, date: "2026-11-19", description: "check 12", how: "part" } as const;
     await pay(desk.books, { ...part, amount: d("129.33") });
-    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
+    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ outcome: "done" });
     expect(await payments(desk)).toMatchObject([
       { credit: d("129.33") },
       { credit: d("20000.00") },
@@ -163,7 +163,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
     const all = { invoice, date: "2026-11-19", description: "check 13", how: "all" } as const;
     await pay(desk.books, { ...all, amount: d("20129.33") });
-    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ name: "done" });
+    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ outcome: "done" });
     expect(await payments(desk)).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const desk = deskIn(server);
     const document = invoiceDocument({ status: "paid" });
     expect(await send(invoiceSink(desk.books), document)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "no-paid-date" },
     });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
@@ -185,7 +185,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const empty = { ...document, ...VOID };
     expect(await find(sink, empty)).toMatchObject({ found: "none" });
     const answer = await send(sink, empty);
-    expect(answer).toMatchObject({ name: "done", ids: ["BILL-2026-00001"] });
+    expect(answer).toMatchObject({ outcome: "done", ids: ["BILL-2026-00001"] });
     expect(await send(sink, empty)).toEqual(answer);
     expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: ["BILL-2026-00001"] });
     expect(await allInvoices(desk)).toMatchObject([
@@ -200,7 +200,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const sink = invoiceSink(desk.books);
     const document = invoiceDocument();
     await send(sink, document);
-    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ name: "done" });
+    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
   });
 
@@ -211,7 +211,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     await send(sink, document);
     const empty = { ...document, ...VOID };
     const answer = await send(sink, empty);
-    expect(answer).toMatchObject({ name: "done", ids: [document.number] });
+    expect(answer).toMatchObject({ outcome: "done", ids: [document.number] });
     expect(await send(sink, empty)).toEqual(answer);
     expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: [document.number] });
     expect(await allInvoices(desk)).toMatchObject([
@@ -230,7 +230,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
       const empty = { ...document, ...VOID };
       const lossy = losing(booksOf(desk.database), lost);
       await send(invoiceSink(lossy.books), empty);
-      expect(await send(sink, empty)).toMatchObject({ name: "done", ids: [document.number] });
+      expect(await send(sink, empty)).toMatchObject({ outcome: "done", ids: [document.number] });
       return lossy.changes();
     };
     const changes = await takenBack(0);
@@ -247,7 +247,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const sink = invoiceSink(desk.books);
     const [empty, open] = [invoiceDocument(VOID), invoiceDocument()];
     expect(await send(sink, empty, open)).toEqual({
-      name: "done",
+      outcome: "done",
       detail: `${empty.number} was void before it was booked: nothing is in Tryton, ${open.number} posted`,
       ids: [null, open.number],
     });
@@ -260,7 +260,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const sink = invoiceSink(desk.books);
     const document = invoiceDocument();
     await send(sink, document);
-    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ name: "done" });
+    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
   });
 
@@ -270,7 +270,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const document = invoiceDocument(PAID);
     await send(sink, document);
     const answer = await send(sink, { ...document, ...VOID });
-    expect(answer).toMatchObject({ name: "invalid", fault: { code: "paid-already" } });
+    expect(answer).toMatchObject({ outcome: "refused", fault: { code: "paid-already" } });
     expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
   });
 

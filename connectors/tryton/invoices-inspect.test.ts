@@ -57,7 +57,7 @@ describe.skipIf(!trytonIsThere)("invoices that restored books lost", { timeout: 
     const own = { lines: line === undefined ? [] : [line], taxes: [], tax: d("0") };
     const figures = { subtotal: d("18103.96"), total: d("18103.96") };
     const after = await send(sink, billDocument({ ...own, ...figures }));
-    expect(after).toMatchObject({ name: "done", ids: before.ids });
+    expect(after).toMatchObject({ outcome: "done", ids: before.ids });
     for (const reference of [document.number, "4711"]) {
       enterByHand(reference);
       expect(await lostOf(sink, [document], before)).toEqual(before.ids);
@@ -85,7 +85,7 @@ describe.skipIf(!trytonIsThere)("invoices that restored books lost", { timeout: 
       expect(await lostOf(sink, [document], answer)).toEqual([]);
       expect(await lostOf(sink, [later], answer)).toEqual(answer.ids);
       // As after a retry.
-      expect(await send(sink, later)).toMatchObject({ name: "done", ids: answer.ids });
+      expect(await send(sink, later)).toMatchObject({ outcome: "done", ids: answer.ids });
       expect(await lostOf(sink, [later], answer)).toEqual([]);
     },
   );

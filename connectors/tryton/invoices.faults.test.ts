@@ -40,7 +40,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const desk = deskIn(server);
     await closePeriods(desk);
     expect(await send(invoiceSink(desk.books), invoiceDocument())).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "closed-period", message: expect.stringContaining("11/21/2026") as string },
     });
     expect(await allInvoices(desk)).toEqual([]);
@@ -55,7 +55,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     // Cancelling would book today what was booked then.
     const empty = { ...document, status: "void" } as const;
     expect(await send(sink, empty)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "closed-period" },
     });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
@@ -70,7 +70,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(
       await send(invoiceSink(between(desk.books, { before })), invoiceDocument()),
     ).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "needs-accountant", message: "Is that so?" },
     });
     expect(await allInvoices(desk)).toEqual([]);
@@ -81,7 +81,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const documents = ["2026-01-31", "2026-11-20", "2026-12-08"].map((dueDate) =>
       invoiceDocument({ dueDate }),
     );
-    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ name: "done" });
+    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ outcome: "done" });
     expect(await rows(desk, "res.user.warning", [])).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       ids: ["INV-2026-00002", "INV-2026-00001"],
     });
     expect(await send(sink, invoiceDocument({ invoiceDate: "2026-11-01" }))).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "date-order" },
     });
     expect(await allInvoices(desk)).toHaveLength(2);
@@ -105,8 +105,8 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const desk = deskIn(server);
     const [excise, sales] = invoiceDocument().taxes;
     const taxes = [{ ...excise!, base: d("18103.961") }, sales!];
-    const { name, fault } = await send(invoiceSink(desk.books), invoiceDocument({ taxes }));
-    expect(name).toBe("invalid");
+    const { outcome, fault } = await send(invoiceSink(desk.books), invoiceDocument({ taxes }));
+    expect(outcome).toBe("refused");
     expect(fault?.code).toBe("refused-by-tryton");
     expect(fault?.message).toMatch(/number of digits.*18103\.961/);
     expect(fault?.message.length).toBeLessThan(500);
@@ -120,7 +120,8 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       { groups: [["remove", await groups(desk)]] },
     ]);
     expect(await send(invoiceSink(desk.books), invoiceDocument())).toMatchObject({
-      name: "forbidden",
+      outcome: "nothing",
+      stop: "scope",
     });
   });
 
@@ -131,7 +132,8 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const desk = deskIn(server);
     const books = booksOf({ ...desk.database, password: "not-it-4711" });
     expect(await send(invoiceSink(books), invoiceDocument())).toMatchObject({
-      name: "unauthorised",
+      outcome: "nothing",
+      stop: "credentials",
     });
   });
 
@@ -141,7 +143,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     await send(invoiceSink(desk.books), document);
     const sink = invoiceSink(booksOf(desk.database));
     expect(await find(sink, document)).toMatchObject({ found: "none" });
-    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [document.number] });
+    expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [document.number] });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
   });
 
@@ -152,7 +154,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const sink = invoiceSink(booksOf(desk.database));
     const other = { ...document, total: d("1.00") };
     expect(await find(sink, other)).toMatchObject({ found: "different" });
-    expect(await send(sink, other)).toMatchObject({ name: "invalid" });
+    expect(await send(sink, other)).toMatchObject({ outcome: "refused" });
     expect(await allInvoices(desk)).toEqual([]);
   });
 
@@ -172,7 +174,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       name,
       detail: expect.stringContaining(documents[0]!.number) as string,
     });
-    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ name: "done" });
+    expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toHaveLength(2);
   });
 
@@ -183,7 +185,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     await desk.clerk.call("model.account.invoice.write", [[id], { description: "checked" }]);
     expect(await send(invoiceSink(booksOf(desk.database)), document)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "draft-in-tryton" },
     });
     expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }]);
@@ -213,7 +215,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const sink = invoiceSink(desk.books);
     const ids = ["INV-2026-00002"];
     expect(await find(sink, document)).toMatchObject({ found: "exact", ids });
-    expect(await send(sink, document)).toMatchObject({ name: "done", ids });
+    expect(await send(sink, document)).toMatchObject({ outcome: "done", ids });
     const other = { ...document, total: d("20129.34") };
     expect(await find(sink, other)).toMatchObject({ found: "different" });
     expect(await send(sink, other)).toMatchObject({ fault: { code: "other-in-tryton" } });
@@ -241,7 +243,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       fault: { code: "number-taken", message: expect.stringContaining(first.id) as string },
     });
     expect(await allInvoices(desk)).toEqual([]);
-    expect(await send(sink, first, ofAnother)).toMatchObject({ name: "done" });
+    expect(await send(sink, first, ofAnother)).toMatchObject({ outcome: "done" });
     for (const one of [second, third]) {
       expect(await find(sink, one)).toMatchObject({ found: "different" });
       expect(await send(sink, one)).toMatchObject({
@@ -250,7 +252,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     }
     expect(await allInvoices(desk)).toHaveLength(2);
     await send(sink, { ...first, ...VOID });
-    expect(await send(sink, second)).toMatchObject({ name: "done" });
+    expect(await send(sink, second)).toMatchObject({ outcome: "done" });
     expect(await send(sink, third)).toMatchObject({ fault: { code: "number-taken" } });
     const states = (await allInvoices(desk)).map(({ state }) => state);
     expect(states).toEqual(["cancelled", "posted", "posted"]);
@@ -284,7 +286,10 @@ describe.skipIf(!trytonIsThere)("a Tryton that tries once", { timeout: SLOW_MS }
     file.exec("begin exclusive");
     const answer = await send(invoiceSink(desk.books), invoiceDocument());
     file.exec("rollback");
-    expect(answer).toMatchObject({ name: "slow-down", waitMs: 5_000 });
+    expect(answer).toMatchObject({
+      outcome: "nothing",
+      waitMs: 5_000,
+    });
   });
 });
 
@@ -298,13 +303,13 @@ describe.skipIf(!trytonIsThere)("Tryton goes away", { timeout: SLOW_MS }, () => 
       if (method === "model.account.invoice.post") await server.kill();
     };
     const answer = await send(invoiceSink(between(desk.books, { before })), ...documents);
-    expect(answer).toMatchObject({ name: "not-sent" });
+    expect(answer).toMatchObject({ outcome: "nothing" });
     const sink = invoiceSink(booksOf(desk.database));
     expect(await find(sink, ...documents)).toMatchObject({ found: "unreadable" });
     await server.restart();
     expect(await find(sink, ...documents)).toMatchObject({ found: "none" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }, { state: "draft" }]);
-    expect(await send(sink, ...documents)).toMatchObject({ name: "done" });
+    expect(await send(sink, ...documents)).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }, { state: "posted" }]);
   });
 
@@ -317,12 +322,12 @@ describe.skipIf(!trytonIsThere)("Tryton goes away", { timeout: SLOW_MS }, () => 
     const hasty = booksOf(desk.database, { deadlineMs: 5_000 });
     const answer = await send(invoiceSink(between(hasty, { before })), document);
     server.resume();
-    expect(answer).toMatchObject({ name: "torn" });
+    expect(answer).toMatchObject({ outcome: "unknown", probe: true, unanswered: true });
     // The call is still on its way; it is carried out now. Only then does a look prove anything: settleMs.
     const sink = invoiceSink(booksOf(desk.database));
     await expect.poll(() => allInvoices(desk), { timeout: 60_000 }).toHaveLength(1);
     expect(await find(sink, document)).toMatchObject({ found: "none" });
-    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [document.number] });
+    expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [document.number] });
     expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
   });
 });

@@ -27,7 +27,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const document = invoiceDocument();
     expect(await find(sink, document)).toMatchObject({ found: "none" });
     expect(await send(sink, document)).toEqual({
-      name: "done",
+      outcome: "done",
       detail: `${document.number} posted`,
       ids: [document.number],
     });
@@ -132,9 +132,9 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const after = async (method: string): Promise<void> => void calls.push(method);
     const sink = invoiceSink(between(desk.books, { after }));
     const twenty = () => Array.from({ length: 20 }, () => invoiceDocument());
-    expect(await send(sink, invoiceDocument())).toMatchObject({ name: "done" });
+    expect(await send(sink, invoiceDocument())).toMatchObject({ outcome: "done" });
     calls.length = 0;
-    expect(await send(sink, ...twenty())).toMatchObject({ name: "done" });
+    expect(await send(sink, ...twenty())).toMatchObject({ outcome: "done" });
     expect(calls).toEqual([
       "model.account.invoice.search_read",
       "model.party.party.search_read",
@@ -152,16 +152,16 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const bad = { ...invoiceDocument(), total: d("20129.34") };
     documents[13] = bad;
     expect(await send(sink, ...documents)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: {
         code: "would-differ",
         message: `Tryton would book invoice ${bad.number} otherwise:\ntotal: books 20129.33, platform 20129.34`,
       },
     });
     expect(await allInvoices(desk)).toEqual([]);
-    expect(await send(sink, bad)).toMatchObject({ name: "invalid" });
+    expect(await send(sink, bad)).toMatchObject({ outcome: "refused" });
     documents.splice(13, 1);
-    expect(await send(sink, ...documents)).toMatchObject({ name: "done" });
+    expect(await send(sink, ...documents)).toMatchObject({ outcome: "done" });
     const numbers = (await allInvoices(desk)).map(({ number }) => number);
     expect(numbers).toHaveLength(19);
     expect(numbers).toContain("INV-2026-00001");
@@ -184,7 +184,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const lines = [{ ...fuel!, amount: d("18103.97") }, freight!];
     const more = { lines, subtotal: d("18253.97"), total: d("20129.34") };
     expect(await send(invoiceSink(desk.books), { ...document, ...more })).toMatchObject({
-      name: "done",
+      outcome: "done",
     });
     const fields = ["product", "quantity", "unit", "amount", "account.code", "description"];
     expect((await rows(desk, "account.invoice.line", [], fields))[0]).toMatchObject({
@@ -201,7 +201,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const [fuel] = invoiceDocument().lines;
     const lines = [{ ...fuel!, quantity: d("7500.50001") }];
     expect(await send(invoiceSink(desk.books), invoiceDocument({ lines }))).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "too-many-digits", message: expect.stringContaining("7500.50001") as string },
     });
     expect(await allInvoices(desk)).toEqual([]);
@@ -223,7 +223,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     const desk = deskIn(server);
     const lines = [{ ...invoiceDocument().lines[0]!, product: "AVGAS" }];
     expect(await send(invoiceSink(desk.books), invoiceDocument({ lines }))).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "not-in-tryton", message: "Tryton has no product AVGAS" },
     });
     expect(await allInvoices(desk)).toEqual([]);
@@ -238,16 +238,19 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () 
     expect(await find(sink, document)).toMatchObject({ found: "exact", ids: [id] });
     const later = { ...document, dueDate: "2027-01-05", description: "PO 4712" };
     expect(await find(sink, later)).toMatchObject({ found: "none" });
-    expect(await send(sink, later)).toMatchObject({ name: "done", ids: [id] });
+    expect(await send(sink, later)).toMatchObject({ outcome: "done", ids: [id] });
     expect(await find(sink, later)).toMatchObject({ found: "exact", ids: [id] });
-    expect(await send(sink, document)).toMatchObject({ name: "done", ids: [id] });
+    expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [id] });
     const shorter = { ...document, lines: document.lines.slice(1) };
     expect(await send(sink, shorter)).toMatchObject({
       fault: { code: "differs", message: expect.stringContaining("line 2: books") as string },
     });
     await desk.clerk.call("model.account.invoice.post", [[Number(id?.slice(1))]]);
     const posted = requestOf(sink, [document], [id ?? null]);
-    expect(await sink.send(posted, never)).toMatchObject({ name: "done", ids: ["INV-2026-00001"] });
+    expect(await sink.send(posted, never)).toMatchObject({
+      outcome: "done",
+      ids: ["INV-2026-00001"],
+    });
   });
 
   test("of what was delivered, what is no longer there is told", async () => {

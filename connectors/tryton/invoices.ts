@@ -7,6 +7,7 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import {
   type Answer,
+  done,
   type Finding,
   keyless,
   type Policy,
@@ -18,7 +19,7 @@ import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
 import { inspectInvoices } from "./invoices-inspect.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding, uncertain } from "./outcome.ts";
 import { type Entry, idOf, readByIds } from "./invoice-facts.ts";
 import { look, type Wanted } from "./standing.ts";
 
@@ -86,8 +87,8 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const detail = told(wanted, after, progress, settled);
   // A button says nothing when it does nothing; and somebody may have deleted a draft.
   if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
-    return { name: "failed", detail: `not all of it is done: ${detail}` };
-  return { name: "done", detail, ids: idsOf(wanted, after), ...waitsOf(wanted, after, progress) };
+    return uncertain(`not all of it is done: ${detail}`);
+  return done(detail, idsOf(wanted, after), waitsOf(wanted, after, progress));
 }
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {

@@ -84,8 +84,8 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
       const desk = deskIn(server);
       const { send, find } = request(desk, await order(desk, { type }));
       expect(await find()).toMatchObject({ found: "none" });
-      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1 platform:${ID}`] });
-      expect(await send()).toMatchObject({ name: "done", ids: [`${type} 1 platform:${ID}`] });
+      expect(await send()).toMatchObject({ outcome: "done", ids: [`${type} 1 platform:${ID}`] });
+      expect(await send()).toMatchObject({ outcome: "done", ids: [`${type} 1 platform:${ID}`] });
       expect(await find()).toMatchObject({ found: "exact", ids: [`${type} 1 platform:${ID}`] });
       expect(
         await rowsOf(desk, model, "state", "reference", "description", "untaxed_amount"),
@@ -116,7 +116,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect(await second.find()).toMatchObject({ found: "none" });
     await desk.clerk.call("model.sale.sale.quote", [[2]]);
     expect(await second.find()).toMatchObject({ found: "none" });
-    expect(await second.send()).toMatchObject({ name: "done", ids: ["sale 2 platform:second"] });
+    expect(await second.send()).toMatchObject({ outcome: "done", ids: ["sale 2 platform:second"] });
     expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([
       { state: "done" },
       { state: "done" },
@@ -128,20 +128,20 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     const desk = deskIn(server);
     const first = await order(desk, { status: "draft" });
     expect(await request(desk, first).send()).toMatchObject({
-      name: "done",
+      outcome: "done",
       ids: [`sale #1 platform:${ID}`],
     });
     const [line] = first.lines as [OrderDocument["lines"][number]];
     const lines = [{ ...line, quantity: d("7500") }, line];
     const confirmed: OrderDocument = { ...first, status: "confirmed", lines };
-    expect(await request(desk, confirmed, "sale #1").send()).toMatchObject({ name: "done" });
+    expect(await request(desk, confirmed, "sale #1").send()).toMatchObject({ outcome: "done" });
     expect(await rowsOf(desk, "sale.line", "quantity")).toMatchObject([
       { quantity: d("7500.0") },
       { quantity: d("8000.5") },
     ]);
     const later = request(desk, { ...confirmed, lines: [line] }, "sale 1");
     expect(await later.send()).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "changed-after-confirmation" },
     });
     expect(await later.find()).toMatchObject({ found: "different" });
@@ -154,7 +154,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     await request(desk, draft).send();
     const cancelled = request(desk, { ...draft, status: "cancelled" }, "sale #1");
     expect(await cancelled.find()).toMatchObject({ found: "none" });
-    expect(await cancelled.send()).toMatchObject({ name: "done" });
+    expect(await cancelled.send()).toMatchObject({ outcome: "done" });
     expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([{ state: "cancelled" }]);
     expect(await request(desk, { ...draft, status: "confirmed" }).send()).toMatchObject({
       fault: { code: "cancelled-in-tryton" },
@@ -163,12 +163,12 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     const other = await order(desk, { id: "other", number: "LD-2" });
     await request(desk, other).send();
     expect(await request(desk, { ...other, status: "cancelled" }).send()).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "cancelled-after-confirmation" },
     });
 
     const never = await order(desk, { id: "never", number: "LD-3", status: "cancelled" });
-    expect(await request(desk, never).send()).toMatchObject({ name: "done", ids: [null] });
+    expect(await request(desk, never).send()).toMatchObject({ outcome: "done", ids: [null] });
     expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
   });
 
@@ -193,7 +193,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     const entered = { comment: "by Ann", invoice_method: "order", shipment_method: "order" };
     await desk.write("sale.sale", 1, entered);
     const confirmed = request(desk, { ...document, status: "confirmed" });
-    expect(await confirmed.send()).toMatchObject({ name: "done", ids: ["sale 1"] });
+    expect(await confirmed.send()).toMatchObject({ outcome: "done", ids: ["sale 1"] });
     expect(await rowsOf(desk, "account.invoice")).toEqual([]);
     await desk.write("sale.sale", 1, entered);
     expect(await confirmed.find()).toMatchObject({
@@ -258,7 +258,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect(
       await request(desk, { ...document, lines: [{ ...line, product: "GOLD" }] }).send(),
     ).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "not-in-tryton", message: expect.stringContaining("GOLD") },
     });
     expect(await rowsOf(desk, "sale.sale")).toEqual([]);

@@ -10,14 +10,14 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import type { Answer, Finding } from "../../src/core/outcome.ts";
+import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { OrderDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding, uncertain } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
 import { unavailable } from "./sources/unavailable.ts";
 import { turnedOrder } from "./turned.ts";
@@ -101,15 +101,14 @@ async function send(books: Books, wanted: Wanted): Promise<Answer> {
   if (found.length > 1 || detail !== null) throw conflict(document, detail ?? several(found));
   const [standing] = found;
   if (standing === undefined && document.status === "cancelled")
-    return { name: "done", detail: "it was cancelled before it was booked", ids: [null] };
+    return done("it was cancelled before it was booked", [null]);
   const id = standing?.id ?? (await create(books, document));
   await bringTo(books, document, standing ?? (await read(books, document, id)));
   const after = await read(books, document, id);
   const told = `${nameOf(document, after)} ${after.state}`;
   // A button says nothing when it does nothing.
-  if (!(await isFinal(books, document, after)))
-    return { name: "failed", detail: `not all of it is done: ${told}` };
-  return { name: "done", detail: told, ids: [idOf(document, after)] };
+  if (!(await isFinal(books, document, after))) return uncertain(`not all of it is done: ${told}`);
+  return done(told, [idOf(document, after)]);
 }
 
 async function find(books: Books, wanted: Wanted): Promise<Finding> {

@@ -1,18 +1,23 @@
 /** What Tryton did with a document, as an answer or a finding of ours: nothing is an exception to the engine. */
 import type { Fault } from "../../src/core/fault.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Answer, Finding } from "../../src/core/outcome.ts";
+import {
+  type Answer,
+  type Finding,
+  nothingDone,
+  refused,
+  unanswered,
+  unknown,
+} from "../../src/core/outcome.ts";
 import { TrytonFault } from "./fault.ts";
 
-/** Runs a send. What cannot be known is said so: `torn`, `failed`. */
+/** Runs a send. What cannot be known is said so. */
 export async function answering(send: () => Promise<Answer>): Promise<Answer> {
   try {
     return await send();
   } catch (error) {
-    if (error instanceof Refused)
-      return { name: "invalid", detail: error.fault.message, fault: error.fault };
-    if (error instanceof Waiting)
-      return { name: "slow-down", detail: error.message, waitMs: error.waitMs };
+    if (error instanceof Refused) return refused(error.fault);
+    if (error instanceof Waiting) return nothingDone(error.message, { waitMs: error.waitMs });
     if (error instanceof TrytonFault) return answerOf(error);
     throw error;
   }
@@ -32,6 +37,9 @@ export async function finding(look: () => Promise<Finding>): Promise<Finding> {
     };
   }
 }
+
+/** It was not all done, or did not say so: a read tells, and nothing goes again for a minute. */
+export const uncertain = (detail: string): Answer => unknown(detail, { holdMs: 60_000 });
 
 /** Somebody else is at it: nothing of ours has happened, and it goes on later. */
 export class Waiting extends Error {
@@ -57,22 +65,25 @@ function answerOf(fault: TrytonFault): Answer {
   switch (fault.kind) {
     case "refused":
       return RIGHTS.test(detail)
-        ? { name: "forbidden", detail }
-        : { name: "invalid", detail, fault: refusalOf(detail) };
+        ? nothingDone(detail, { stop: "scope" })
+        : refused(refusalOf(detail));
     case "warning":
-      return { name: "invalid", detail, fault: { ...WARNED, message: detail } };
+      return refused({ ...WARNED, message: detail });
     case "concurrency":
     case "busy":
-      return { name: "slow-down", detail, waitMs: BUSY_MS };
+      return nothingDone(detail, { waitMs: BUSY_MS });
     case "throttled":
-      return { name: "slow-down", detail, waitMs: fault.waitMs ?? BUSY_MS };
+      return nothingDone(detail, { waitMs: fault.waitMs ?? BUSY_MS });
     case "unauthorised":
+      return nothingDone(detail, { stop: "credentials" });
     case "forbidden":
+      return nothingDone(detail, { stop: "scope" });
     case "not-sent":
+      return nothingDone(detail);
     case "torn":
-      return { name: fault.kind, detail };
+      return unanswered(detail);
     case "server":
-      return { name: "failed", detail };
+      return uncertain(detail);
   }
 }
 

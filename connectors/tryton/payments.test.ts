@@ -60,7 +60,10 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const part = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     expect(await find(sink, part)).toMatchObject({ found: "none" });
     const answer = await send(sink, part);
-    expect(answer).toMatchObject({ name: "done", ids: [expect.stringMatching(/^#\d+ payment:/)] });
+    expect(answer).toMatchObject({
+      outcome: "done",
+      ids: [expect.stringMatching(/^#\d+ payment:/)],
+    });
     expect(await send(sink, part)).toEqual(answer);
     expect(await find(sink, part)).toMatchObject({ found: "exact", ids: answer.ids });
     expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00"), state: "posted" });
@@ -87,7 +90,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     for (const lost of lose) {
       const one = payment();
       await send(paymentSink(losing(booksOf(desk.database), lost).books), one);
-      expect(await send(sink, one)).toMatchObject({ name: "done" });
+      expect(await send(sink, one)).toMatchObject({ outcome: "done" });
     }
     const moves = [["description", "like", "payment:%"]];
     expect(await rows(desk, "account.move", moves)).toHaveLength(lose.length + 1);
@@ -100,7 +103,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const desk = deskIn(server);
     await send(billSink(desk.books), billDocument());
     const payment = paymentDocument({ type: "in", invoice: "BILL-2026-00001" });
-    expect(await send(paymentSink(desk.books), payment)).toMatchObject({ name: "done" });
+    expect(await send(paymentSink(desk.books), payment)).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
   });
 
@@ -111,7 +114,10 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     await send(sink, part);
     const over = paymentDocument({ invoice: invoice.number, amount: d("20050.00") });
     const answer = await send(sink, over);
-    expect(answer).toMatchObject({ name: "done", ids: [expect.stringMatching(/^#\d+ payment:/)] });
+    expect(answer).toMatchObject({
+      outcome: "done",
+      ids: [expect.stringMatching(/^#\d+ payment:/)],
+    });
     expect(await send(sink, over)).toEqual(answer);
     expect(await find(sink, over)).toMatchObject({ found: "exact", ids: answer.ids });
     expect(await toPay()).toMatchObject({ state: "paid" });
@@ -134,7 +140,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     // Tryton takes no payment of an invoice that is paid: a person enters it.
     const again = paymentDocument({ invoice: invoice.number, amount: d("1.00") });
     expect(await send(sink, again)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: {
         code: "more-than-to-pay",
         message: `payment ACH 4711: invoice ${invoice.number} has 0.00 to pay, not 1.00`,
@@ -165,7 +171,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const two = [d("29.33"), d("100.00")].map((amount) =>
       paymentDocument({ invoice: invoice.number, amount, description }),
     );
-    for (const one of two) expect(await send(sink, one)).toMatchObject({ name: "done" });
+    for (const one of two) expect(await send(sink, one)).toMatchObject({ outcome: "done" });
     expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
     const found = [["description", "ilike", "%check 4711%"]];
     expect(await rows(desk, "account.move", found, ["description"])).toMatchObject(
@@ -189,7 +195,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
       });
       expect(await find(sink, one)).toMatchObject({ found: "none" });
       for (let times = 0; times < 2; times++)
-        expect(await send(sink, one)).toMatchObject({ name: "done", ids: [null] });
+        expect(await send(sink, one)).toMatchObject({ outcome: "done", ids: [null] });
       expect(await find(sink, one)).toMatchObject({ found: "exact", ids: [null] });
     }
     const notes = await rows<{ message: string }>(desk, "ir.note", [], ["message"]);
@@ -202,7 +208,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     // All of what was settled as one has its payment: this is more money.
     const more = paymentDocument({ invoice: invoice.number, amount: d("0.01") });
     expect(await send(sink, more)).toMatchObject({ fault: { code: "more-than-to-pay" } });
-    expect(await send(sink, first)).toMatchObject({ name: "done", ids: [expect.any(String)] });
+    expect(await send(sink, first)).toMatchObject({ outcome: "done", ids: [expect.any(String)] });
   });
 
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {
@@ -252,7 +258,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const draft = paymentDocument({ invoice: invoice.number });
     expect(await send(sink, draft)).toMatchObject({ fault: { code: "not-posted" } });
     expect(await send(sink, paymentDocument({ invoice: "FL-0" }))).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: {
         code: "no-such-invoice",
         message: "payment ACH 4711: invoice FL-0 is not in Tryton",
@@ -309,10 +315,10 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     const late = payment(lost.id);
     expect(await find(sink, late)).toMatchObject({ found: "none" });
     expect(await send(sink, late)).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "another-invoice" },
     });
-    expect(await send(sink, payment(other.id))).toMatchObject({ name: "done" });
+    expect(await send(sink, payment(other.id))).toMatchObject({ outcome: "done" });
     const [bill] = await rows<{ amount_to_pay: unknown }>(
       desk,
       "account.invoice",

@@ -3,14 +3,14 @@ import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import type { Answer, Finding } from "../../src/core/outcome.ts";
+import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { PaymentDocument } from "../../src/books/documents.ts";
 import { coveredOf, noteCovered, uncovered } from "./covered.ts";
 import { inspectPayments } from "./holdings-payments.ts";
 import { policyOf } from "./invoices.ts";
 import { paymentMark, settlementMark } from "./marks.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding, uncertain } from "./outcome.ts";
 import type { ToPay } from "./pay.ts";
 import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
 import { type Paid, paymentsOf } from "./payment-moves.ts";
@@ -60,8 +60,7 @@ async function send(books: Books, guard: PaymentGuard, document: PaymentDocument
       how: howToPay(document, invoice, before.paid),
     });
   const after = await heldOf(books, document, invoice);
-  if (after.is === "absent")
-    return { name: "failed", detail: `Tryton took the payment ${id} and does not show it` };
+  if (after.is === "absent") return uncertain(`Tryton took the payment ${id} and does not show it`);
   return doneBy(after, document);
 }
 
@@ -142,8 +141,8 @@ async function heldOf(
 
 const doneBy = (held: Exclude<Held, { is: "absent" }>, document: PaymentDocument): Answer =>
   held.is === "noted"
-    ? { name: "done", detail: noted(document), ids: [null] }
-    : { name: "done", detail: `${document.invoice} has ${told(held.by)}`, ids: [idOf(held.by)] };
+    ? done(noted(document), [null])
+    : done(`${document.invoice} has ${told(held.by)}`, [idOf(held.by)]);
 
 const noted = ({ invoice, amount, description }: PaymentDocument): string =>
   `${invoice} was settled as one before: ${amount.fixed(CENTS)} (${description}) is part of that, and noted on it`;

@@ -93,8 +93,8 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
       const desk = deskIn(server);
       const { send, find } = request(desk, await ticket(desk, { type }));
       expect(await find()).toMatchObject({ found: "none" });
-      expect(await send()).toMatchObject({ name: "done", ids: [DONE] });
-      expect(await send()).toMatchObject({ name: "done", ids: [DONE] });
+      expect(await send()).toMatchObject({ outcome: "done", ids: [DONE] });
+      expect(await send()).toMatchObject({ outcome: "done", ids: [DONE] });
       expect(await find()).toMatchObject({ found: "exact", ids: [DONE] });
       const fields = ["number", "state", "reference", "effective_date"];
       expect(await rowsOf(desk, `stock.shipment.${type}`, ...fields)).toEqual([
@@ -134,7 +134,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
           order: booked,
           lines: [lineOf(product, gallons)],
         });
-        expect(await request(desk, document).send()).toMatchObject({ name: "done" });
+        expect(await request(desk, document).send()).toMatchObject({ outcome: "done" });
         expect(await rowsOf(desk, model, "state", "shipment_state")).toMatchObject([
           { state: "done", shipment_state: state },
         ]);
@@ -150,14 +150,14 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
   test("an issued ticket waits, may change, and goes on when it is signed", async () => {
     const desk = deskIn(server);
     const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
-    expect(await request(desk, issued).send()).toMatchObject({ name: "done" });
+    expect(await request(desk, issued).send()).toMatchObject({ outcome: "done" });
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "waiting" }]);
     const changed = { ...issued, lines: [lineOf(await productCode(desk), "8012")] };
     expect(await request(desk, changed).find()).toMatchObject({ found: "none" });
-    expect(await request(desk, changed).send()).toMatchObject({ name: "done" });
+    expect(await request(desk, changed).send()).toMatchObject({ outcome: "done" });
     const signed = request(desk, { ...changed, status: "done" });
     expect(await signed.find()).toMatchObject({ found: "none" });
-    expect(await signed.send()).toMatchObject({ name: "done" });
+    expect(await signed.send()).toMatchObject({ outcome: "done" });
     const moves = await rowsOf(desk, "stock.move", "state", "quantity");
     expect(moves.filter(({ state }) => state === "done").map((row) => row["quantity"])).toEqual([
       d("8012.0"),
@@ -174,7 +174,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     await request(desk, issued).send();
     const voided = request(desk, { ...issued, status: "cancelled" });
     expect(await voided.find()).toMatchObject({ found: "none" });
-    expect(await voided.send()).toMatchObject({ name: "done" });
+    expect(await voided.send()).toMatchObject({ outcome: "done" });
     expect(await voided.find()).toMatchObject({ found: "exact" });
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([
       { state: "cancelled" },
@@ -189,11 +189,11 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     const done = await ticket(desk, { id: "done", number: "DT-2" });
     await request(desk, done).send();
     expect(await request(desk, { ...done, status: "cancelled" }).send()).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "void-after-delivery" },
     });
     const never = await ticket(desk, { id: "never", number: "DT-3", status: "cancelled" });
-    expect(await request(desk, never).send()).toMatchObject({ name: "done", ids: [null] });
+    expect(await request(desk, never).send()).toMatchObject({ outcome: "done", ids: [null] });
   });
 
   test("what a kill left at any button is taken up there", async () => {
@@ -205,7 +205,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
       await desk.clerk.call(`model.stock.shipment.out.${button}`, [[1]]);
       expect(await find()).toMatchObject({ found: "none" });
     }
-    expect(await send()).toMatchObject({ name: "done" });
+    expect(await send()).toMatchObject({ outcome: "done" });
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "done" }]);
   });
 
@@ -254,7 +254,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     expect(await order(desk, "sale", "other")).toBe("sale 1 platform:other");
     const late = await ticket(desk, { order: booked });
     expect(await request(desk, late).send()).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: {
         code: "not-in-tryton",
         message: expect.stringContaining("its number was given again") as string,
@@ -264,9 +264,11 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     // It goes on once its order is delivered again; ids had no mark once.
     const again = await order(desk, "sale");
     expect(again).toBe("sale 2 platform:order");
-    expect(await request(desk, { ...late, order: again }).send()).toMatchObject({ name: "done" });
+    expect(await request(desk, { ...late, order: again }).send()).toMatchObject({
+      outcome: "done",
+    });
     const old = await ticket(desk, { id: "old", number: "DT-2", order: "sale 2" });
-    expect(await request(desk, old).send()).toMatchObject({ name: "done" });
+    expect(await request(desk, old).send()).toMatchObject({ outcome: "done" });
     const origins = await rowsOf(desk, "sale.line", "sale.number", "actual_quantity");
     expect(origins).toMatchObject([
       { actual_quantity: d("0.0") },
@@ -280,7 +282,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
     const empty = await ticket(desk, { lines: [lineOf(product, "10"), lineOf(product, "0.0")] });
     expect(() => request(desk, empty).send()).toThrow(Refused);
     expect(await request(desk, await ticket(desk, { order: "sale 77" })).send()).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: { code: "not-in-tryton", message: expect.stringContaining("sale 77") },
     });
     expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);

@@ -11,14 +11,14 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import type { Answer, Finding } from "../../src/core/outcome.ts";
+import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
 import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding, uncertain } from "./outcome.ts";
 import { findParty } from "./parties.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
@@ -85,15 +85,15 @@ async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
   if (detail !== null || found.length > 1) throw conflict(document, detail ?? several(found));
   const [standing] = found;
   if (standing === undefined && document.status === "cancelled")
-    return { name: "done", detail: "it was void before it was booked", ids: [null] };
+    return done("it was void before it was booked", [null]);
   const id = standing?.id ?? (await create(books, document));
   const [current] = standing === undefined ? await read(books, document, [id]) : [standing];
   const after = await bringTo(books, document, current as Standing);
   const detailOf = `${document.number} ${after.state}`;
   // A button says nothing when it does nothing.
   return isFinal(document, after)
-    ? { name: "done", detail: detailOf, ids: [idOf(document)] }
-    : { name: "failed", detail: `not all of it is done: ${detailOf}` };
+    ? done(detailOf, [idOf(document)])
+    : uncertain(`not all of it is done: ${detailOf}`);
 }
 
 async function find(books: Books, document: ShipmentDocument): Promise<Finding> {

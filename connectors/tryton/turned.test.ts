@@ -66,7 +66,7 @@ describe.skipIf(!trytonIsThere)("what the platform has turned", { timeout: 120_0
       for (const link of [counterpart, null]) {
         const { send, find } = request(orders, order(is, was), link);
         const refused = await send();
-        expect(refused).toMatchObject({ name: "invalid", fault: { code: "turned" } });
+        expect(refused).toMatchObject({ outcome: "refused", fault: { code: "turned" } });
         expect(refused.fault?.message).toBe(
           `order LD-${was} is booked in Tryton as ${was} #1; the platform now says ${is}`,
         );
@@ -103,10 +103,10 @@ describe.skipIf(!trytonIsThere)("what the platform has turned", { timeout: 120_0
       ["out", "in", "customer shipment"],
       ["in", "out", "supplier shipment"],
     ] as const) {
-      expect(await request(shipments, ticket(was)).send()).toMatchObject({ name: "done" });
+      expect(await request(shipments, ticket(was)).send()).toMatchObject({ outcome: "done" });
       const { send, find } = request(shipments, ticket(is));
       const refused = await send();
-      expect(refused).toMatchObject({ name: "invalid", fault: { code: "turned" } });
+      expect(refused).toMatchObject({ outcome: "refused", fault: { code: "turned" } });
       expect(refused.fault?.message).toContain(`ticket DT-1 is booked in Tryton as ${name} DT-1;`);
       expect(await find()).toMatchObject({ found: "different" });
       await desk.clerk.call(`model.stock.shipment.${was}.cancel`, [[1]]);

@@ -60,22 +60,22 @@ describe.skipIf(!trytonIsThere)("the day of a void", { timeout: 60_000 }, () => 
     const tooLate = invoiceDocument();
     const bill = billDocument({ invoiceDate: "2026-10-20" });
     expect(await send(sink, lastEvening, frozenByOlderVersion, late, tooLate)).toMatchObject({
-      name: "done",
+      outcome: "done",
     });
-    expect(await send(bills, bill)).toMatchObject({ name: "done" });
+    expect(await send(bills, bill)).toMatchObject({ outcome: "done" });
     const mark = ({ id }: InvoiceDocument): string => `platform:${id}`;
 
     expect(await voided(lastEvening, dayOf("2026-12-01T02:47:00Z"))).toMatchObject({
-      name: "done",
+      outcome: "done",
     });
-    expect(await voided(frozenByOlderVersion)).toMatchObject({ name: "done" });
+    expect(await voided(frozenByOlderVersion)).toMatchObject({ outcome: "done" });
     // Tryton numbers in the order of dates: a later one has its number by now.
-    expect(await voided(late, "2026-12-01")).toMatchObject({ name: "done" });
+    expect(await voided(late, "2026-12-01")).toMatchObject({ outcome: "done" });
     // Not even then in another period.
     expect(await voided(tooLate, "2026-11-30")).toMatchObject({ fault: { code: "date-order" } });
     // A bill whose own period is closed is credited on the day of its void.
     await closePeriod(desk, "2026-10");
-    expect(await voided(bill, "2026-11-30")).toMatchObject({ name: "done" });
+    expect(await voided(bill, "2026-11-30")).toMatchObject({ outcome: "done" });
     const booked = {
       [mark(lastEvening)]: ["2026-11-30", "2026-11-30", "2026-11"],
       [mark(frozenByOlderVersion)]: ["2026-12-03", "2026-12-03", "2026-12"],

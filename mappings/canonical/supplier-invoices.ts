@@ -8,7 +8,7 @@ import { unfinished } from "./unfinished.ts";
 /** Invoices that others issued and we pay, for the payables of an ERP. Numbers are unique by issuer only. */
 export const supplierInvoices = defineMapping({
   name: "canonical/supplier-invoices",
-  kind: "supplier-invoice",
+  kind: "bill",
   reads: "platform.invoicesPayable",
   writes: "files.supplier-invoices",
   tables: {
@@ -21,7 +21,7 @@ export const supplierInvoices = defineMapping({
   posts: true,
   number: (invoice) => invoice.invoiceNumber,
   map(invoice, references) {
-    const withheld = unfinished(references, "supplier-invoice", invoice);
+    const withheld = unfinished(references, "bill", invoice);
     if (withheld !== null) return withheld;
     return {
       ...invoiceBody(invoice, references),

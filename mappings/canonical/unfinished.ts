@@ -1,3 +1,4 @@
+import type { Kind } from "../../src/core/kinds.ts";
 import { type References, skip, type Skip } from "../../src/core/contract.ts";
 
 const UNFINISHED: Readonly<Record<string, string>> = {
@@ -12,7 +13,7 @@ const UNFINISHED: Readonly<Record<string, string>> = {
  */
 export function unfinished(
   references: References,
-  kind: string,
+  kind: Kind,
   record: { readonly id: string; readonly status: string },
 ): Skip | null {
   const reason = UNFINISHED[record.status];

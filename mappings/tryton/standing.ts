@@ -1,10 +1,11 @@
 import { type References, skip, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Kind } from "../../src/core/kinds.ts";
 import { unknownStatus } from "../canonical/unknown-status.ts";
 
 export interface Standings<S extends string> {
   /** What links and sentences call it. */
-  readonly kind: string;
+  readonly kind: Kind;
   readonly what: string;
   readonly known: readonly string[];
   /** Statuses that are booked, and as what. */

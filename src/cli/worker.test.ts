@@ -20,7 +20,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     const { queue, spent } = openTestSite(redis, { scope });
     const request = { ...outgoing("{}"), key: "fb1_test_0123456789", target: "POST /invoices" };
     const answer = await queue.carry({ id: "one", sink: "invoices", request });
-    expect(answer).toMatchObject({ name: "invalid" });
+    expect(answer).toMatchObject({ outcome: "refused" });
     expect(answer.detail).toContain("VALIDATION_ERROR");
     expect(await site.world.writes()).toBe(1);
     expect([...spent]).toEqual([["write", 1]]);

@@ -74,7 +74,7 @@ const drop = defineConnector({
 const MAPPINGS = [
   { name: "drop/orders", kind: "order", reads: "platform.orders", writes: "drop.order" },
   { name: "drop/customers", kind: "customer", reads: "drop.party", writes: "platform.customers" },
-];
+] as const;
 
 const withUrl = (url: string): string => GOOD.replace("https://api.example.com/v1/public/", url);
 

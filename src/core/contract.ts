@@ -1,6 +1,6 @@
 /**
- * What an endpoint, a mapping and the engine promise each other (architecture 1 and 2). The platform is an endpoint
- * like any ERP. The engine knows these types and nothing of HTTP, files or any ERP.
+ * What an endpoint, a mapping and the engine promise each other. The platform is an endpoint like any ERP. The engine
+ * knows these types and nothing of HTTP, files or any ERP.
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
@@ -8,6 +8,7 @@ import type { Examination, Needs } from "./examination.ts";
 import type { Fault } from "./fault.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
+import type { Kind } from "./kinds.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Scratch } from "./scratch.ts";
 
@@ -305,9 +306,9 @@ export interface References {
   /** The row of a cross-reference table (`products.csv`), by its first column. @throws NotMapped */
   row(table: string, key: string): Readonly<Record<string, string>>;
   /** The other side's id of `kind` `id`. @throws WaitsFor when there is none yet. */
-  counterpart(kind: string, id: string): string;
+  counterpart(kind: Kind, id: string): string;
   /** The same, or null. */
-  find(kind: string, id: string): string | null;
+  find(kind: Kind, id: string): string | null;
   /**
    * Was the record itself delivered once, and lost by its receiver since (restored books)? `find` does not know it then,
    * and it may be there after all. Left out: no.
@@ -336,8 +337,8 @@ export interface About {
 export interface Mapping<In = unknown, Out = unknown> {
   /** `tryton-export/customers`: how the configuration names it. */
   readonly name: string;
-  /** What both ids name (`invoice`, `customer`): links are kept per kind. */
-  readonly kind: string;
+  /** What both ids name: links are kept per kind. */
+  readonly kind: Kind;
   /** Parsed before; its issues are the fault of a record that does not fit. */
   readonly input: z.ZodType<In>;
   /** Checked after. */
@@ -355,7 +356,7 @@ export interface Mapping<In = unknown, Out = unknown> {
   readonly posts?: boolean;
   /** Records of this mapping settle a document of another kind: a payment settles an invoice. */
   readonly settles?: {
-    readonly kind: string;
+    readonly kind: Kind;
     /** The source's id of the document that it settles. */
     of(record: In): string;
   };

@@ -3,8 +3,9 @@
  * Outcomes of a request are not errors: see outcome.ts.
  */
 import type { Fault } from "./fault.ts";
+import type { Kind } from "./kinds.ts";
 
-/** Exit codes of every command (architecture 10). */
+/** Exit codes of every command: README.md says what each means. */
 export const exitCodes = {
   ok: 0,
   runtime: 1,
@@ -53,7 +54,7 @@ export class EnvironmentError extends FuelbridgeError {
 /** Another process holds the store. */
 export class StoreInUse extends EnvironmentError {}
 
-/** The store cannot be trusted to keep what it is given. The process ends (reliability 2.5). */
+/** The store cannot be trusted to keep what it is given. The process ends, for an answer that cannot be stored is lost. */
 export class StorageError extends FuelbridgeError {
   constructor(message: string, next: string, cause?: unknown) {
     super(exitCodes.storage, "storage", message, { next, cause });
@@ -111,10 +112,10 @@ function singular(table: string): string {
 
 /** The document names another one that is not on the other side yet; it goes out by itself as soon as that one is. */
 export class WaitsFor extends Refused {
-  readonly kind: string;
+  readonly kind: Kind;
   readonly id: string;
 
-  constructor(kind: string, id: string) {
+  constructor(kind: Kind, id: string) {
     super({
       code: "waits-for",
       message: `waits for ${kind} ${id}`,

@@ -1,3 +1,5 @@
+import type { Kind } from "./kinds.ts";
+
 /** Why a record or document cannot go on. Shown to people: a code, a sentence, and the next action. */
 export interface Fault {
   /** Stable, kebab-case: what tests and scripts look for. */
@@ -8,6 +10,6 @@ export interface Fault {
   readonly next: string;
   /** The field or column, in the words of the side it came from. */
   readonly field?: string;
-  /** The document that it waits for: `kind` as links have it, `id` as the record names it. Left out: it waits for none. */
-  readonly awaits?: { readonly kind: string; readonly id: string };
+  /** The document that it waits for: `id` as the record names it. Left out: it waits for none. */
+  readonly awaits?: { readonly kind: Kind; readonly id: string };
 }

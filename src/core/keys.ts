@@ -1,6 +1,7 @@
 /**
  * Identities of requests and contents. They come from business identity alone, never from chance, time or this
- * installation: a restored backup and a second daemon derive the same keys (reliability 2.3).
+ * installation. A restored backup and a second daemon derive the same keys, so a receiver that keeps keys takes nothing
+ * of theirs for new.
  */
 import { hash } from "node:crypto";
 
@@ -14,7 +15,10 @@ export interface Identity {
   readonly generation: number;
 }
 
-/** The Idempotency-Key: 16 to 200 characters of A-Z a-z 0-9 _ - (specification part 4, W1). */
+/**
+ * What a receiver knows a repetition of a request by: A-Z a-z 0-9 _ - only, 48 characters and the operation's. The
+ * platform takes 16 to 200 of them (specification part 4, W1).
+ */
 export function idempotencyKey(identity: Identity): string {
   const { company, environment, operation, number, revision, generation } = identity;
   const digest = sha256(

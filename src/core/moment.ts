@@ -1,4 +1,4 @@
-/** One instant by both clocks. Durations count by the monotonic clock, and only within one boot (reliability 2.10). */
+/** One instant by both clocks. Durations count by the monotonic clock, and only within one boot. */
 export interface Moment {
   /** Identifies one start of the process. */
   readonly boot: string;
@@ -30,7 +30,7 @@ export function jumpBetween(before: Moment, now: Moment): number {
 
 /**
  * Are `forMs` not over yet since the wall clock showed `sinceMs`? Where it was set back past that, nobody can tell, and
- * they are over: nothing lasts until a wrong clock gets there (reliability 2.10).
+ * they are over: nothing lasts until a wrong clock gets there.
  */
 export const isWithin = (sinceMs: number, forMs: number, nowMs: number): boolean =>
   nowMs >= sinceMs && nowMs - sinceMs < forMs;

@@ -1,26 +1,48 @@
 /**
- * What a receiver can answer, and what each answer proves. The 25 answers that arrive are named here; a crash and a
- * commit that fails (reliability 2.7, rows 26 and 27) are events of the request machine. Endpoints turn their
- * protocol into an {@link Answer}; only the request machine (request.ts) decides what follows from it.
+ * What came of a send, and what a read-back found. An endpoint turns its protocol into an {@link Answer}: one of four
+ * outcomes, with what comes with it. Only the request machine (request.ts) decides what follows.
  */
 import type { Fault } from "./fault.ts";
 
+/**
+ * `done`: it took place. `refused`: it did not, and never will with these bytes. `nothing`: it did not, and the same
+ * bytes may go again. `unknown`: nobody can say.
+ */
+export const outcomes = ["done", "refused", "nothing", "unknown"] as const;
+
 export interface Answer {
-  readonly name: AnswerName;
-  /** For the log and for people: `409 IDEMPOTENCY_IN_FLIGHT`, `ECONNRESET after the request was written`. */
+  readonly outcome: (typeof outcomes)[number];
+  /** For the log and for people: `moved to orders/7.csv`, `ECONNRESET after the request was written`. */
   readonly detail: string;
-  /** With `done` and `replayed`: the receiver's id of each item, in their order; null where it gives none. */
-  readonly ids?: readonly (string | null)[];
-  /** With `ids`, of each item: see {@link Waits}. */
-  readonly waits?: Waits;
-  /** With a refusal: why, in words for people. */
-  readonly fault?: Fault;
-  /** With `done` and `replayed`: it is there, and a person has to do the rest there. */
-  readonly unfinished?: Fault;
-  /** We were told to wait this long. */
+  /** Stops a lane, an operation or the whole endpoint until it is cleared; never harms the request. */
+  readonly stop?: Breaker;
+  /**
+   * We were told to wait this long, in ms: before anything goes again, or before the stop is tried again. With `nothing`,
+   * a wait or a stop counts as no attempt; without either it is a failure, and the next try comes after a back-off.
+   */
   readonly waitMs?: number;
   /** The receiver's own id of the exchange, for its support. */
   readonly requestId?: string;
+  /** With `done`: the receiver's id of each item, in their order; null where it gives none. */
+  readonly ids?: readonly (string | null)[];
+  /** With `ids`, of each item: see {@link Waits}. */
+  readonly waits?: Waits;
+  /** With `done`: it is there, and a person has to do the rest there. */
+  readonly unfinished?: Fault;
+  /** With `done`: the receiver says that an earlier send of these bytes did it. */
+  readonly repeated?: true;
+  /** With `refused`: why, in words for people. Left out: `detail` says it. */
+  readonly fault?: Fault;
+  /** With `unknown`: the same bytes may go again without a read, within {@link Policy.probeMs}. Left out: a read is first. */
+  readonly probe?: true;
+  /** With `probe`: the receiver is carrying it out at this moment. */
+  readonly running?: true;
+  /** With `unknown`: no answer came at all; the network may hold the request yet, and deliver it later. */
+  readonly unanswered?: true;
+  /** With `unknown`: for so long, in ms, the receiver answers these bytes with a refusal to say. Left out: 0. */
+  readonly holdMs?: number;
+  /** With `unknown`: a person must decide, at once or when reads find nothing. Left out: the policy says. */
+  readonly person?: "now" | "unless-found";
 }
 
 /**
@@ -29,72 +51,41 @@ export interface Answer {
  */
 export type Waits = readonly (string | null)[];
 
-/** What happens to the request; `keep` leaves it as it is, still unresolved. */
-export type Verdict = "done" | "rejected" | "ready" | "probe" | "unknown" | "manual" | "keep";
-
-export interface AnswerRule {
-  /** The row of reliability 2.7. */
-  readonly row: number;
-  /** Did the write take place? */
-  readonly executed: "yes" | "no" | "unknown";
-  /** When no earlier send of this key is unresolved. */
-  readonly only: Verdict;
-  /** When an earlier one is. */
-  readonly also: Verdict;
-  /** Stops a lane, an operation or the whole endpoint until it is cleared; never harms the request. */
-  readonly breaker?: Breaker;
-}
-
 export type Breaker =
   "credentials" | "scope" | "version" | "quota" | "configuration" | "split-brain" | "protocol";
 
-export const answerRules = {
-  done: { row: 1, executed: "yes", only: "done", also: "done" },
-  replayed: { row: 2, executed: "yes", only: "done", also: "done" },
-  deleted: { row: 3, executed: "yes", only: "done", also: "done" },
-  unreadable: { row: 4, executed: "unknown", only: "probe", also: "probe" },
-  invalid: { row: 5, executed: "no", only: "rejected", also: "unknown" },
-  "key-missing": { row: 6, executed: "no", only: "ready", also: "keep", breaker: "protocol" },
-  unauthorised: { row: 7, executed: "no", only: "ready", also: "keep", breaker: "credentials" },
-  forbidden: { row: 8, executed: "no", only: "ready", also: "keep", breaker: "scope" },
-  "not-found": { row: 9, executed: "no", only: "rejected", also: "unknown" },
-  "already-gone": { row: 10, executed: "yes", only: "done", also: "done" },
-  "key-conflict": {
-    row: 11,
-    executed: "unknown",
-    only: "manual",
-    also: "manual",
-    breaker: "split-brain",
-  },
-  "in-flight": { row: 12, executed: "unknown", only: "probe", also: "probe" },
-  "outcome-unknown": { row: 13, executed: "unknown", only: "unknown", also: "unknown" },
-  conflict: { row: 14, executed: "unknown", only: "unknown", also: "unknown" },
-  retired: { row: 15, executed: "no", only: "ready", also: "keep", breaker: "version" },
-  undecided: { row: 16, executed: "unknown", only: "probe", also: "probe" },
-  unsupported: {
-    row: 17,
-    executed: "no",
-    only: "rejected",
-    also: "unknown",
-    breaker: "configuration",
-  },
-  "slow-down": { row: 18, executed: "no", only: "ready", also: "keep" },
-  "month-spent": { row: 19, executed: "no", only: "ready", also: "keep", breaker: "quota" },
-  failed: { row: 20, executed: "unknown", only: "unknown", also: "unknown" },
-  "timed-out": { row: 21, executed: "unknown", only: "unknown", also: "unknown" },
-  "moved-maybe-done": {
-    row: 22,
-    executed: "unknown",
-    only: "unknown",
-    also: "unknown",
-    breaker: "configuration",
-  },
-  moved: { row: 23, executed: "no", only: "ready", also: "keep", breaker: "configuration" },
-  "not-sent": { row: 24, executed: "no", only: "ready", also: "keep" },
-  torn: { row: 25, executed: "unknown", only: "probe", also: "probe" },
-} as const satisfies Record<string, AnswerRule>;
+type Told = Pick<Answer, "stop" | "waitMs" | "requestId">;
 
-export type AnswerName = keyof typeof answerRules;
+/** It took place. `ids`: the receiver's id of each item. */
+export const done = (
+  detail: string,
+  ids: readonly (string | null)[],
+  more: Pick<Answer, "waits" | "unfinished" | "repeated"> = {},
+): Answer => ({ outcome: "done", detail, ids, ...more });
+
+/** It did not take place, and never will as it is. */
+export const refused = (fault: Fault): Answer => ({
+  outcome: "refused",
+  detail: fault.message,
+  fault,
+});
+
+/** It did not take place, and may go again: after `waitMs`, once the stop is cleared, or else after a back-off. */
+export const nothingDone = (detail: string, more: Told = {}): Answer => ({
+  outcome: "nothing",
+  detail,
+  ...more,
+});
+
+/** Nobody can say whether it took place. */
+export const unknown = (
+  detail: string,
+  more: Told & Pick<Answer, "probe" | "running" | "unanswered" | "holdMs" | "person"> = {},
+): Answer => ({ outcome: "unknown", detail, ...more });
+
+/** Nobody can say whether it took place, for no answer came. */
+export const unanswered = (detail: string): Answer =>
+  unknown(detail, { probe: true, unanswered: true });
 
 /** What a read-back found. */
 export type Finding =
@@ -115,7 +106,7 @@ export type Finding =
   /** It could not be read just now; that proves nothing. */
   | { readonly found: "unreadable"; readonly detail: string; readonly waitMs?: number };
 
-/** How a sink's operation is treated when its outcome is unknown (reliability 2.6, 2.8). */
+/** How a sink's operation is treated when its outcome is unknown. */
 export interface Policy {
   /** How long after the last send, or after a restart, a read proves anything: longest run + late commit + read lag. */
   readonly settleMs: number;
@@ -124,7 +115,7 @@ export interface Policy {
   readonly readGapMs: number;
   /** Look before the first send: for documents that must never double, and receivers without idempotency. */
   readonly preflight: boolean;
-  /** After a timeout that holds the key for a day and reads that found nothing. */
+  /** When the receiver holds the key for longer than anybody waits (it ran out of time), and reads found nothing. */
   readonly afterTimeout: "again" | "person";
   /** When reads prove nothing either way (weak natural keys). */
   readonly afterNone: "again" | "person";
@@ -135,9 +126,15 @@ export interface Policy {
    * with the values of then (prices: an old batch must not overwrite newer ones), once no send is without an answer.
    */
   readonly resend: "same" | "anew";
-  /** How long a key may be used after its first send; the platform forgets it after 24 h. Null: for ever. */
+  /**
+   * How long a key may be used after its first send: an hour less than its receiver is sure to remember it, for a clock
+   * that was set back meanwhile. Null: for ever.
+   */
   readonly keyLifeMs: number | null;
-  /** How long after the earliest unresolved send the same bytes may go again without a read. 0: never. */
+  /**
+   * How long after the earliest unresolved send the same bytes may go again without a read: less than the receiver holds
+   * a key after a failure that we may not have seen. 0: never.
+   */
   readonly probeMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is known about a request, and the moves its state may make (reliability 2.4). */
+/** What is known about a request, and the moves its state may make. Stored as JSON: a name here is never changed. */
 import type { Moment } from "./moment.ts";
 
 export const requestStates = [
@@ -44,9 +44,9 @@ export interface RequestState {
   readonly lastSend: Moment | null;
   /** Nothing is done before this moment. */
   readonly notBefore: Moment | null;
-  /** The key answers only conflicts until then (wall clock, ms). */
+  /** Until then the receiver holds the key and says nothing about it (wall clock, ms). */
   readonly holdUntilWallMs: number | null;
-  /** A 504 or a hold of more than two minutes was seen: the key is no use for a day. */
+  /** The receiver holds the key for longer than anybody waits: it is given up. */
   readonly timedOut: boolean;
   readonly negativeReads: number;
   readonly preflighted: boolean;
@@ -56,7 +56,7 @@ export interface RequestState {
   readonly failures: number;
   /** A refusal arrived while an earlier send was unresolved: rejected once a read finds nothing. */
   readonly refusal: boolean;
-  /** The receiver reported a conflict of a kind we do not know: a person decides when a read finds nothing. */
+  /** The receiver said something that nobody can weigh: a person decides when reads find nothing. */
   readonly conflict: boolean;
   /** A send of this generation got no answer at all: the network may hold it yet. */
   readonly unanswered: boolean;

@@ -1,28 +1,19 @@
 /** How long the request machine (request.ts) waits, and for how long the same bytes may go again unread. Pure. */
 import { later, type Moment } from "./moment.ts";
-import type { Answer, Policy } from "./outcome.ts";
+import type { Policy } from "./outcome.ts";
 import type { RequestState } from "./request-state.ts";
 
 export const SENDS_MAX = 12;
-const HOLD_AFTER_FAILURE_MS = 60_000;
-const HOLD_AFTER_TIMEOUT_MS = 24 * 3_600_000;
-/** Longer holds than this can only come from a 504. */
-export const HOLD_OF_A_TIMEOUT_MS = 120_000;
-/** What a key's life of 23 hours leaves of the platform's 24. */
+/** A key that is held for longer is given up: once nothing is proven to have happened, a new one takes its place. */
+export const HOLD_WAITED_FOR_MS = 120_000;
+/** By so much policies leave a key unused before its receiver forgets it ({@link Policy.keyLifeMs}). */
 const CLOCK_MARGIN_MS = 3_600_000;
 const BACK_OFF_MAX_MS = 5 * 60_000;
-
-/** How long the receiver holds the key after this answer, in ms (specification part 4, W5). */
-export function holdOf(answer: Answer): number {
-  if (answer.name === "timed-out") return HOLD_AFTER_TIMEOUT_MS;
-  if (answer.name === "outcome-unknown") return answer.waitMs ?? HOLD_AFTER_FAILURE_MS;
-  return answer.name === "failed" ? HOLD_AFTER_FAILURE_MS : 0;
-}
 
 /** While the key is held it would only answer conflicts. */
 export function held({ holdUntilWallMs }: RequestState, at: Moment): Moment {
   const holdMs = Math.max((holdUntilWallMs ?? 0) - at.wallMs, 0);
-  return later(at, Math.min(holdMs, HOLD_OF_A_TIMEOUT_MS));
+  return later(at, Math.min(holdMs, HOLD_WAITED_FOR_MS));
 }
 
 /** The same bytes may go again without a read only this soon after the earliest unresolved send, in the same boot. */

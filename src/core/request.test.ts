@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { later, type Moment } from "./moment.ts";
-import { type AnswerName, answerRules, type Finding, type Policy } from "./outcome.ts";
+import {
+  type Answer,
+  done,
+  type Finding,
+  nothingDone,
+  type Policy,
+  refused,
+  unanswered,
+  unknown,
+} from "./outcome.ts";
 import { advance, type Event, nextAction } from "./request.ts";
 import { freshRequest, legalMoves, type RequestState, requestStates } from "./request-state.ts";
 
@@ -18,14 +27,35 @@ const policy: Policy = {
   probeMs: 45_000,
 };
 const start: Moment = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };
-const answerNames = Object.keys(answerRules) as AnswerName[];
+const failed = unknown("failed", { holdMs: MINUTE });
+const timedOut = unknown("timed out", { holdMs: 24 * 60 * MINUTE });
+const invalid = refused({ code: "invalid", message: "a price is missing", next: "Correct it." });
+/** Every outcome with everything that may come with it. */
+const answers: readonly Answer[] = [
+  done("", ["1"]),
+  done("", ["1"], { repeated: true }),
+  invalid,
+  { ...invalid, stop: "configuration" },
+  nothingDone(""),
+  nothingDone("", { waitMs: 1_000 }),
+  nothingDone("", { stop: "scope" }),
+  unanswered(""),
+  unknown("", { probe: true }),
+  unknown("", { probe: true, running: true }),
+  unknown(""),
+  unknown("", { stop: "configuration" }),
+  failed,
+  timedOut,
+  unknown("", { person: "unless-found" }),
+  unknown("", { person: "now", stop: "split-brain" }),
+];
 
 const step = (request: RequestState, event: Event, by = policy) => advance(request, event, by);
-const answer = (name: AnswerName, at: Moment, waitMs?: number): Event => ({
+const answer = (told: Answer, at: Moment): Event => ({
   type: "answer",
   at,
   chance: 0.5,
-  answer: { name, detail: name, ...(waitMs === undefined ? {} : { waitMs }) },
+  answer: told,
 });
 const finding = (found: Finding["found"], at: Moment): Event => ({
   type: "finding",
@@ -38,85 +68,12 @@ const finding = (found: Finding["found"], at: Moment): Event => ({
 const sending = step(freshRequest, { type: "send", at: start }).next;
 /** A first send torn off, sent again within the window. */
 const again = (): RequestState => {
-  const torn = step(sending, answer("torn", later(start, 100))).next;
+  const torn = step(sending, answer(unanswered("reset"), later(start, 100))).next;
   return step(torn, { type: "send", at: later(start, 2_000) }).next;
 };
 
-describe("what each answer leads to", () => {
-  const only: Record<AnswerName, string> = {
-    done: "done",
-    replayed: "done",
-    deleted: "done",
-    unreadable: "sending",
-    invalid: "rejected",
-    "key-missing": "ready",
-    unauthorised: "ready",
-    forbidden: "ready",
-    "not-found": "rejected",
-    "already-gone": "done",
-    "key-conflict": "manual",
-    "in-flight": "sending",
-    "outcome-unknown": "unknown",
-    conflict: "unknown",
-    retired: "ready",
-    undecided: "sending",
-    unsupported: "rejected",
-    "slow-down": "ready",
-    "month-spent": "ready",
-    failed: "unknown",
-    "timed-out": "unknown",
-    "moved-maybe-done": "unknown",
-    moved: "ready",
-    "not-sent": "ready",
-    torn: "sending",
-  };
-  const also: Partial<Record<AnswerName, string>> = {
-    invalid: "unknown",
-    "key-missing": "sending",
-    unauthorised: "sending",
-    forbidden: "sending",
-    "not-found": "unknown",
-    retired: "sending",
-    unsupported: "unknown",
-    "slow-down": "sending",
-    "month-spent": "sending",
-    moved: "sending",
-    "not-sent": "sending",
-  };
-  test("all 25 answers that can arrive have a row of their own", () => {
-    expect(answerNames.map((name) => answerRules[name].row)).toEqual(
-      Array.from({ length: 25 }, (_, index) => index + 1),
-    );
-  });
-  test.each(answerNames)("%s after the only send", (name) => {
-    const { next } = step(sending, answer(name, later(start, 500)));
-    expect(next.state).toBe(only[name]);
-    expect(next.unresolved === null).toBe(["done", "rejected", "ready"].includes(next.state));
-  });
-  test.each(answerNames)("%s while an earlier send is unresolved", (name) => {
-    const { next } = step(again(), answer(name, later(start, 2_500)));
-    expect(next.state).toBe(also[name] ?? only[name]);
-    if (next.state === "sending" && name !== "in-flight") expect(next.unresolved).toEqual(start);
-  });
-  test("a breaker costs no attempt and harms no request", () => {
-    for (const name of ["unauthorised", "forbidden", "retired", "month-spent", "moved"] as const) {
-      const { next, raise } = step(sending, answer(name, later(start, 10)));
-      expect(next).toMatchObject({ state: "ready", sends: 0, failures: 0 });
-      expect(raise).toHaveLength(1);
-    }
-  });
-  test.each(["replayed", "in-flight"] as const)(
-    "%s in answer to a first send is a warning and no alarm",
-    (name) => {
-      const { raise } = step(sending, answer(name, start));
-      expect(raise).toEqual([{ warning: name, detail: name }]);
-      expect(step(again(), answer(name, later(start, 3_000))).raise).toEqual([]);
-    },
-  );
-});
-
 describe("when the same bytes may go again", () => {
-  const torn = step(sending, answer("torn", later(start, 100))).next;
+  const torn = step(sending, answer(unanswered("reset"), later(start, 100))).next;
 
   test("within 45 s of the earliest unresolved send, in the same boot", () => {
     expect(nextAction(torn, policy, later(start, 2_000))).toEqual({ do: "send" });
@@ -137,24 +94,24 @@ describe("when the same bytes may go again", () => {
     expect(nextAction(again(), policy, jumped).do).toBe("wait");
   });
   test("only after as many reads as the policy asks for found nothing", () => {
-    const failed = step(sending, answer("failed", later(start, 200))).next;
-    const first = step(failed, finding("none", later(start, 16 * MINUTE))).next;
+    const lost = step(sending, answer(failed, later(start, 200))).next;
+    const first = step(lost, finding("none", later(start, 16 * MINUTE))).next;
     expect(first).toMatchObject({ state: "unknown", negativeReads: 1 });
     const second = step(first, finding("none", later(start, 17 * MINUTE))).next;
     expect(second).toMatchObject({ state: "ready", generation: 0, unresolved: null });
     expect(nextAction(second, policy, later(start, 17 * MINUTE))).toEqual({ do: "send" });
   });
   test("a read that could not be made proves nothing", () => {
-    const failed = step(sending, answer("failed", later(start, 200))).next;
-    const { next } = step(failed, finding("unreadable", later(start, 16 * MINUTE)));
+    const lost = step(sending, answer(failed, later(start, 200))).next;
+    const { next } = step(lost, finding("unreadable", later(start, 16 * MINUTE)));
     expect(next).toMatchObject({ state: "unknown", negativeReads: 0 });
   });
 });
 
 test("after a timeout, money waits for a person and the rest goes on under a new key", () => {
-  const timedOut = step(sending, answer("timed-out", later(start, 200))).next;
+  const lost = step(sending, answer(timedOut, later(start, 200))).next;
   const read = (by: Policy) => {
-    const first = step(timedOut, finding("none", later(start, 16 * MINUTE)), by).next;
+    const first = step(lost, finding("none", later(start, 16 * MINUTE)), by).next;
     return step(first, finding("none", later(start, 17 * MINUTE)), by).next;
   };
   expect(read(policy).state).toBe("manual");
@@ -167,13 +124,13 @@ test("after a timeout, money waits for a person and the rest goes on under a new
 
 describe("a price batch of unknown outcome", () => {
   const by = { ...policy, resend: "anew", reads: 1 } as const;
-  const unknown = (name: AnswerName) => step(sending, answer(name, later(start, 200)), by).next;
-  const torn = unknown("torn");
+  const after = (told: Answer) => step(sending, answer(told, later(start, 200)), by).next;
+  const torn = after(unanswered("reset"));
 
   test("that was answered never goes again: newer values take its place", () => {
     for (const found of ["none", "different"] as const)
-      for (const name of ["failed", "timed-out"] as const)
-        expect(step(unknown(name), finding(found, later(start, 6 * MINUTE)), by).next.state).toBe(
+      for (const told of [failed, timedOut])
+        expect(step(after(told), finding(found, later(start, 6 * MINUTE)), by).next.state).toBe(
           "cancelled",
         );
   });
@@ -195,14 +152,14 @@ describe("a price batch of unknown outcome", () => {
   });
 
   test("waits for the hold of a failure, and not for that of a timeout, which outlasts the network", () => {
-    const second = (name: AnswerName) => {
+    const second = (told: Answer) => {
       const sent = step(torn, { type: "send", at: later(start, 2_000) }, by).next;
-      return step(sent, answer(name, later(start, 3_000)), by).next;
+      return step(sent, answer(told, later(start, 3_000)), by).next;
     };
     const at = later(start, 10_000);
-    const { next } = step(second("failed"), finding("none", at), by);
+    const { next } = step(second(failed), finding("none", at), by);
     expect(nextAction(next, by, at)).toEqual({ do: "wait", until: later(start, 63_000) });
-    expect(step(second("timed-out"), finding("none", at), by).next.state).toBe("cancelled");
+    expect(step(second(timedOut), finding("none", at), by).next.state).toBe("cancelled");
   });
 
   test("whose key grows too old is replaced by the values of then", () => {
@@ -215,7 +172,7 @@ describe("a price batch of unknown outcome", () => {
 });
 
 test("a refusal while an earlier send was unresolved counts once a read finds nothing", () => {
-  const refused = step(again(), answer("invalid", later(start, 3_000))).next;
+  const refused = step(again(), answer(invalid, later(start, 3_000))).next;
   expect(refused.state).toBe("unknown");
   const first = step(refused, finding("none", later(start, 16 * MINUTE))).next;
   expect(step(first, finding("none", later(start, 17 * MINUTE))).next.state).toBe("rejected");
@@ -236,8 +193,8 @@ test("money is looked for before it is sent, and adopted when it is there", () =
 });
 
 test("two exact matches raise an alarm and wait for a person", () => {
-  const failed = step(sending, answer("failed", later(start, 200))).next;
-  const { next, raise } = step(failed, finding("several", later(start, 16 * MINUTE)));
+  const lost = step(sending, answer(failed, later(start, 200))).next;
+  const { next, raise } = step(lost, finding("several", later(start, 16 * MINUTE)));
   expect(next.state).toBe("manual");
   expect(raise).toEqual([{ alarm: "doubled", detail: "" }]);
 });
@@ -262,7 +219,7 @@ test("no event makes an illegal move, whatever the state", () => {
     ...(["done", "cancel"] as const).map(
       (decision) => ({ type: "decision", at: start, decision }) as const,
     ),
-    ...answerNames.map((name) => answer(name, start)),
+    ...answers.map((told) => answer(told, start)),
     ...(["exact", "different", "several", "none", "unreadable"] as const).map((found) =>
       finding(found, start),
     ),
@@ -284,8 +241,8 @@ test("no event makes an illegal move, whatever the state", () => {
 });
 
 test("told to wait without a time, it still waits", () => {
-  for (const name of ["slow-down", "retired"] as const) {
-    const { next } = step(sending, answer(name, later(start, 10)));
+  for (const stop of ["quota", "version"] as const) {
+    const { next } = step(sending, answer(nothingDone("", { stop }), later(start, 10)));
     expect(nextAction(next, policy, later(start, 4_000)).do).toBe("wait");
   }
 });
@@ -294,7 +251,7 @@ test("a send that did nothing counts for nothing while an earlier one is unresol
   let request = again();
   for (let tries = 1; tries <= 5; tries++) {
     const at = later(start, 2_000 + tries * 6_500);
-    request = step(request, answer("not-sent", at)).next;
+    request = step(request, answer(nothingDone("no route"), at)).next;
     expect(request).toMatchObject({ state: "sending", sends: 1, unresolved: start });
     expect(nextAction(request, policy, later(at, 1_000)).do).toBe("wait");
     request = step(request, { type: "send", at: later(at, 6_001) }).next;

@@ -1,22 +1,14 @@
 /**
- * The request state machine (reliability 2.4-2.7): what may be done with a request next, and what follows from what
- * happened. Pure: time and chance come in with the event, nothing goes out but the next state and what to raise.
+ * The request state machine: what may be done with a request next, and what follows from what happened. Pure: time and
+ * chance come in with the event, nothing goes out but the next state and what to raise.
  */
 import { later, type Moment, reached, sameMoment } from "./moment.ts";
-import {
-  type Answer,
-  type AnswerRule,
-  answerRules,
-  type Breaker,
-  type Finding,
-  type Policy,
-} from "./outcome.ts";
+import type { Answer, Breaker, Finding, Policy } from "./outcome.ts";
 import { freshRequest, type RequestState, type State } from "./request-state.ts";
 import {
   backOffMs,
   held,
-  HOLD_OF_A_TIMEOUT_MS,
-  holdOf,
+  HOLD_WAITED_FOR_MS,
   keyTooOld,
   mayProbe,
   SENDS_MAX,
@@ -139,91 +131,98 @@ function sent(request: RequestState, at: Moment): RequestState {
 }
 
 function answered(
-  before: RequestState,
+  request: RequestState,
   answer: Answer,
   policy: Policy,
   at: Moment,
   chance: number,
 ): Step {
-  const rule: AnswerRule = answerRules[answer.name];
-  const request = answer.name === "torn" ? { ...before, unanswered: true } : before;
   // The send that was just answered is itself unresolved; "only" means that no earlier one is.
   const only = sameMoment(request.unresolved, request.lastSend);
-  const raise: Raise[] = [];
-  if (rule.breaker)
-    raise.push({
-      breaker: rule.breaker,
-      detail: answer.detail,
-      ...(answer.waitMs === undefined ? {} : { waitMs: answer.waitMs }),
-    });
-  if ((answer.name === "replayed" || answer.name === "in-flight") && request.sends === 1)
-    raise.push({ warning: answer.name, detail: answer.detail });
-
-  const verdict = only ? rule.only : rule.also;
-  // Where a breaker waits, for a month perhaps, the request need not: a person may release it.
-  const wait = rule.breaker === undefined ? (answer.waitMs ?? WAIT_UNTOLD_MS) : WAIT_UNTOLD_MS;
-  const told = later(at, Math.max(wait, 0) + Math.round(chance * 1_000));
-  switch (verdict) {
+  const raise = raisedBy(request, answer);
+  switch (answer.outcome) {
     case "done":
+      return { next: settle(request, "done", answer.repeated ? "replay" : "direct"), raise };
+    case "refused":
       return {
-        next: settle(request, "done", answer.name === "replayed" ? "replay" : "direct"),
+        next: only
+          ? settle(request, "rejected", "direct")
+          : toBeRead({ ...request, refusal: true }, 0, policy, at),
         raise,
       };
-    case "rejected":
-      return { next: settle(request, "rejected", "direct"), raise };
-    case "manual":
-      return { next: { ...request, state: "manual" }, raise };
-    case "ready": {
-      // Being told to wait is not an attempt: the send is taken back, and the key is as good as unused.
-      const waited = rule.breaker !== undefined || answer.name === "slow-down";
-      const failures = waited ? request.failures : request.failures + 1;
-      return {
-        next: {
-          ...request,
-          state: "ready",
-          sends: request.sends - 1,
-          unresolved: null,
-          firstSentWallMs: request.sends === 1 ? null : request.firstSentWallMs,
-          failures,
-          notBefore: waited ? told : later(at, backOffMs(failures, chance)),
-        },
-        raise,
-      };
-    }
-    case "keep":
-      // This send did nothing, so it does not count; the earlier one is still to be settled.
-      return { next: { ...request, sends: request.sends - 1, notBefore: told }, raise };
-    case "probe":
-      return { next: probing(request, answer, at), raise };
+    case "nothing":
+      return { next: takenBack(request, answer, { only, at, chance }), raise };
     case "unknown":
-      return { next: unknown(request, answer, policy, at), raise };
+      return { next: uncertain(request, answer, policy, at), raise };
   }
 }
 
-function probing(request: RequestState, answer: Answer, at: Moment): RequestState {
-  const pauseMs =
-    answer.name === "in-flight"
-      ? Math.min(Math.max(answer.waitMs ?? 1_000, 1_000), 60_000)
-      : (PROBE_PAUSES_MS[request.sends - 1] ?? 20_000);
+function raisedBy(request: RequestState, answer: Answer): Raise[] {
+  const { detail, stop, waitMs } = answer;
+  const raise: Raise[] = [];
+  if (stop !== undefined)
+    raise.push({ breaker: stop, detail, ...(waitMs === undefined ? {} : { waitMs }) });
+  if (request.sends !== 1) return raise;
+  if (answer.repeated) raise.push({ warning: "replayed", detail });
+  if (answer.running) raise.push({ warning: "in-flight", detail });
+  return raise;
+}
+
+/** This send is taken back: it did nothing. `only`: no earlier one is unresolved. */
+function takenBack(
+  request: RequestState,
+  { stop, waitMs }: Answer,
+  { only, at, chance }: { only: boolean; at: Moment; chance: number },
+): RequestState {
+  // Where a breaker waits, for a month perhaps, the request need not: a person may release it.
+  const wait = stop === undefined ? (waitMs ?? WAIT_UNTOLD_MS) : WAIT_UNTOLD_MS;
+  const told = later(at, Math.max(wait, 0) + Math.round(chance * 1_000));
+  const sends = request.sends - 1;
+  // The earlier one is still to be settled.
+  if (!only) return { ...request, sends, notBefore: told };
+  // Being told to wait is not an attempt, and the key is as good as unused.
+  const waited = stop !== undefined || waitMs !== undefined;
+  const failures = waited ? request.failures : request.failures + 1;
   return {
     ...request,
-    // Proof that the original ran at that moment: a hold that follows ends at least 60 s after it.
-    unresolved: answer.name === "in-flight" ? request.lastSend : request.unresolved,
-    notBefore: later(at, pauseMs),
+    state: "ready",
+    sends,
+    unresolved: null,
+    firstSentWallMs: sends === 0 ? null : request.firstSentWallMs,
+    failures,
+    notBefore: waited ? told : later(at, backOffMs(failures, chance)),
   };
 }
 
-function unknown(request: RequestState, answer: Answer, policy: Policy, at: Moment): RequestState {
-  const holdMs = holdOf(answer);
+function uncertain(before: RequestState, answer: Answer, policy: Policy, at: Moment): RequestState {
+  const request = answer.unanswered ? { ...before, unanswered: true } : before;
+  if (answer.person === "now") return { ...request, state: "manual" };
+  if (answer.probe) return probing(request, answer, at);
+  const conflict = request.conflict || answer.person === "unless-found";
+  return toBeRead({ ...request, conflict }, answer.holdMs ?? 0, policy, at);
+}
+
+/** It may have taken place: nothing goes again before a read-back. */
+function toBeRead(request: RequestState, holdMs: number, policy: Policy, at: Moment): RequestState {
   return {
     ...request,
     state: "unknown",
     negativeReads: 0,
-    timedOut: request.timedOut || holdMs > HOLD_OF_A_TIMEOUT_MS,
+    timedOut: request.timedOut || holdMs > HOLD_WAITED_FOR_MS,
     holdUntilWallMs: Math.max(request.holdUntilWallMs ?? 0, at.wallMs + holdMs),
-    refusal: request.refusal || answerRules[answer.name].executed === "no",
-    conflict: request.conflict || answer.name === "conflict",
     notBefore: later(request.lastSend ?? at, policy.settleMs),
+  };
+}
+
+function probing(request: RequestState, { running, waitMs }: Answer, at: Moment): RequestState {
+  const pauseMs = running
+    ? Math.min(Math.max(waitMs ?? 1_000, 1_000), 60_000)
+    : (PROBE_PAUSES_MS[request.sends - 1] ?? 20_000);
+  return {
+    ...request,
+    // It runs now: whatever the receiver holds the key for begins after this send.
+    unresolved: running ? request.lastSend : request.unresolved,
+    notBefore: later(at, pauseMs),
   };
 }
 
@@ -260,7 +259,7 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
 
 /**
  * Of values that replace each other a read proves what stands there, not that nothing comes after it. The network may
- * hold a send that got no answer; a key that only answers conflicts for a day makes it harmless (ADR 0022).
+ * hold a send that got no answer; a key that the receiver holds for long makes it harmless (ADR 0022).
  */
 function mayComeLate(request: RequestState, policy: Policy, at: Moment): boolean {
   const { state, unanswered, timedOut, refusal, conflict } = request;
@@ -310,7 +309,7 @@ function nothingThere(request: RequestState, policy: Policy, at: Moment): Reques
   const after = request.timedOut ? policy.afterTimeout : policy.afterNone;
   if (after === "person" || proofs > (policy.resendsMax ?? Infinity))
     return { ...proven, state: "manual" };
-  // The held key would only answer conflicts for the rest of the day; the proof allows a new one.
+  // The held key is of no use for as long as it is held; the proof allows a new one.
   if (request.timedOut || request.sends >= SENDS_MAX) return renewed({ ...proven, state: "ready" });
   return { ...proven, state: "ready", notBefore: held(request, at) };
 }

@@ -1,6 +1,6 @@
 /**
- * How far a walk over changed records has got (reliability 3.3). The position holds until a walk is complete: the
- * order of the platform's walk is not promised, so nothing in the middle of one proves that nothing older is left.
+ * How far a walk over changed records has got. The position holds until a walk is complete: the order of the platform's
+ * walk is not promised, so nothing in the middle of one proves that nothing older is left.
  */
 export interface WalkPosition {
   /** Everything changed up to here was stored by a complete walk; server time, sortable text. Null: nothing yet. */

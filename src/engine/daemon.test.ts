@@ -65,7 +65,7 @@ test("a refused batch is halved at once, not at the next look", async () => {
   const fault = { code: "bad", message: "price is 0", next: "" };
   sink.send = async (request, signal) =>
     request.body.includes('"INV-37"')
-      ? { name: "invalid", detail: "400", fault }
+      ? { outcome: "refused", detail: "400", fault }
       : whole(request, signal);
   const changes = Array.from({ length: 100 }, (_, index) => bill(`INV-${index}`, "1"));
   let reads = 0;
@@ -92,7 +92,7 @@ test("a read-back that cannot be made is tried ever more seldom", async () => {
   const bench = engineOn(tempFolder());
   let reads = 0;
   const sink = receiver({
-    send: async () => ({ name: "failed", detail: "500" }),
+    send: async () => ({ outcome: "unknown", holdMs: 60_000, detail: "500" }),
     find: async () => {
       reads++;
       return { found: "unreadable", detail: "503" };

@@ -21,7 +21,7 @@ import { runFlow } from "./run.ts";
 const signal = new AbortController().signal;
 const counts = ({ store }: Bench, { flow }: Flow) =>
   Object.fromEntries(store.deliveries.counts(flow));
-const done = (id: string) => ({ name: "done", detail: "201", ids: [id] }) as const;
+const done = (id: string) => ({ outcome: "done", detail: "201", ids: [id] }) as const;
 const HOME = { from: "platform.bills", to: "erp.bills", side: "platform" } as const;
 
 test("what waited for its turn too long is read back, and not sent again unread", async () => {
@@ -36,7 +36,8 @@ test("what waited for its turn too long is read back, and not sent again unread"
     },
     async send(request) {
       seen.push(`${isFirst(request) ? "INV-1" : "INV-2"} sent`);
-      if (isFirst(request)) return { name: "torn", detail: "reset" };
+      if (isFirst(request))
+        return { outcome: "unknown", probe: true, unanswered: true, detail: "reset" };
       // INV-1 may still go again unread; it waits while the only place is taken for longer than that.
       taken.resolve();
       await new Promise((resolve) => setImmediate(resolve));

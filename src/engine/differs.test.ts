@@ -129,7 +129,7 @@ test("a retry delivers the current version again, and what still differs then is
   standing.set("INV-1", there(payer("A-1038")));
   await verified();
   sink.script.push(() => ({
-    answer: { name: "done", detail: "brought back", ids: ["id-of-INV-1"] },
+    answer: { outcome: "done", detail: "brought back", ids: ["id-of-INV-1"] },
     execute: true,
   }));
   decide((one) => retry(bench.engine, one));
@@ -265,7 +265,7 @@ test("what the receiver refused because it differs closes by itself once a perso
   await once();
   const fault = { code: "differs", message: "payer: erp A-1038, platform A-1001", next: "" };
   sink.script.push(() => ({
-    answer: { name: "invalid", detail: "differs", fault },
+    answer: { outcome: "refused", detail: "differs", fault },
     execute: false,
   }));
   await runFlow(bench.engine, flow, signal);

@@ -3,7 +3,7 @@
  * (ADR 0018). Verification tells of what it inspected, reconciliation of what it compared; each closes its own only.
  */
 import { inWords, labelOf } from "../books/compare.ts";
-import { holdingKindOf } from "../books/kinds.ts";
+import { holdingKindOf } from "../core/kinds.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Difference } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";

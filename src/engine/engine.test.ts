@@ -12,18 +12,16 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Answer, AnswerName } from "../core/outcome.ts";
+import type { Answer } from "../core/outcome.ts";
+import { type AnswerName, outcomeOf, type PlatformAnswer } from "../platform/answers.ts";
 import { retry, select } from "../report/decisions.ts";
 import type { Flow } from "./engine.ts";
 import { Daemon } from "./daemon.ts";
 import { recover, runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
-const answer = (name: AnswerName, extra: Partial<Answer> = {}): Answer => ({
-  name,
-  detail: name,
-  ...extra,
-});
+const answer = (name: AnswerName, extra: Partial<PlatformAnswer> = {}): Answer =>
+  outcomeOf({ name, detail: name, ...extra });
 const counts = ({ store }: Bench, { flow }: Flow) =>
   Object.fromEntries(store.deliveries.counts(flow));
 const causes = ({ store }: Bench) =>

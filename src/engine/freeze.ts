@@ -364,7 +364,7 @@ interface Issues {
 
 function referencesOf(engine: Engine, { side, flow }: Flow): References {
   const { links, losses } = engine.store;
-  const find = (kind: string, id: string): string | null => {
+  const find: References["find"] = (kind, id): string | null => {
     const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };

@@ -25,7 +25,7 @@ async function pushed(count: number, bad: ReadonlySet<number>) {
     requests++;
     const numbers = (JSON.parse(request.body) as { number: string }[]).map(({ number }) => number);
     return numbers.some((number) => bad.has(Number(number.slice(4))))
-      ? { name: "invalid", detail: "400", fault }
+      ? { outcome: "refused", detail: "400", fault }
       : whole(request, by);
   };
   const changes = Array.from({ length: count }, (_, index) => bill(`INV-${index}`, "1"));
@@ -84,7 +84,10 @@ test("while a batch is of unknown outcome newer values gather behind it, and onl
     policy: { ...quickPolicy, resend: "anew" },
     find: async () => ({ found: "different", detail: "older values" }),
   });
-  sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 60_000, detail: "500" },
+    execute: true,
+  }));
   const price = (amount: string) => ["ULSD", "UNL-87"].map((product) => bill(product, amount));
   const page = (amount: string, position: number) => [{ changes: price(amount), position }];
   const flow = bench.flow({

@@ -29,7 +29,8 @@ function benchOf(answer: (id: string) => Answer) {
   };
 }
 const replayed = (id: string): Answer => ({
-  name: "replayed",
+  outcome: "done",
+  repeated: true,
   detail: "201, replayed",
   ids: [id],
 });
@@ -47,7 +48,12 @@ test("a network that delivers a request twice and shows the second answer: done,
 });
 
 test("in flight on a first send is asked again, and stops nothing", async () => {
-  const { bench, sink, next, stops } = benchOf(() => ({ name: "in-flight", detail: "409" }));
+  const { bench, sink, next, stops } = benchOf(() => ({
+    outcome: "unknown",
+    probe: true,
+    running: true,
+    detail: "409",
+  }));
   sink.find = async ({ items }) => ({
     found: "exact",
     ids: [`id-of-${items[0]?.number}`],

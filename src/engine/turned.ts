@@ -4,26 +4,26 @@
  * (ADR 0018). Orders and tickets are of one kind each: their sinks see it (connectors/tryton/turned.ts).
  */
 import type { Fault } from "../core/fault.ts";
+import type { Kind } from "../core/kinds.ts";
 import type { Link } from "../store/links.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
-interface Kind {
+interface Turning {
   readonly word: string;
   /** Kinds that the same record of the platform can turn into. */
-  readonly turns: readonly string[];
+  readonly turns: readonly Kind[];
 }
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  invoice: { word: "sale", turns: ["bill", "supplier-invoice"] },
+const KINDS: Readonly<Partial<Record<Kind, Turning>>> = {
+  invoice: { word: "sale", turns: ["bill"] },
   bill: { word: "purchase", turns: ["invoice"] },
-  "supplier-invoice": { word: "purchase", turns: ["invoice"] },
   payment: { word: "payment received", turns: ["bill-payment"] },
   "bill-payment": { word: "payment made", turns: ["payment"] },
 };
 
 /** Only ids of the platform name the same thing in two flows; an ERP may count each kind from 1. */
-const turnsOf = ({ side, mapping }: Flow): readonly string[] =>
+const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
   side === "platform" ? (KINDS[mapping.kind]?.turns ?? []) : [];
 
 /** Ids of the platform's records that are on their way as the other kind: their outcome is waited for. */

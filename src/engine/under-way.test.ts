@@ -29,7 +29,10 @@ test("an undecided document that comes by in a poll is settled, and its newer ve
     find: nothingThere,
     recognise: (_, record) => [(record as { id: string }).id],
   });
-  sink.script.push(() => ({ answer: { name: "timed-out", detail: "504" }, execute: true }));
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 86_400_000, detail: "504" },
+    execute: true,
+  }));
   const out = bench.flow({
     sink,
     source: reads([bill("INV-1", "1")], [bill("INV-1", "1", { note: "new" })]),
@@ -50,7 +53,10 @@ test("an undecided document that comes by in a poll is settled, and its newer ve
 test("a record that is given another number while it is under way goes once", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver();
-  sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 60_000, detail: "500" },
+    execute: true,
+  }));
   const flow = bench.flow({
     sink,
     source: reads([{ ...bill("C-1", "1"), id: "7" }], [{ ...bill("C-2", "1"), id: "7" }]),
@@ -66,7 +72,10 @@ test("a record that is given another number while it is under way goes once", as
 test("another document under the number of an undecided one waits, and is no part of that decision", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ find: nothingThere });
-  sink.script.push(() => ({ answer: { name: "timed-out", detail: "504" }, execute: false }));
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 86_400_000, detail: "504" },
+    execute: false,
+  }));
   const flow = bench.flow({
     sink,
     source: reads([{ ...bill("1001", "1"), id: "A" }], [{ ...bill("1001", "5"), id: "B" }]),
@@ -79,7 +88,10 @@ test("another document under the number of an undecided one waits, and is no par
 test("what goes out in a batch is not delivered back before its outcome is known", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ itemsMax: 5 });
-  sink.script.push(() => ({ answer: { name: "failed", detail: "500" }, execute: true }));
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", holdMs: 60_000, detail: "500" },
+    execute: true,
+  }));
   const out = bench.flow({ sink, source: reads([bill("INV-1", "1"), bill("INV-2", "1")]) });
   const { home, back } = homeOf(bench, { ...bill("INV-2", "1"), id: "P-2" });
   await runFlow(bench.engine, out, signal);

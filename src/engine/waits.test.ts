@@ -56,7 +56,7 @@ function books({ clock }: Pick<Bench, "clock">, waitMs: number) {
       sink.sent.push({ key: request.key, body: request.body });
       const left = open.filter((_, at) => waits[at] === null);
       settled.push(...left.map(({ id }) => id));
-      return { name: "done", detail: "200", ids, waits };
+      return { outcome: "done", detail: "200", ids, waits };
     },
   });
   return { sink, paid, settled };
@@ -196,7 +196,7 @@ test("killed at any point of a wait, it is settled once in the end", async () =>
   // The answer is lost; the read-back says that it waits.
   first.sink.send = async (request, by) => {
     await torn(request, by);
-    return { name: "torn", detail: "ECONNRESET" };
+    return { outcome: "unknown", probe: true, unanswered: true, detail: "ECONNRESET" };
   };
   await first.once();
   expect(first.waits()).toMatchObject({ count: 1 });

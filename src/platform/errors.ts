@@ -1,5 +1,5 @@
 /** What a call of the typed client can fail with. Errors of the endpoint's flows are those of core. */
-import { type AnswerName, answerRules } from "../core/outcome.ts";
+import { type AnswerName, executed } from "./answers.ts";
 import type { Exchange } from "./client.ts";
 import type { OperationId } from "./contract/operations.ts";
 import { refusalOf } from "./outcomes.ts";
@@ -19,7 +19,7 @@ interface Parts {
 export class PlatformError extends Error {
   readonly operation: OperationId;
   /**
-   * What happened, in the words of core/outcome.ts. `not-sent` and `torn` had no answer, `unreadable` had one that is
+   * What happened, in the words of answers.ts. `not-sent` and `torn` had no answer, `unreadable` had one that is
    * not in the contract; `slow-down` passes within a minute, `month-spent` with the month.
    */
   readonly kind: AnswerName;
@@ -48,7 +48,7 @@ export class PlatformError extends Error {
 
   /** Of a write: did it take place? After `unknown` only the same body under the same key is safe. */
   get executed(): "yes" | "no" | "unknown" {
-    return answerRules[this.kind].executed;
+    return executed(this.kind);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
 import { PAUSED } from "../core/budget.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Answer, AnswerName } from "../core/outcome.ts";
+import type { AnswerName, PlatformAnswer } from "./answers.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
 
 /** The parts of an error envelope that decide anything (specification part 7). */
@@ -21,7 +21,7 @@ export function answerOf(
   read: (data: unknown) => readonly (string | null)[] | null,
   now: Date,
   method: PlatformRequest["method"] = "POST",
-): Answer {
+): PlatformAnswer {
   if (exchange.kind === "held") {
     const { detail, waitMs } = exchange;
     // What passes within the platform's window is no matter of the month.
@@ -50,7 +50,7 @@ export function answerOf(
 function successOf(
   { status, headers, text }: HttpAnswer,
   read: (data: unknown) => readonly (string | null)[] | null,
-): Answer {
+): PlatformAnswer {
   const detail = `${status}`;
   if (status === 204) return { name: "deleted", detail, ids: [] };
   const body = parsed(text) as { success?: unknown; data?: unknown } | null;
@@ -63,7 +63,7 @@ function successOf(
     : { name: "done", detail, ids };
 }
 
-/** Reliability 2.7. 409 has many meanings: the code decides, never the status alone. */
+/** 409 has many meanings: the code decides, never the status alone. */
 function nameOf(status: number, { code, kind }: Failure): AnswerName {
   switch (status) {
     case 400:

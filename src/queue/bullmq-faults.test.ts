@@ -28,7 +28,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await workers.start();
     const { key, answer } = await inHand(openTestSite(redis), workers, 300);
     await redis.flush();
-    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
     expect(workers.sent()).toEqual([key]);
   });
 
@@ -42,9 +42,9 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
     await redis.flush();
     const answer = await fifth;
-    expect(answer.name).toBe("torn");
+    expect(answer.outcome).toBe("unknown");
     expect(answer.detail).toContain("Redis has lost the job");
-    for (const { answer } of busy) expect((await answer).name).toBe("done");
+    for (const { answer } of busy) expect((await answer).outcome).toBe("done");
     expect(workers.sent()).toHaveLength(4);
   });
 
@@ -56,11 +56,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
     await redis.start();
-    expect((await answer).name).toBe("done");
+    expect((await answer).outcome).toBe("done");
     let next: Answer | null = null;
     await until("work goes on", async () => {
       next = await site.queue.carry(job("0"));
-      return next.name === "done";
+      return next.outcome === "done";
     });
     expect(workers.sent()).toHaveLength(2);
     expect(workers.sent()[0]).toBe(key);
@@ -74,7 +74,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await redis.kill();
     await pause(7_000);
     await redis.start();
-    await until("work goes on", async () => (await queue.carry(job("0"))).name === "done");
+    await until("work goes on", async () => (await queue.carry(job("0"))).outcome === "done");
     expect(workers.sent()).toHaveLength(1);
   });
 
@@ -88,10 +88,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
       const firstSentAt = new Date(Date.now() - agoMs).toISOString();
       return queue.carry({ ...one, request: { ...one.request, firstSentAt } });
     };
-    expect((await again(45_000)).name).toBe("done");
-    expect(await again(50_500)).toMatchObject({ name: "not-sent" });
+    expect((await again(45_000)).outcome).toBe("done");
+    expect(await again(50_500)).toMatchObject({ outcome: "nothing" });
     // Long after that a read has proven that it was not there.
-    expect((await again(300_000)).name).toBe("done");
+    expect((await again(300_000)).outcome).toBe("done");
     expect(workers.sent()).toHaveLength(2);
   });
 
@@ -102,10 +102,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
-    expect(await answer).toMatchObject({ name: "torn" });
+    expect(await answer).toMatchObject({ outcome: "unknown", probe: true, unanswered: true });
     expect((await answer).detail).toMatch(/Redis at 127.0.0.1:\d+ cannot be reached/);
     const next = await site.queue.carry(job("0"));
-    expect(next.name).toBe("not-sent");
+    expect(next.outcome).toBe("nothing");
     expect(next.detail).toContain("Start it, or correct queue.url");
     expect(workers.sent()).toEqual([key]);
   });
@@ -121,8 +121,8 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     redis.pause();
     await pause(2_000);
     redis.resume();
-    expect(await fifth).toMatchObject({ name: "not-sent" });
-    for (const { answer } of busy) expect((await answer).name).toBe("done");
+    expect(await fifth).toMatchObject({ outcome: "nothing" });
+    for (const { answer } of busy) expect((await answer).outcome).toBe("done");
     expect(workers.sent()).toHaveLength(4);
   });
 
@@ -131,14 +131,14 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const workers = hands(redis);
     await workers.start();
     const { queue } = openTestSite(redis);
-    expect((await queue.carry(job("0"))).name).toBe("done");
+    expect((await queue.carry(job("0"))).outcome).toBe("done");
     await redis.config("maxmemory", "1");
     const answer = await queue.carry(job("0"));
-    expect(answer.name).toBe("not-sent");
+    expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toMatch(/has no memory left .*Raise its maxmemory/s);
     expect(workers.sent()).toHaveLength(1);
     await redis.config("maxmemory", "0");
-    expect((await queue.carry(job("0"))).name).toBe("done");
+    expect((await queue.carry(job("0"))).outcome).toBe("done");
   });
 
   it("a Redis that throws data away is refused, with what to set", async () => {
@@ -147,7 +147,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await workers.start();
     const { queue } = openTestSite(redis);
     const answer = await queue.carry(job("0"));
-    expect(answer.name).toBe("not-sent");
+    expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain("maxmemory-policy allkeys-lru");
     expect(queue.trouble()?.next).toContain("maxmemory-policy noeviction");
     expect(workers.sent()).toEqual([]);
@@ -157,7 +157,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const redis = await startRedis("--rename-command", "CONFIG", "");
     const workers = hands(redis);
     await workers.start();
-    expect((await openTestSite(redis).queue.carry(job("0"))).name).toBe("done");
+    expect((await openTestSite(redis).queue.carry(job("0"))).outcome).toBe("done");
     const policy = ["--maxmemory-policy", "volatile-ttl"];
     const other = await startRedis("--rename-command", "CONFIG", "", ...policy);
     const answer = await openTestSite(other).queue.carry(job("0"));
@@ -173,10 +173,12 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await workers.start();
     first.kill("SIGKILL");
     expect(await answer).toEqual({
-      name: "torn",
+      outcome: "unknown",
+      probe: true,
+      unanswered: true,
       detail: "a worker took it and did not answer in time",
     });
-    expect((await site.queue.carry(job("0"))).name).toBe("done");
+    expect((await site.queue.carry(job("0"))).outcome).toBe("done");
     expect(workers.sent().filter((one) => one === key)).toHaveLength(1);
   });
 
@@ -194,7 +196,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await until("it was refused", async () =>
       String(await redis.client.hget(`${prefix}:jobs:${id}`, "returnvalue")).includes("taken"),
     );
-    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
     expect(workers.sent()).toEqual([key]);
   });
 
@@ -202,11 +204,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const redis = await startRedis();
     const { queue } = openTestSite(redis);
     const answer = await queue.carry(job("0"));
-    expect(answer.name).toBe("not-sent");
+    expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain("no worker is connected. Start `fuelbridge worker`");
     expect(queue.trouble()?.message).toBe("no worker is connected");
     await hands(redis).start();
-    expect((await queue.carry(job("0"))).name).toBe("done");
+    expect((await queue.carry(job("0"))).outcome).toBe("done");
   });
 
   it("a worker that was told to stop finishes what it has, and takes nothing more", async () => {
@@ -216,7 +218,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 500);
     worker.kill("SIGTERM");
-    expect(await answer).toEqual({ name: "done", detail: "200", ids: [key] });
+    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
     expect((await worker.ended).code).toBe(0);
     expect((await site.queue.carry(job("0"))).detail).toContain("no worker is connected");
   });
@@ -230,11 +232,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
       openTestSite(redis, { site: "south" }),
     ];
     const same = job("0");
-    expect((await north.queue.carry(same)).name).toBe("done");
-    expect((await south.queue.carry(same)).name).toBe("done");
+    expect((await north.queue.carry(same)).outcome).toBe("done");
+    expect((await south.queue.carry(same)).outcome).toBe("done");
     const second = openTestSite(redis, { site: "north" });
     const answer = await second.queue.carry(job("0"));
-    expect(answer.name).toBe("not-sent");
+    expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain('another daemon is site "north"');
     expect(workers.sent()).toHaveLength(2);
   });
@@ -245,8 +247,8 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await workers.start();
     const { queue } = openTestSite(redis);
     const one = job("0");
-    expect((await queue.carry(one)).name).toBe("done");
-    expect((await queue.carry(one)).name).toBe("torn");
+    expect((await queue.carry(one)).outcome).toBe("done");
+    expect((await queue.carry(one)).outcome).toBe("unknown");
     expect(workers.sent()).toHaveLength(1);
   });
 
@@ -271,9 +273,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     }));
     const { queue } = openTestSite(redis);
     expect(await queue.carry(job("bad"))).toEqual({
-      name: "torn",
+      outcome: "unknown",
+      probe: true,
+      unanswered: true,
       detail: "the worker failed while it sent: a fault of ours",
     });
-    expect((await queue.carry(job("good"))).name).toBe("done");
+    expect((await queue.carry(job("good"))).outcome).toBe("done");
   });
 });

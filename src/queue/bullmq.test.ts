@@ -5,7 +5,7 @@ import { hands } from "../../test/support/queue-hands.ts";
 import { numbers, runs } from "../../test/support/runs.ts";
 import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
-import type { AnswerName } from "../core/outcome.ts";
+import type { Answer } from "../core/outcome.ts";
 import { itCarries, job } from "./queue.suite.ts";
 
 describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
@@ -17,7 +17,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
 
   it(
     "whatever happens to Redis and workers: nothing twice, and nothing that was done is called not sent",
-    numbers,
+    { ...numbers, timeout: 120_000 },
     async () => {
       const redis = await startRedis();
       const workers = hands(redis);
@@ -36,20 +36,20 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
           worker = await workers.start();
         },
       ];
-      const told = new Map<string, AnswerName>();
-      const counted = (name: AnswerName): number =>
-        [...told.values()].filter((one) => one === name).length;
+      const told = new Map<string, Answer["outcome"]>();
+      const counted = (outcome: Answer["outcome"]): number =>
+        [...told.values()].filter((one) => one === outcome).length;
       /** Of every kind some, however slow this machine is. */
       const enough = (): boolean =>
-        counted("done") > runs(10, 50) && counted("torn") > 0 && counted("not-sent") > 0;
+        counted("done") > runs(10, 50) && counted("unknown") > 0 && counted("nothing") > 0;
       const trouble = { over: false };
       const sendAll = async (): Promise<void> => {
         while (!trouble.over) {
           const one = job(String(Math.round(Math.random() * 40)));
           const key = `key-${one.id}`;
           const answer = await queue.carry({ ...one, request: { ...one.request, key } });
-          told.set(key, answer.name);
-          if (answer.name === "not-sent") await pause(20);
+          told.set(key, answer.outcome);
+          if (answer.outcome === "nothing") await pause(20);
         }
       };
       const sending = Array.from({ length: 8 }, sendAll);
@@ -64,7 +64,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       const sent = workers.sent();
       expect(new Set(sent).size).toBe(sent.length);
       const wrong = [...told].filter(
-        ([key, name]) => (name === "done") !== sent.includes(key) && name !== "torn",
+        ([key, outcome]) => (outcome === "done") !== sent.includes(key) && outcome !== "unknown",
       );
       expect(wrong).toEqual([]);
     },

@@ -6,7 +6,7 @@
 import { type JobsOptions, Queue as Bull, QueueEvents } from "bullmq";
 import type { Purpose } from "../core/budget.ts";
 import type { Outgoing } from "../core/contract.ts";
-import type { Answer } from "../core/outcome.ts";
+import { type Answer, nothingDone, unanswered } from "../core/outcome.ts";
 import { type Keys, QUEUE } from "./keys.ts";
 import type { SiteLedger } from "./month.ts";
 import type { Job, Queue } from "./queue.ts";
@@ -68,8 +68,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
       const offer = await tickets.offer(id, site.name, site.boot, startWithin(job, startMs));
       if (offer === "no-worker") return notSent(NO_WORKER);
       if (offer === "other-site") return notSent(otherSite(site.name));
-      if (offer === "known")
-        return { name: "torn", detail: "a job of this name was offered before" };
+      if (offer === "known") return unanswered("a job of this name was offered before");
     } catch (error) {
       // Nothing was added that a worker could be given.
       return notSent(expectTrouble(error));
@@ -114,7 +113,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
         const why = hint.said ?? unreachable?.message ?? "";
         return notSent({ message: `no worker took it${why === "" ? "" : `: ${why}`}`, next: "" });
       }
-      if (over) return { name: "torn", detail: tornWords(known, unreachable, hint.said) };
+      if (over) return unanswered(tornWords(known, unreachable, hint.said));
       await hint.next(pollMs);
     }
   }
@@ -146,7 +145,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
 
 /**
  * The same bytes may go again unread for as long as the platform holds their key: 60 s after a failure that nobody may
- * have seen (reliability 2.6). Such a job must not wait past that for its worker; one that does was not sent.
+ * have seen (specification part 4, W5). Such a job must not wait past that for its worker; one that does was not sent.
  */
 function startWithin({ request: { firstSentAt } }: Job, startMs: number): number {
   if (firstSentAt === null) return startMs;
@@ -210,10 +209,8 @@ class Hint {
   }
 }
 
-const notSent = ({ message, next }: Trouble): Answer => ({
-  name: "not-sent",
-  detail: next === "" ? message : `${message}. ${next}`,
-});
+const notSent = ({ message, next }: Trouble): Answer =>
+  nothingDone(next === "" ? message : `${message}. ${next}`);
 
 function tornWords(
   known: Withdrawal | null,

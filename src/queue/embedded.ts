@@ -1,5 +1,6 @@
 /** Carries jobs out in this process: no further software, and nothing to go wrong between a job and its answer. */
 import type { Sink } from "../core/contract.ts";
+import { nothingDone } from "../core/outcome.ts";
 import type { Queue } from "./queue.ts";
 
 /** By the names that jobs call them by. A sink that throws is a programming error: `carry` rejects with it. */
@@ -9,7 +10,7 @@ export function embeddedQueue(sinks: Sinks): Queue {
   return {
     async carry({ sink: name, request }) {
       const sink = Object.hasOwn(sinks, name) ? sinks[name] : undefined;
-      if (sink === undefined) return { name: "not-sent", detail: unknownSink(name, sinks) };
+      if (sink === undefined) return nothingDone(unknownSink(name, sinks));
       return sink.send(request, never);
     },
     trouble: () => null,

@@ -203,14 +203,14 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
           const admission = await governor.admit("write");
           return admission.admitted
             ? done("1")
-            : { name: "not-sent", detail: admission.detail, waitMs: admission.waitMs };
+            : { outcome: "nothing", detail: admission.detail, waitMs: admission.waitMs };
         },
       },
     });
     await startTestWorker(redis, sinks, shared);
     const { queue } = openTestSite(redis, shared);
     const answer = await queue.carry(job("one"));
-    expect(answer).toMatchObject({ name: "not-sent" });
+    expect(answer).toMatchObject({ outcome: "nothing" });
     expect(answer.detail).toContain("Redis is new or was restarted");
   });
 });

@@ -1,7 +1,7 @@
 /** What every queue promises to the engine, whoever carries its jobs. */
 import { expect, it } from "vitest";
 import type { Outgoing } from "../core/contract.ts";
-import { type Answer, type AnswerName, answerRules } from "../core/outcome.ts";
+import { type Answer, outcomes } from "../core/outcome.ts";
 import type { Sinks } from "./embedded.ts";
 import type { Job, Queue } from "./queue.ts";
 
@@ -23,7 +23,7 @@ export const job = (body: string, sink = "things"): Job => ({
   request: outgoing(body),
 });
 
-export const done = (id: string): Answer => ({ name: "done", detail: "201", ids: [id] });
+export const done = (id: string): Answer => ({ outcome: "done", detail: "201", ids: [id] });
 
 export function itCarries(open: Open): void {
   it("each job is carried out once, and its own answer comes home", async () => {
@@ -72,14 +72,16 @@ export function itCarries(open: Open): void {
   });
 
   it("every kind of answer comes home unchanged, with its ids, nulls, faults and waits", async () => {
-    const answers = (Object.keys(answerRules) as AnswerName[]).map((name, at): Answer => ({
-      name,
+    const answers = Array.from({ length: 24 }, (_, at): Answer => ({
+      outcome: outcomes[at % 4] as Answer["outcome"],
       detail: `${at} "detail" ü`,
       ...(at % 2 === 0 ? { ids: ["a", null, "b"] } : {}),
       ...(at % 3 === 0
         ? { fault: { code: "bad", message: "line 1\nline 2", next: "Mend it.", field: "x.y" } }
         : {}),
       ...(at % 5 === 0 ? { waitMs: at, requestId: `req-${at}` } : {}),
+      ...(at % 7 === 0 ? { stop: "scope", person: "now", waits: [null, "2026-11-21"] } : {}),
+      ...(at % 4 === 3 ? { probe: true, running: true, unanswered: true, holdMs: at } : {}),
     }));
     const queue = await open({
       things: { send: async ({ body }) => answers[Number(body)] as Answer },
@@ -111,7 +113,7 @@ export function itCarries(open: Open): void {
   it("a sink that nobody has is told by name: nothing was sent", async () => {
     const queue = await open({ things: { send: async () => done("1") } });
     const answer = await queue.carry(job("one", "thingz"));
-    expect(answer.name).toBe("not-sent");
+    expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain('there is no sink "thingz"');
     expect(answer.detail).toContain("things");
     expect(await queue.carry(job("two"))).toEqual(done("1"));

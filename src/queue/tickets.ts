@@ -5,8 +5,7 @@
  * it. So nothing is ever carried out twice, and `withdrawn` proves that nobody did or will.
  */
 import type { Purpose } from "../core/budget.ts";
-import type { Answer } from "../core/outcome.ts";
-import { answerRules } from "../core/outcome.ts";
+import { type Answer, outcomes, unanswered } from "../core/outcome.ts";
 import { type Keys, PRELUDE } from "./keys.ts";
 import type { Hub } from "./redis.ts";
 
@@ -69,12 +68,12 @@ export function openTickets(hub: Hub, keys: Keys): Tickets {
   };
 }
 
-/** A worker of a newer version may answer what this one cannot weigh: then it is uncertain. */
+/** A worker of another version may answer what this one cannot weigh: then it is uncertain. */
 function understood(settled: Settled): Settled {
-  const { name, detail } = settled.answer;
-  if (Object.hasOwn(answerRules, name)) return settled;
-  const words = `the worker answered "${name}", which this version does not know: ${detail}`;
-  return { ...settled, answer: { name: "torn", detail: words } };
+  const { outcome, detail } = settled.answer;
+  if (outcomes.includes(outcome)) return settled;
+  const words = `the worker answered "${outcome}", which this version does not know: ${detail}`;
+  return { ...settled, answer: unanswered(words) };
 }
 
 const OFFER = `${PRELUDE}

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type Job as BullJob, Worker } from "bullmq";
 import { FuelbridgeError } from "../core/errors.ts";
-import type { Answer } from "../core/outcome.ts";
+import { unanswered } from "../core/outcome.ts";
 import type { Payload } from "./bullmq.ts";
 import { type Sinks, unknownSink } from "./embedded.ts";
 import { type Errand, errands } from "./errand.ts";
@@ -66,14 +66,14 @@ export function startWorker(options: WorkerOptions): JobWorker {
     const startByMs = performance.now() + taking.startMs;
     const errand: Errand = { site, startByMs, used: new Map() };
     const answer = await errands.run(errand, () =>
-      sink.send(request, never).catch((error: unknown): Answer => {
+      sink.send(request, never).catch((error: unknown) => {
         if (error instanceof FuelbridgeError) breakDown(error);
         note("job failed", { job, sink: name, error });
         const words = error instanceof Error ? error.message : String(error);
-        return { name: "torn", detail: `the worker failed while it sent: ${words}` };
+        return unanswered(`the worker failed while it sent: ${words}`);
       }),
     );
-    note("job done", { job, sink: name, answer: answer.name, detail: answer.detail });
+    note("job done", { job, sink: name, answer: answer.outcome, detail: answer.detail });
     await settle(job, { answer, used: Object.fromEntries(errand.used) });
     return "";
   }

@@ -75,7 +75,7 @@ test.each(["retry", "resolve"] as const)(
   "a decision about a document of unknown outcome is told once: %s",
   async (decision) => {
     const { sink, office, step, story } = site({ writes: "upsert" }, page(bill("INV-1", "1")));
-    const answer: Answer = { name: "timed-out", detail: "no answer" };
+    const answer: Answer = { outcome: "unknown", holdMs: 86_400_000, detail: "no answer" };
     sink.script.push(() => ({ answer, execute: false }));
     for (let looks = 0; looks < 4; looks++) await step();
     if (decision === "retry") await office.retry("all");
@@ -95,7 +95,7 @@ test.each([1, 20])(
   "the booking before a loss stays in the story, and the loss is one line (%i in a request)",
   async (itemsMax) => {
     const ids = ["R-1", "R-2"].slice(0, Math.min(itemsMax, 2));
-    const send = async (): Promise<Answer> => ({ name: "done", detail: "booked", ids });
+    const send = async (): Promise<Answer> => ({ outcome: "done", detail: "booked", ids });
     const many = { itemsMax, ...(itemsMax > 1 ? { send } : {}) };
     const changes = [bill("INV-1", "1"), bill("INV-2", "2")].slice(0, ids.length);
     const { engine, store, clock, bills, office, step, story } = site(many, page(...changes));

@@ -1,6 +1,7 @@
 /** Why deliveries are in quarantine. */
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
+import type { Kind } from "../core/kinds.ts";
 import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
@@ -43,7 +44,7 @@ export function causes(database: Database.Database) {
       return waitingIn.all(flow);
     },
     /** Deliveries that wait for this document, which each side knows under an id of its own. */
-    waitingFor(kind: string, [id, other]: readonly [string, string]): number[] {
+    waitingFor(kind: Kind, [id, other]: readonly [string, string]): number[] {
       return waiting.all(awaitedAs(kind, id), awaitedAs(kind, other));
     },
   };

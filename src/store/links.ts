@@ -1,10 +1,11 @@
 /** Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery. */
 import type Database from "better-sqlite3";
+import type { Kind } from "../core/kinds.ts";
 
 export type Side = "platform" | "erp";
 
 export interface Link {
-  readonly kind: string;
+  readonly kind: Kind;
   readonly platformId: string;
   readonly erpId: string;
   /** The side where the thing was first. */
@@ -63,7 +64,7 @@ export function links(database: Database.Database) {
   );
 
   return {
-    find(kind: string, side: Side, id: string): Link | null {
+    find(kind: Kind, side: Side, id: string): Link | null {
       return (side === "platform" ? byPlatform : byErp).get(kind, id) ?? null;
     },
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
@@ -75,17 +76,17 @@ export function links(database: Database.Database) {
       save.run(row);
     },
     /** The last ones that were linked, of things that were born on this side. */
-    newest(kind: string, born: Side, limit: number, offset: number): Link[] {
+    newest(kind: Kind, born: Side, limit: number, offset: number): Link[] {
       return newest.all(kind, born, limit, offset);
     },
     /** The next ones by platform id, of things that were born on this side. */
-    after(kind: string, born: Side, platformId: string, limit: number): Link[] {
+    after(kind: Kind, born: Side, platformId: string, limit: number): Link[] {
       return after.all(kind, platformId, born, limit);
     },
-    numbered(kind: string, number: string): Link | null {
+    numbered(kind: Kind, number: string): Link | null {
       return byNumber.get(number, kind) ?? null;
     },
-    drop(kind: string, side: Side, id: string): void {
+    drop(kind: Kind, side: Side, id: string): void {
       (side === "platform" ? dropPlatform : dropErp).run(kind, id);
     },
     search(text: string): (Link & { linkedMs: number })[] {

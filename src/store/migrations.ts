@@ -4,6 +4,7 @@
  * an insert pays for and no question needs.
  */
 import { legalMoves } from "../core/request-state.ts";
+import { oneSpellingOfKinds } from "./migration-kinds.ts";
 
 export const migrations: readonly string[] = [
   `
@@ -300,6 +301,7 @@ export const migrations: readonly string[] = [
     unique (flow, what, code)
   ) strict;
   `,
+  oneSpellingOfKinds,
 ];
 
 /** The machine's legal moves as SQL: even a faulty statement cannot make another. */

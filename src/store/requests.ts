@@ -2,6 +2,7 @@
 import type Database from "better-sqlite3";
 import type { Frozen } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
+import type { Kind } from "../core/kinds.ts";
 import { freshRequest, isFinal, type RequestState } from "../core/request-state.ts";
 import type { Carried } from "./deliveries.ts";
 import { shownId } from "./ids.ts";
@@ -9,7 +10,7 @@ import { shownId } from "./ids.ts";
 export interface NewRequest extends Frozen {
   readonly flow: number;
   readonly operation: string;
-  readonly kind: string;
+  readonly kind: Kind;
   readonly number: string;
   readonly revision: string;
   readonly lane: string;
@@ -21,7 +22,7 @@ export interface StoredRequest {
   readonly request: number;
   readonly flow: number;
   readonly operation: string;
-  readonly kind: string;
+  readonly kind: Kind;
   readonly number: string;
   readonly revision: string;
   readonly lane: string;
@@ -108,7 +109,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     },
 
     /** What of this kind and number is on its way, to whichever side. */
-    live(kind: string, number: string): StoredRequest | null {
+    live(kind: Kind, number: string): StoredRequest | null {
       const row = liveKind.get(number, kind);
       return row === undefined ? null : read(row);
     },

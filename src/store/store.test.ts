@@ -206,7 +206,7 @@ test("frozen bytes that a disk has damaged are not sent", () => {
   const added = {
     flow,
     operation: "o",
-    kind: "k",
+    kind: "bill" as const,
     number: "1",
     revision: "r",
     lane: "l",
@@ -233,7 +233,7 @@ test("one live request per operation and number", () => {
         {
           flow,
           operation: "o",
-          kind: "k",
+          kind: "bill" as const,
           number: "1",
           revision: "r",
           lane: "l",

@@ -1,5 +1,6 @@
 /** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
 import type Database from "better-sqlite3";
+import type { Kind } from "../core/kinds.ts";
 import type { State } from "../core/request-state.ts";
 import { shownId } from "./ids.ts";
 
@@ -39,11 +40,11 @@ export function underWay(database: Database.Database) {
 
   return {
     /** Every one of this kind, to whichever side. */
-    of(kind: string): UnderWay[] {
+    of(kind: Kind): UnderWay[] {
       return ofKind.all(kind);
     },
     /** The records that are carried by one of this kind. */
-    records(kind: string): { flow: number; recordId: string }[] {
+    records(kind: Kind): { flow: number; recordId: string }[] {
       return records.all(kind).map(({ flow, id }) => ({ flow, recordId: shownId(id) }));
     },
     /** The open requests of a flow, oldest first, without their bytes. */

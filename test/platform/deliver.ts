@@ -14,7 +14,7 @@ const Passed = z.looseObject({});
 /** The record is the document, but for `unseen`. */
 const through = defineMapping({
   name: "test/through",
-  kind: "document",
+  kind: "invoice",
   input: Passed,
   output: Passed,
   number: (record) => {

@@ -2,9 +2,10 @@
  * A model of the platform for simulation: rules W1-W6 (specification part 4) under hostile weather. Pure but for its
  * random numbers, which come from a seed. Times are milliseconds of the platform's own clock.
  */
-import type { Answer, AnswerName, Finding } from "../../src/core/outcome.ts";
+import type { Answer, Finding } from "../../src/core/outcome.ts";
+import { type AnswerName, outcomeOf } from "../../src/platform/answers.ts";
 
-/** Chances per request, as the design's simulation had them; a storm triples them up to 30 %. */
+/** Chances per request; a storm triples them up to 30 %. */
 export interface Weather {
   readonly requestLost: number;
   readonly answerLost: number;
@@ -141,5 +142,6 @@ const EXACT: Finding = { found: "exact", ids: ["1"], detail: "" };
 const SEVERAL: Finding = { found: "several", detail: "" };
 
 function seen(name: AnswerName, at: number, waitMs?: number): Seen {
-  return { at, answer: waitMs === undefined ? { name, detail: "" } : { name, detail: "", waitMs } };
+  const answer = outcomeOf({ name, detail: "", ...(waitMs === undefined ? {} : { waitMs }) });
+  return { at, answer };
 }

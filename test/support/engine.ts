@@ -83,7 +83,7 @@ export function receiver(options: Partial<Sink> = {}): Receiver {
       sent.push({ key, body });
       const next = await script.shift()?.(request);
       const { answer, execute } = next ?? {
-        answer: { name: "done", detail: "201", ids: [idOf(body)] },
+        answer: { outcome: "done", detail: "201", ids: [idOf(body)] },
         execute: true,
       };
       if (execute) executed.push({ key, body });

@@ -63,7 +63,7 @@ export function ledgerBooks(dayOf: (instant: string) => string): Books {
         change: null,
         facts: factsOf(document),
       });
-      return { name: "done", detail: "booked", ids: [id] };
+      return { outcome: "done", detail: "booked", ids: [id] };
     },
     find: async () => ({ found: "none", detail: "not asked" }),
   });

@@ -13,10 +13,10 @@ const worker = openSharedWorker(sharedOptions({ url }), (governor) =>
     things: {
       async send({ body, key }) {
         const admission = await governor.admit("write");
-        if (!admission.admitted) return { name: "not-sent", detail: admission.detail };
+        if (!admission.admitted) return { outcome: "nothing", detail: admission.detail };
         appendFileSync(file, `${key} ${process.pid}\n`);
         await pause(Number(body));
-        return { name: "done", detail: "200", ids: [key] };
+        return { outcome: "done", detail: "200", ids: [key] };
       },
     },
   }),

@@ -1,5 +1,5 @@
 /** What a run leaves in the store: how it ended, the differences that are known, and which flows agree. */
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { agreeing } from "../../reconcile/case.ts";
 import type { CaseRow, Report } from "../../reconcile/report.ts";

@@ -2,7 +2,7 @@
  * Records that were committed late: their time of change lies before a flow's watermark, so no walk asks for them any
  * more. What a deeper reading brings and the store lacks is taken in with the position unchanged, and delivered as usual.
  */
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change } from "../../core/contract.ts";
 import type { Holding } from "../../core/holdings.ts";
 import type { Json } from "../../core/json.ts";

@@ -1,5 +1,5 @@
 /** What a reconciliation asks, and whom: kinds of records by the flows that are configured. */
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import type { Endpoint } from "../../core/contract.ts";
 import { type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";

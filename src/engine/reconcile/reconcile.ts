@@ -3,7 +3,7 @@
  * once more. It writes to neither side; the store keeps what was found.
  */
 import type { Ignore } from "../../books/compare.ts";
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf, type Kind } from "../../core/kinds.ts";
 import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {
   agreeing,
@@ -301,7 +301,7 @@ async function judgedOf(
 function linksOf({ store, flows }: Engine, records: Records): Link[] {
   const found = new Map<string, Link>();
   const kinds = Map.groupBy(
-    new Set([...flows.map(({ mapping }) => mapping.kind), "customer", "supplier"]),
+    new Set<Kind>([...flows.map(({ mapping }) => mapping.kind), "customer", "supplier"]),
     (kind) => holdingKindOf(kind) ?? "",
   );
   const add = (kind: HoldingKind, side: Side, id: string): void => {

@@ -2,7 +2,7 @@
  * What follows from a run of the daemon's own: a difference that a second run confirms goes to a person, and back when
  * both sides agree again; a request of which nobody could tell whether it arrived is settled by what both sides show.
  */
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import type { Difference } from "../../core/holdings.ts";
 import { agreeing, type Bucket } from "../../reconcile/case.ts";
 import type { CaseRow, Report } from "../../reconcile/report.ts";

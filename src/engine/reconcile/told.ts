@@ -2,7 +2,7 @@
  * What the other side should hold of a record: mapped by its flow as a delivery would be, then put into the receiver's
  * words by the receiver. The links that a mapping asks for are those of the match, as the sides are now.
  */
-import { holdingKindOf } from "../../books/kinds.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import type { Holding, HoldingKind } from "../../core/holdings.ts";

@@ -60,8 +60,12 @@ describe("a new ticket", () => {
     const answer = await send(ticket());
     const { text } = await control.ask("GET", "/records/delivery-tickets");
     expect(text).toContain('"gross_gallons":7512.40');
-    expect(answer).toMatchObject({ name: "done", ids: [(await stored())[0]?.["id"]] });
-    expect(await send(ticket())).toMatchObject({ name: "replayed", ids: answer.ids });
+    expect(answer).toMatchObject({ outcome: "done", ids: [(await stored())[0]?.["id"]] });
+    expect(await send(ticket())).toMatchObject({
+      outcome: "done",
+      repeated: true,
+      ids: answer.ids,
+    });
     expect(await stored()).toHaveLength(1);
   });
 
@@ -175,8 +179,8 @@ describe("a change", () => {
 
   test("leaves what it does not name", async () => {
     const [id] = await made(old);
-    expect(await send(change(id))).toMatchObject({ name: "done", ids: [id] });
-    expect(await send(change(id))).toMatchObject({ name: "replayed", ids: [id] });
+    expect(await send(change(id))).toMatchObject({ outcome: "done", ids: [id] });
+    expect(await send(change(id))).toMatchObject({ outcome: "done", repeated: true, ids: [id] });
     expect(await stored()).toMatchObject([{ driverName: "A", bolNumber: "0051361" }]);
   });
 
@@ -207,7 +211,7 @@ describe("a change", () => {
 
   test("of a ticket that is gone is none", async () => {
     expect(await find(change(nowhere))).toMatchObject({ found: "none" });
-    expect(await send(change(nowhere))).toMatchObject({ name: "not-found" });
+    expect(await send(change(nowhere))).toMatchObject({ outcome: "refused" });
   });
 
   test.each(unknownOutcomes)("is made, whatever happens: %j", async (fault) => {
@@ -243,8 +247,12 @@ describe("a signature", () => {
       target: `POST /delivery-tickets/${id}/sign`,
       body: '{"receiverName":"R. Díaz"}',
     });
-    expect(await send(signed(id), signatures())).toMatchObject({ name: "done", ids: [id] });
-    expect(await send(signed(id), signatures())).toMatchObject({ name: "replayed", ids: [id] });
+    expect(await send(signed(id), signatures())).toMatchObject({ outcome: "done", ids: [id] });
+    expect(await send(signed(id), signatures())).toMatchObject({
+      outcome: "done",
+      repeated: true,
+      ids: [id],
+    });
     expect(await stored()).toMatchObject([{ status: "SIGNED", receiverName: "R. Díaz" }]);
   });
 

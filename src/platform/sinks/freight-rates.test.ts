@@ -61,8 +61,8 @@ describe("a new rate", () => {
     const answer = await send(rate());
     const { text } = await control.ask("GET", "/records/freight-rates");
     expect(text).toContain('"ratePerMile":3.250');
-    expect(answer).toMatchObject({ name: "done", ids: [(await stored())[0]?.["id"]] });
-    expect(await send(rate())).toMatchObject({ name: "replayed", ids: answer.ids });
+    expect(answer).toMatchObject({ outcome: "done", ids: [(await stored())[0]?.["id"]] });
+    expect(await send(rate())).toMatchObject({ outcome: "done", repeated: true, ids: answer.ids });
     expect(await stored()).toHaveLength(1);
   });
 
@@ -168,8 +168,8 @@ describe("a change", () => {
 
   test("leaves what it does not name", async () => {
     const [id] = await made(old);
-    expect(await send(change(id))).toMatchObject({ name: "done", ids: [id] });
-    expect(await send(change(id))).toMatchObject({ name: "replayed", ids: [id] });
+    expect(await send(change(id))).toMatchObject({ outcome: "done", ids: [id] });
+    expect(await send(change(id))).toMatchObject({ outcome: "done", repeated: true, ids: [id] });
     expect(await stored()).toMatchObject([
       { ...lane, destinationCity: "Houston", ratePerMile: 3.25 },
     ]);
@@ -229,11 +229,11 @@ describe("the end of a rate", () => {
   test("deletes it; one that is gone is as good", async () => {
     const [id, other] = await made({ flatFee: 1 }, { flatFee: 2 });
     const to = ends();
-    expect(await to.send(outgoing(to, [end(id)]), never)).toMatchObject({ name: "deleted" });
+    expect(await to.send(outgoing(to, [end(id)]), never)).toMatchObject({ outcome: "done" });
     expect(await stored()).toMatchObject([{ id: other }]);
     const key = "fb1_test_another-key-again";
     expect(await to.send(outgoing(to, [end(id)], { key }), never)).toMatchObject({
-      name: "already-gone",
+      outcome: "done",
     });
   });
 

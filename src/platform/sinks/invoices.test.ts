@@ -78,7 +78,7 @@ describe("what the contract does not take is refused before it costs a request",
 test("what was sent is there once, with its digits, and its id is known", async () => {
   const answer = await send();
   const [record] = await ours();
-  expect(answer).toEqual({ name: "done", detail: "201", ids: [record?.["id"]] });
+  expect(answer).toEqual({ outcome: "done", detail: "201", ids: [record?.["id"]] });
   const { text } = await control.ask("GET", "/records/invoices");
   for (const digits of ['"subtotal":1234.50', '"tax":0.10', '"total":1234.60', '"amount":1234.50'])
     expect(text).toContain(digits);
@@ -87,7 +87,12 @@ test("what was sent is there once, with its digits, and its id is known", async 
 test("the same key and bytes again are replayed: one invoice, the same id", async () => {
   const first = await send();
   const again = await send();
-  expect(again).toEqual({ name: "replayed", detail: "201, replayed", ids: first.ids });
+  expect(again).toEqual({
+    outcome: "done",
+    repeated: true,
+    detail: "201, replayed",
+    ids: first.ids,
+  });
   expect(await ours()).toHaveLength(1);
 });
 
@@ -95,7 +100,7 @@ test("what the platform refuses comes back with its words and the field", async 
   const nobody = "99999999-9999-4999-8999-999999999999";
   const answer = await send(invoice(`,"payerCompanyId":"${nobody}"`));
   expect(answer).toMatchObject({
-    name: "invalid",
+    outcome: "refused",
     fault: { code: "platform-validation-error", field: "payerCompanyId" },
   });
   expect(answer.fault?.message).toContain(nobody);

@@ -48,19 +48,19 @@ test("the stored target is what is sent to, whatever the items say by now", asyn
   const id = await made();
   const to = sink();
   const request = { ...outgoing(to, [payment(id)]), items: [] };
-  expect(await to.send(request, never)).toMatchObject({ name: "done", ids: [id] });
+  expect(await to.send(request, never)).toMatchObject({ outcome: "done", ids: [id] });
   expect(await stored()).toMatchObject({ status: "PAID", paidAt });
 });
 
 test("the same again is replayed", async () => {
   const id = await made();
   await send(payment(id));
-  expect(await send(payment(id))).toMatchObject({ name: "replayed", ids: [id] });
+  expect(await send(payment(id))).toMatchObject({ outcome: "done", repeated: true, ids: [id] });
 });
 
 test("an invoice that is not there is refused", async () => {
   expect(await send(payment(nowhere))).toMatchObject({
-    name: "not-found",
+    outcome: "refused",
     fault: { code: "platform-not-found" },
   });
 });

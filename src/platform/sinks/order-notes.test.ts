@@ -44,8 +44,8 @@ test("what was sent is there once; the same again is replayed", async () => {
   const answer = await send(note(id));
   const notes = await control.stored("order-notes");
   expect(notes).toMatchObject([{ orderId: id, content: "ERP order SO-4711" }]);
-  expect(answer).toMatchObject({ name: "done", ids: [notes[0]?.["id"]] });
-  expect(await send(note(id))).toMatchObject({ name: "replayed", ids: answer.ids });
+  expect(answer).toMatchObject({ outcome: "done", ids: [notes[0]?.["id"]] });
+  expect(await send(note(id))).toMatchObject({ outcome: "done", repeated: true, ids: answer.ids });
   expect(await control.stored("order-notes")).toHaveLength(1);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Outgoing } from "../../core/contract.ts";
-import type { Answer } from "../../core/outcome.ts";
+import type { PlatformAnswer } from "../answers.ts";
 import { ownReplay } from "./own-replay.ts";
 
 const request = (body: string): Outgoing => ({
@@ -10,9 +10,9 @@ const request = (body: string): Outgoing => ({
   items: [],
   firstSentAt: null,
 });
-const replayed: Answer = { name: "replayed", detail: "201, replayed", ids: ["a"] };
+const replayed: PlatformAnswer = { name: "replayed", detail: "201, replayed", ids: ["a"] };
 const sent = request('{"invoiceNumber":"INV-1","total":100.10}');
-const judged = (data: string, answer = replayed, asked = sent): Answer => {
+const judged = (data: string, answer = replayed, asked = sent): PlatformAnswer => {
   const text = `{"success":true,"data":${data}}`;
   return ownReplay(answer, { kind: "answer", status: 201, headers: {}, text }, asked);
 };
@@ -31,6 +31,6 @@ test("a replay that shows another record is a key conflict, which says both; an 
       '201, replayed, but it shows another record: invoiceNumber "INV-2", and ours is "INV-1"',
   });
   expect(judged('{"invoiceNumber":"INV-1","total":100.11}').name).toBe("key-conflict");
-  const done: Answer = { name: "done", detail: "201", ids: ["a"] };
+  const done: PlatformAnswer = { name: "done", detail: "201", ids: ["a"] };
   expect(judged('{"invoiceNumber":"INV-2"}', done)).toBe(done);
 });

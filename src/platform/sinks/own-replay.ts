@@ -1,7 +1,7 @@
 /** A replay answers the bytes that were sent first under its key: is the record that it shows the one that we sent? */
 import type { Outgoing } from "../../core/contract.ts";
 import { canonical, type Json, parseExact, stringifyExact } from "../../core/json.ts";
-import type { Answer } from "../../core/outcome.ts";
+import type { PlatformAnswer } from "../answers.ts";
 import type { Exchange } from "../client.ts";
 
 /** Fields that a record has as it was sent, and by which it is told from another one. */
@@ -11,7 +11,11 @@ const IDENTITY = ["invoiceNumber", "ticketNumber", "terminalCode", "total"] as c
  * The answer as it is; a replay that shows another record becomes a key conflict, for somebody else has used our key
  * for it. Fields that either side lacks, or shows in another type, are not compared.
  */
-export function ownReplay(answer: Answer, exchange: Exchange, request: Outgoing): Answer {
+export function ownReplay(
+  answer: PlatformAnswer,
+  exchange: Exchange,
+  request: Outgoing,
+): PlatformAnswer {
   if (answer.name !== "replayed" || exchange.kind !== "answer" || request.body === "")
     return answer;
   const sent = membersOf(parseExact(request.body));

@@ -51,14 +51,14 @@ test.each([
   async (name) => {
     const answer = await send(party(), undefined, name);
     const [connection] = await connections("000417");
-    expect(answer).toMatchObject({ name: "done", ids: [connection?.["toCompanyId"]] });
+    expect(answer).toMatchObject({ outcome: "done", ids: [connection?.["toCompanyId"]] });
     expect(connection?.["status"]).toBe("ACCEPTED");
   },
 );
 
 test("the same key and bytes again are replayed: one company", async () => {
   const first = await send();
-  expect(await send()).toMatchObject({ name: "replayed", ids: first.ids });
+  expect(await send()).toMatchObject({ outcome: "done", repeated: true, ids: first.ids });
   expect(await connections("000417")).toHaveLength(1);
 });
 

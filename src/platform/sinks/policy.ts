@@ -1,4 +1,7 @@
-/** How writes to the platform are treated when their outcome is unknown (reliability 2.6 and 2.8). */
+/**
+ * How writes to the platform are treated when their outcome is unknown. How long a key is remembered and held is in
+ * specification part 4 (W1 to W6); what the platform does not say (how late a write may show) is bounded from above.
+ */
 import type { Policy } from "../../core/outcome.ts";
 
 const MINUTE = 60_000;
@@ -12,7 +15,7 @@ const base = {
   resend: "same",
   // The platform forgets a key after 24 h; an hour is left for clocks that differ.
   keyLifeMs: 23 * 60 * MINUTE,
-  // A key is held 60 s after a failure we may not have seen; less the time to connect and a margin.
+  // A key is held 60 s after a failure that we may not have seen (W5); less the time to connect and a margin.
   probeMs: 45_000,
 } as const;
 

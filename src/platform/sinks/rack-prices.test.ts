@@ -53,7 +53,7 @@ describe("what the contract does not take is refused before it costs a request",
 });
 
 test("what was sent is there, with its digits", async () => {
-  expect(await send(...two)).toEqual({ name: "done", detail: "200", ids: [] });
+  expect(await send(...two)).toEqual({ outcome: "done", detail: "200", ids: [] });
   expect(await control.stored("rack-prices", "supplier")).toHaveLength(2);
   const { text } = await control.ask("GET", "/records/rack-prices");
   expect(text).toContain('"price":2.503190');
@@ -62,7 +62,7 @@ test("what was sent is there, with its digits", async () => {
 
 test("the same key and bytes again are replayed", async () => {
   await send(...two);
-  expect(await send(...two)).toMatchObject({ name: "replayed" });
+  expect(await send(...two)).toMatchObject({ outcome: "done", repeated: true });
   expect(await control.stored("rack-prices", "supplier")).toHaveLength(2);
 });
 

@@ -58,7 +58,7 @@ test.each([
 test("what was sent is there once; the same again is replayed", async () => {
   const answer = await send();
   expect(await stored()).toMatchObject([{ id: answer.ids?.[0], terminalCode: "T-76-TX-2780" }]);
-  expect(await send()).toMatchObject({ name: "replayed", ids: answer.ids });
+  expect(await send()).toMatchObject({ outcome: "done", repeated: true, ids: answer.ids });
   expect(await stored()).toHaveLength(1);
 });
 
@@ -101,7 +101,7 @@ describe("looking for a new terminal", () => {
 describe("a terminal that we made", () => {
   test("is changed", async () => {
     const [id = ""] = await made({ ...there, name: "Old", city: "Houston" });
-    expect(await sink().send(changing(id), never)).toMatchObject({ name: "done", ids: [id] });
+    expect(await sink().send(changing(id), never)).toMatchObject({ outcome: "done", ids: [id] });
     expect(await stored()).toMatchObject([{ name: "Houston", city: "Houston" }]);
   });
 

@@ -7,6 +7,7 @@ import { stringifyExact } from "../../core/json.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
 import type { Exchanger, PlatformRequest } from "../client.ts";
+import { outcomeOf } from "../answers.ts";
 import { answerOf } from "../outcomes.ts";
 import { ownReplay } from "./own-replay.ts";
 
@@ -68,7 +69,7 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
       const told = open === null ? answer : { ...answer, unfinished: open };
-      return ownReplay(told, exchange, request);
+      return outcomeOf(ownReplay(told, exchange, request));
     },
   };
 }

@@ -1,9 +1,15 @@
-/** Every state x every one of the 27 answers x first or later send x preflight or not (reliability 2.7). */
+/** What follows from every answer of the platform: each state x answer x first or later send x preflight or not. */
 import { describe, expect, test } from "vitest";
-import { later, type Moment } from "./moment.ts";
-import { type AnswerName, answerRules, type Policy } from "./outcome.ts";
-import { advance, type Event, nextAction } from "./request.ts";
-import { freshRequest, type RequestState, requestStates, type State } from "./request-state.ts";
+import { later, type Moment } from "../core/moment.ts";
+import type { Policy } from "../core/outcome.ts";
+import { advance, type Event, nextAction } from "../core/request.ts";
+import {
+  freshRequest,
+  type RequestState,
+  requestStates,
+  type State,
+} from "../core/request-state.ts";
+import { type AnswerName, answerRules, outcomeOf } from "./answers.ts";
 
 const start: Moment = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };
 const policyWith = (preflight: boolean): Policy => ({
@@ -34,7 +40,7 @@ const cell = (state: State, action: Cell["action"], sends: number, raise?: strin
   ...(raise === undefined ? {} : { raise }),
 });
 
-/** Row → what an answer leads to: after the only send, and while an earlier one is unresolved (then `sends` is 2). */
+/** What an answer leads to: after the only send, and while an earlier one is unresolved (then `sends` is 2). */
 const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
   done: [cell("done", "nothing", 1), cell("done", "nothing", 2)],
   replayed: [cell("done", "nothing", 1, "replayed"), cell("done", "nothing", 2)],
@@ -75,7 +81,7 @@ const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
   torn: [cell("sending", "send", 1), cell("sending", "send", 2)],
 };
 
-/** Row 26, a crash, and row 27, a commit that failed: the next start finds the state that was stored last. */
+/** After a crash, and after a commit that failed: the next start finds the state that was stored last. */
 const restarted: Readonly<Record<State, State>> = {
   ready: "ready",
   preflight: "preflight",
@@ -97,7 +103,7 @@ function requestIn(state: State, send: "first" | "later", preflight: boolean): R
       type: "answer",
       at: later(start, 500),
       chance: 0.5,
-      answer: { name: "torn", detail: "" },
+      answer: outcomeOf({ name: "torn", detail: "" }),
     };
     request = advance(request, torn, policy).next;
     request = advance(request, { type: "send", at: later(start, 2_000) }, policy).next;
@@ -117,7 +123,12 @@ describe.each([false, true])("preflight %s", (preflight) => {
         const answered = (): ReturnType<typeof advance> =>
           advance(
             request,
-            { type: "answer", at, chance: 0.5, answer: { name, detail: "", waitMs: 1_000 } },
+            {
+              type: "answer",
+              at,
+              chance: 0.5,
+              answer: outcomeOf({ name, detail: "", waitMs: 1_000 }),
+            },
             policy,
           );
         if (state !== "sending") {
@@ -167,7 +178,12 @@ test("a conflict that we do not know ends with a person when reads find nothing,
   const policy = policyWith(true);
   const conflicted = advance(
     requestIn("sending", "first", true),
-    { type: "answer", at: start, chance: 0, answer: { name: "conflict", detail: "409 TAKEN" } },
+    {
+      type: "answer",
+      at: start,
+      chance: 0,
+      answer: outcomeOf({ name: "conflict", detail: "409 TAKEN" }),
+    },
     policy,
   ).next;
   const read = (request: RequestState, found: "none" | "exact"): RequestState =>
@@ -188,7 +204,7 @@ test("what may be sent again only once waits for a person the second time", () =
   const policy = { ...policyWith(false), resendsMax: 1 };
   const lost = (request: RequestState): RequestState => {
     let next = advance(request, { type: "send", at: start }, policy).next;
-    const failed = { name: "failed", detail: "500" } as const;
+    const failed = outcomeOf({ name: "failed", detail: "500" });
     next = advance(next, { type: "answer", at: start, chance: 0, answer: failed }, policy).next;
     for (let read = 0; read < policy.reads; read++)
       next = advance(

@@ -1,0 +1,38 @@
+/**
+ * Kinds of records: what both sides' ids name. Links, waits, requests and mappings keep one spelling of each, and stores
+ * hold it: a name here is changed with a migration only. A new kind of record is one line here.
+ */
+import type { HoldingKind } from "./holdings.ts";
+
+/**
+ * Each kind, and what its records are called among holdings. Null: both sides hold no such record that could be compared
+ * (orders, delivery tickets), or it is a state of another one (`invoice-payment`: a paid invoice).
+ */
+export const kinds = {
+  invoice: "invoice",
+  /** An invoice that another company issued and we pay. */
+  bill: "bill",
+  payment: "payment",
+  "bill-payment": "bill-payment",
+  "invoice-payment": null,
+  customer: "party",
+  supplier: "party",
+  "rack-price": "price",
+  /** A rack price that the platform shows, on its way to an ERP. */
+  "platform-price": null,
+  order: null,
+  "order-note": null,
+  "delivery-ticket": null,
+  "ticket-signature": null,
+  "freight-rate": null,
+  "ended-freight-rate": null,
+  "supplier-terminal": null,
+  connection: null,
+  location: null,
+  allocation: null,
+} as const satisfies Record<string, HoldingKind | null>;
+
+export type Kind = keyof typeof kinds;
+
+/** What records of this kind are called among holdings; null: see {@link kinds}. */
+export const holdingKindOf = (kind: Kind): HoldingKind | null => kinds[kind];
