@@ -10,4 +10,6 @@ export interface Fault {
   readonly field?: string;
   /** The document that it waits for: `kind` as links have it, `id` as the record names it. Left out: it waits for none. */
   readonly awaits?: { readonly kind: string; readonly id: string };
+  /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
+  readonly candidates?: readonly string[];
 }

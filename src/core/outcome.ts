@@ -13,6 +13,8 @@ export interface Answer {
   readonly ids?: readonly (string | null)[];
   /** With `ids`, of each item: see {@link Waits}. */
   readonly waits?: Waits;
+  /** What `detail` says of each item, in their order, for the story of one document. Left out: nothing of each. */
+  readonly each?: readonly string[];
   /** With a refusal: why, in words for people. */
   readonly fault?: Fault;
   /** With `done` and `replayed`: it is there, and a person has to do the rest there. */
@@ -103,6 +105,7 @@ export type Finding =
       readonly found: "exact";
       readonly ids: readonly (string | null)[];
       readonly waits?: Waits;
+      readonly each?: readonly string[];
       readonly detail: string;
       /** It is there, and a person has to do the rest there. */
       readonly unfinished?: Fault;
@@ -111,7 +114,7 @@ export type Finding =
   | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */
   | { readonly found: "several"; readonly detail: string }
-  | { readonly found: "none"; readonly detail: string }
+  | { readonly found: "none"; readonly detail: string; readonly each?: readonly string[] }
   /** It could not be read just now; that proves nothing. */
   | { readonly found: "unreadable"; readonly detail: string; readonly waitMs?: number };
 
