@@ -315,7 +315,8 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     const note = { resource: `account.invoice,${id}`, message: "Disputed on the platform." };
     await desk.clerk.call("model.ir.note.create", [[note]]);
-    expect(await find(sink, { ...document, status: "disputed" })).toMatchObject({ found: "exact" });
+    const disputed = { ...document, status: "disputed" } as const;
+    expect(await find(sink, disputed)).toMatchObject({ found: "exact" });
     expect(await find(sink, document)).toMatchObject({ found: "none" });
   });
 });
