@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { rewording } from "./test/support/rewording.ts";
 
 /** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers: test/support/runs.ts. */
 export default defineConfig(({ mode }) => {
@@ -25,6 +26,16 @@ export default defineConfig(({ mode }) => {
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
         { extends: true, test: { name: "shared", include, exclude: alone, isolate: false } },
         { extends: true, test: { name: "alone", include: alone, exclude: [], isolate: true } },
+        {
+          extends: true,
+          plugins: [rewording()],
+          test: {
+            name: "reworded",
+            include: suites.filter(isRewording).map(({ file }) => file),
+            isolate: true,
+            env: { FUELBRIDGE_REWORDED: "yes" },
+          },
+        },
       ],
     },
   };
@@ -42,4 +53,6 @@ const SUITES: readonly Suite[] = globSync("{src,connectors,mappings,test}/**/*.t
 const isOrdinary = ({ file }: Suite): boolean => !file.endsWith(".long.test.ts");
 const isLong = (suite: Suite): boolean =>
   !isOrdinary(suite) || suite.text.includes("support/runs.ts");
+/** It runs once more, with every message of the product reworded. */
+const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
 const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

@@ -6,7 +6,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import { paymentMark, settlementMark } from "./marks.ts";
+import { coveredIn, coveredMark, paymentMark, settlementMark } from "./marks.ts";
 import type { Paid } from "./payment-moves.ts";
 
 interface Covered {
@@ -19,7 +19,7 @@ interface Covered {
 export async function coveredOf({ tryton }: Books, invoice: number): Promise<Covered[]> {
   const domain = [
     ["resource", "=", resourceOf(invoice)],
-    ["message", "like", `${paymentMark("%")} of %`],
+    ["message", "like", paymentMark("%")],
   ];
   const notes = await tryton.call<{ message: string }[]>("model.ir.note.search_read", [
     domain,
@@ -28,10 +28,7 @@ export async function coveredOf({ tryton }: Books, invoice: number): Promise<Cov
     [["id", "ASC"]],
     ["message"],
   ]);
-  const noted = notes.flatMap(({ message }) => {
-    const [, mark, amount] = /^(\S+) of (\d+\.\d\d) /.exec(message) ?? [];
-    return mark === undefined || amount === undefined ? [] : [[mark, amount] as const];
-  });
+  const noted = notes.map(({ message }) => coveredIn(message)).filter((one) => one !== null);
   return [...new Map(noted)].map(([mark, amount]) => ({ mark, amount: Decimal.of(amount) }));
 }
 
@@ -55,6 +52,7 @@ export async function noteCovered(
   invoice: number,
   { id, amount, date, description }: PaymentDocument,
 ): Promise<void> {
-  const message = `${paymentMark(id)} of ${amount.fixed(2)} on ${date}: ${description}. It is part of what was settled as one before.`;
+  const words = `Paid on ${date}: ${description}. It is part of what was settled as one before.`;
+  const message = `${coveredMark(id, amount.fixed(2))}\n${words}`;
   await tryton.call("model.ir.note.create", [[{ resource: resourceOf(invoice), message }]]);
 }

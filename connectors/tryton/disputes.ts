@@ -1,8 +1,15 @@
 /** A dispute has no state in Tryton: it is a note on the invoice, and its end another one. */
 import type { Books } from "./books.ts";
+import { disputeMark, markIn } from "./marks.ts";
 
-const DISPUTED = "Disputed on the platform.";
-const SETTLED = "No longer disputed on the platform.";
+/** The mark decides; what follows it is for people. */
+const DISPUTED = `${disputeMark("open")}\nDisputed on the platform.`;
+const SETTLED = `${disputeMark("over")}\nNo longer disputed on the platform.`;
+/** Notes of versions that wrote no mark. */
+const UNMARKED = {
+  disputed: "Disputed on the platform.",
+  settled: "No longer disputed on the platform.",
+};
 
 /** The invoices whose last note of ours says that they are disputed. @throws TrytonFault */
 export async function disputedOf(
@@ -13,7 +20,7 @@ export async function disputedOf(
   if (invoices.length === 0) return disputed;
   const domain = [
     ["resource", "in", invoices.map(resourceOf)],
-    ["message", "in", [DISPUTED, SETTLED]],
+    ["OR", ["message", "like", disputeMark("%")], ["message", "in", Object.values(UNMARKED)]],
   ];
   const notes = await tryton.call<{ resource: string; message: string }[]>(
     "model.ir.note.search_read",
@@ -21,7 +28,8 @@ export async function disputedOf(
   );
   for (const { resource, message } of notes) {
     const invoice = Number(resource.split(",")[1]);
-    if (message === DISPUTED) disputed.add(invoice);
+    if (message === UNMARKED.disputed || markIn(message) === disputeMark("open"))
+      disputed.add(invoice);
     else disputed.delete(invoice);
   }
   return disputed;

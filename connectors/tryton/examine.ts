@@ -5,6 +5,7 @@ import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { codeExaminations } from "./examine-codes.ts";
 import { periodExaminations } from "./examine-periods.ts";
+import { NoSuchCompany } from "./fault.ts";
 import { faultOf, type Look } from "./look.ts";
 import { rightsLooks } from "./rights.ts";
 import { unavailable } from "./sources/unavailable.ts";
@@ -15,7 +16,7 @@ export async function checkTryton({ tryton, config }: Books, signal: AbortSignal
     await tryton.call("model.res.user.get_preferences", [true], { signal });
   } catch (error) {
     const told = unavailable(error);
-    if (!/has (?:no|more than one) company/.test(told.message)) throw told;
+    if (!(error instanceof NoSuchCompany)) throw told;
     const next = `Correct company in the configuration, or add it to the companies of the user ${config.user} in Tryton.`;
     throw new SourceUnavailable(told.message, { next, cause: error });
   }

@@ -42,6 +42,13 @@ export class TrytonFault extends Error {
   }
 }
 
+/** The user has no company of this name, or several. Nothing happened. */
+export class NoSuchCompany extends TrytonFault {
+  constructor(message: string) {
+    super("not-sent", message);
+  }
+}
+
 /** Of an HTTP status that is not a success. */
 export function faultOfStatus(method: string, status: number): TrytonFault {
   const what = `${method}: HTTP ${status}`;

@@ -295,15 +295,28 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 
     await send(sink, document);
     await send(sink, document);
     expect(await find(sink, document)).toMatchObject({ found: "exact" });
-    expect(await notes()).toEqual(["Disputed on the platform."]);
+    expect(await notes()).toEqual(["dispute:open\nDisputed on the platform."]);
     expect(await find(sink, open)).toMatchObject({ found: "none" });
     await send(sink, open);
     await send(sink, open);
     expect(await notes()).toEqual([
-      "Disputed on the platform.",
-      "No longer disputed on the platform.",
+      "dispute:open\nDisputed on the platform.",
+      "dispute:over\nNo longer disputed on the platform.",
     ]);
     await send(sink, document);
     expect(await notes()).toHaveLength(3);
+  });
+
+  test("a note of a dispute from before it had a mark still counts", async () => {
+    const desk = deskIn(server);
+    const sink = invoiceSink(desk.books);
+    const document = invoiceDocument({ status: "open" });
+    await send(sink, document);
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    const note = { resource: `account.invoice,${id}`, message: "Disputed on the platform." };
+    await desk.clerk.call("model.ir.note.create", [[note]]);
+    const disputed = { ...document, status: "disputed" } as const;
+    expect(await find(sink, disputed)).toMatchObject({ found: "exact" });
+    expect(await find(sink, document)).toMatchObject({ found: "none" });
   });
 });

@@ -84,11 +84,12 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const { progress: first, written, settled } = await bringTo(books, before, new Set(made));
   const after = written ? await entries(books, wanted, booked) : before;
   const progress = written ? await progressOf(books, after) : first;
-  const detail = told(wanted, after, progress, settled);
+  const each = told(wanted, after, progress, settled);
+  const detail = each.join(", ");
   // A button says nothing when it does nothing; and somebody may have deleted a draft.
   if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
-    return uncertain(`not all of it is done: ${detail}`);
-  return done(detail, idsOf(wanted, after), waitsOf(wanted, after, progress));
+    return uncertain(`${INCOMPLETE}: ${detail}`, { each: each.map(incomplete) });
+  return done(detail, idsOf(wanted, after), { each, ...waitsOf(wanted, after, progress) });
 }
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
@@ -108,17 +109,22 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
     ({ document }) =>
       document.status !== "void" && !booked.some((one) => one.document === document),
   );
-  const detail = told(wanted, booked, progress);
+  const each = told(wanted, booked, progress);
+  const detail = each.join(", ");
   const unlike = verdicts.some((one) => one.found === "one" && one.amend.length > 0);
   if (absent.length > 0 || unlike || progress.includes("open"))
-    return { found: "none", detail: `not all of it is done: ${detail}` };
+    return { found: "none", detail: `${INCOMPLETE}: ${detail}`, each: each.map(incomplete) };
   return {
     found: "exact",
     ids: idsOf(wanted, booked),
     ...waitsOf(wanted, booked, progress),
     detail,
+    each,
   };
 }
+
+const INCOMPLETE = "not all of it is done";
+const incomplete = (one: string): string => `${INCOMPLETE}: ${one}`;
 
 /** As they are now. */
 async function entries(
@@ -168,25 +174,23 @@ const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | 
     return found === undefined ? null : idOf(found);
   });
 
-/** `INV-1 posted, INV-2 paid, FL-3 was void before it was booked: nothing is in Tryton` */
+/** Of each: `INV-1 posted`, `FL-3 was void before it was booked: nothing is in Tryton`. */
 const told = (
   wanted: readonly Wanted[],
   booked: readonly Booked[],
   progress: readonly Progress[],
   settled: ReadonlyMap<number, string> = new Map(),
-): string =>
-  wanted
-    .map((one) => {
-      const at = booked.findIndex(({ document }) => document === one.document);
-      const found = booked[at]?.entry;
-      if (found !== undefined) {
-        const waits = progress[at] === "waits" ? `; waits for its payments until ${one.until}` : "";
-        const why = settled.get(found.id);
-        return `${idOf(found)} ${found.state}${waits}${why === undefined ? "" : `; ${why}`}`;
-      }
-      const { number, status } = one.document;
-      return status === "void"
-        ? `${number} was void before it was booked: nothing is in Tryton`
-        : `${number} is not there`;
-    })
-    .join(", ");
+): string[] =>
+  wanted.map((one) => {
+    const at = booked.findIndex(({ document }) => document === one.document);
+    const found = booked[at]?.entry;
+    if (found !== undefined) {
+      const waits = progress[at] === "waits" ? `; waits for its payments until ${one.until}` : "";
+      const why = settled.get(found.id);
+      return `${idOf(found)} ${found.state}${waits}${why === undefined ? "" : `; ${why}`}`;
+    }
+    const { number, status } = one.document;
+    return status === "void"
+      ? `${number} was void before it was booked: nothing is in Tryton`
+      : `${number} is not there`;
+  });

@@ -19,6 +19,19 @@ export const paymentMark = (paymentId: string): string => `payment:${paymentId}`
 /** Before the description of the payment that settles an invoice which the platform calls paid. */
 export const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
+/** The first line of the note of a payment that is counted and not booked (covered.ts): its mark and amount. */
+export const coveredMark = (paymentId: string, amount: string): string =>
+  `${paymentMark(paymentId)} ${amount}`;
+
+/** Mark and amount in the first line of such a note, `of` between them in older ones; null: it is another note. */
+export function coveredIn(note: string): readonly [mark: string, amount: string] | null {
+  const [, mark, amount] = /^(payment:\S+) (?:of )?(\d+\.\d\d)(?:\s|$)/.exec(note) ?? [];
+  return mark === undefined || amount === undefined ? null : [mark, amount];
+}
+
+/** The first line of the note that a dispute is `open` or `over` (disputes.ts). */
+export const disputeMark = (state: string): string => `dispute:${state}`;
+
 /** Does this description of a payment say that the platform knows of it? */
 export const isOurPayment = (description: string | null): boolean =>
   /^(?:payment|platform):\S/.test(description ?? "");

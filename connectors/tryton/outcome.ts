@@ -39,7 +39,8 @@ export async function finding(look: () => Promise<Finding>): Promise<Finding> {
 }
 
 /** It was not all done, or did not say so: a read tells, and nothing goes again for a minute. */
-export const uncertain = (detail: string): Answer => unknown(detail, { holdMs: 60_000 });
+export const uncertain = (detail: string, more: Pick<Answer, "each"> = {}): Answer =>
+  unknown(detail, { holdMs: 60_000, ...more });
 
 /** Somebody else is at it: nothing of ours has happened, and it goes on later. */
 export class Waiting extends Error {

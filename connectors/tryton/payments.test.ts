@@ -202,7 +202,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () 
     expect(notes.map(({ message }) => message.replace(/payment:\S+/, "payment"))).toEqual(
       amounts.map(
         (amount, at) =>
-          `payment of ${amount} on 2026-11-21: Check ${at}. It is part of what was settled as one before.`,
+          `payment ${amount}\nPaid on 2026-11-21: Check ${at}. It is part of what was settled as one before.`,
       ),
     );
     // All of what was settled as one has its payment: this is more money.

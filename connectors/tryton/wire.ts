@@ -4,7 +4,13 @@
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { isWithin } from "../../src/core/moment.ts";
-import { type FaultKind, faultOfError, faultOfStatus, TrytonFault } from "./fault.ts";
+import {
+  type FaultKind,
+  faultOfError,
+  faultOfStatus,
+  NoSuchCompany,
+  TrytonFault,
+} from "./fault.ts";
 import { openHttp } from "./http.ts";
 import { decode, encode } from "./values.ts";
 
@@ -169,7 +175,7 @@ async function companyOf(
   const [id, another] = found as number[];
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
-  throw new TrytonFault("not-sent", `Tryton has ${many} company "${name}" for the user ${login}`);
+  throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);
 }
 
 /** Its sentences are compared and shown: they stay in one language. */

@@ -228,7 +228,11 @@ test("status says that the clock was set, which way and by how much", async () =
 
 test("a hundred flows that fail alike say so once, and every one of them stands in the table", async () => {
   const [one] = STATUS.flows as [FlowStatus];
-  const lastError = { message: "The platform could not be read.", next: "Check the network." };
+  const lastError = {
+    code: "unavailable",
+    message: "The platform could not be read.",
+    next: "Check the network.",
+  };
   const flows = Array.from({ length: 100 }, (_, at): FlowStatus => ({
     ...one,
     name: `flow-${at}`,

@@ -47,7 +47,10 @@ export const runShareOf = ({ perMonth }: Pick<Budget, "perMonth">): number =>
 /** Requests of a month; `lost`: a process was killed that may have sent them, and nobody knows what for. */
 export type Spent = Readonly<Partial<Record<Purpose | "lost", number>>>;
 
-/** How flows begin their trouble that only wait for budget: a healthy state. */
+/** The code of a flow's trouble that only waits for budget: a healthy state. */
+export const WAITS_FOR_BUDGET = "budget";
+
+/** What `status` calls such a flow. */
 export const PAUSED = "paused: budget";
 
 export const usedOf = (spent: Spent): number =>

@@ -126,8 +126,8 @@ export interface Outgoing extends Frozen {
 export interface Memory {
   /** The number of the document of ours that is linked with this id of the receiver's; null: none is. */
   linked(counterpart: string): string | null;
-  /** The causes that a person was shown before saying that it is to go; null: nobody has said so. */
-  readonly dismissed: string | null;
+  /** Has a person said that this document of the receiver ({@link Fault.candidates}) is another one? */
+  isDismissed(counterpart: string): boolean;
 }
 
 /** A document that was delivered. */

@@ -66,16 +66,19 @@ export class StorageError extends FuelbridgeError {
  * `waitMs` when we were told how long to wait; `stop` names a breaker that needs a person (credentials, version).
  */
 export class SourceUnavailable extends Error {
+  /** Stable, kebab-case: `budget` while the month's requests are kept for others; the stop's name; else `unavailable`. */
+  readonly code: string;
   readonly next: string;
   readonly waitMs: number | null;
   readonly stop: string | null;
 
   constructor(
     message: string,
-    options: { next: string; waitMs?: number; stop?: string; cause?: unknown },
+    options: { next: string; code?: string; waitMs?: number; stop?: string; cause?: unknown },
   ) {
     super(message, { cause: options.cause });
     this.name = "SourceUnavailable";
+    this.code = options.code ?? options.stop ?? "unavailable";
     this.next = options.next;
     this.waitMs = options.waitMs ?? null;
     this.stop = options.stop ?? null;

@@ -12,4 +12,6 @@ export interface Fault {
   readonly field?: string;
   /** The document that it waits for: `id` as the record names it. Left out: it waits for none. */
   readonly awaits?: { readonly kind: Kind; readonly id: string };
+  /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
+  readonly candidates?: readonly string[];
 }

@@ -27,6 +27,8 @@ export interface Answer {
   readonly ids?: readonly (string | null)[];
   /** With `ids`, of each item: see {@link Waits}. */
   readonly waits?: Waits;
+  /** What `detail` says of each item, in their order, for the story of one document. Left out: nothing of each. */
+  readonly each?: readonly string[];
   /** With `done`: it is there, and a person has to do the rest there. */
   readonly unfinished?: Fault;
   /** With `done`: the receiver says that an earlier send of these bytes did it. */
@@ -60,7 +62,7 @@ type Told = Pick<Answer, "stop" | "waitMs" | "requestId">;
 export const done = (
   detail: string,
   ids: readonly (string | null)[],
-  more: Pick<Answer, "waits" | "unfinished" | "repeated"> = {},
+  more: Pick<Answer, "waits" | "unfinished" | "repeated" | "each"> = {},
 ): Answer => ({ outcome: "done", detail, ids, ...more });
 
 /** It did not take place, and never will as it is. */
@@ -80,7 +82,7 @@ export const nothingDone = (detail: string, more: Told = {}): Answer => ({
 /** Nobody can say whether it took place. */
 export const unknown = (
   detail: string,
-  more: Told & Pick<Answer, "probe" | "running" | "unanswered" | "holdMs" | "person"> = {},
+  more: Told & Pick<Answer, "probe" | "running" | "unanswered" | "holdMs" | "person" | "each"> = {},
 ): Answer => ({ outcome: "unknown", detail, ...more });
 
 /** Nobody can say whether it took place, for no answer came. */
@@ -94,6 +96,7 @@ export type Finding =
       readonly found: "exact";
       readonly ids: readonly (string | null)[];
       readonly waits?: Waits;
+      readonly each?: readonly string[];
       readonly detail: string;
       /** It is there, and a person has to do the rest there. */
       readonly unfinished?: Fault;
@@ -102,7 +105,7 @@ export type Finding =
   | { readonly found: "different"; readonly detail: string; readonly fault?: Fault }
   /** More than one exact match: somebody wrote twice. */
   | { readonly found: "several"; readonly detail: string }
-  | { readonly found: "none"; readonly detail: string }
+  | { readonly found: "none"; readonly detail: string; readonly each?: readonly string[] }
   /** It could not be read just now; that proves nothing. */
   | { readonly found: "unreadable"; readonly detail: string; readonly waitMs?: number };
 

@@ -116,12 +116,17 @@ export function redateStops({ store, clock }: Engine): void {
 export function blocked(
   engine: Engine,
   scopes: readonly string[],
-): { message: string; next: string; untilMs: number | null } | null {
+): { code: string; message: string; next: string; untilMs: number | null } | null {
   const now = engine.clock.now().wallMs;
   for (const row of engine.store.journal.breakers()) {
     const waits = row.retryMs === null || row.retryMs > now;
     if (waits && scopes.includes(row.scope))
-      return { message: `${row.breaker}: ${row.message}`, next: row.next, untilMs: row.retryMs };
+      return {
+        code: row.breaker,
+        message: `${row.breaker}: ${row.message}`,
+        next: row.next,
+        untilMs: row.retryMs,
+      };
   }
   return null;
 }

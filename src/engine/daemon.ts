@@ -228,9 +228,10 @@ export class Daemon {
       const waits = error instanceof ConfigurationError;
       if (error instanceof FuelbridgeError && !waits) throw error;
       const { message } = error as Error;
+      const code = waits ? error.code : "failed";
       const next = waits ? error.next : "This is a fault in fuelbridge or a mapping: see the log.";
       engine.note("flow failed", { flow: flow.name, error });
-      this.#scheduleNext(lane, { ...UNREAD, trouble: { message, next } });
+      this.#scheduleNext(lane, { ...UNREAD, trouble: { code, message, next } });
       return 0;
     }
   }

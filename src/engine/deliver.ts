@@ -9,6 +9,7 @@ import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
 import type { Carried } from "../store/deliveries.ts";
+import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { arrived } from "./arrived.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
@@ -148,7 +149,8 @@ async function send(
   );
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
   const next = await store.together(() => {
-    const after = moved(engine, flow, sending, event, told(answer));
+    const parts = partsOf(carried, answer.each);
+    const after = moved(engine, flow, sending, event, told(answer), parts);
     apply(engine, flow, after, carried, answer);
     return after;
   });
@@ -197,7 +199,9 @@ async function read(
     // It may have come by in a poll meanwhile.
     const current = store.requests.get(looking.request);
     if (current !== null && isFinal(current.machine.state)) return current;
-    const after = moved(engine, flow, looking, event, `${finding.found}: ${finding.detail}`);
+    const each = "each" in finding ? finding.each?.map((one) => `${finding.found}: ${one}`) : [];
+    const detail = `${finding.found}: ${finding.detail}`;
+    const after = moved(engine, flow, looking, event, detail, partsOf(carried, each));
     apply(engine, flow, after, carried, finding);
     return after;
   });
@@ -260,6 +264,7 @@ export function moved(
   request: StoredRequest,
   event: Event,
   detail: string,
+  parts?: Entry["parts"],
 ): StoredRequest {
   const { next, raise } = advance(request.machine, event, flow.sink.policy);
   const { operation, number, revision } = request;
@@ -275,6 +280,7 @@ export function moved(
     request: request.request,
     event: event.type === "answer" || event.type === "finding" ? next.state : event.type,
     detail,
+    parts,
   });
   for (const one of raise) raised(engine, flow, request.request, one);
   return after;
@@ -343,6 +349,12 @@ function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing
     items: carried.map(({ number, recordId, revision }) => ({ number, id: recordId, revision })),
     firstSentAt: first === null ? null : new Date(first).toISOString(),
   };
+}
+
+/** By delivery; undefined when there is one only, or the receiver did not speak of each. */
+function partsOf(carried: readonly Carried[], each: readonly string[] = []): Entry["parts"] {
+  if (carried.length < 2 || each.length !== carried.length) return undefined;
+  return Object.fromEntries(carried.map(({ delivery }, at) => [delivery, each[at] as string]));
 }
 
 function told(answer: Answer): string {

@@ -326,7 +326,11 @@ test("a source that breaks off keeps what was stored, and says what to do", asyn
   };
   const flow = bench.flow({ sink: receiver(), source });
   const { trouble } = await runFlow(bench.engine, flow, signal);
-  expect(trouble).toEqual({ message: "the folder is gone", next: "Mount it again." });
+  expect(trouble).toEqual({
+    code: "unavailable",
+    message: "the folder is gone",
+    next: "Mount it again.",
+  });
   expect(bench.store.flows.position("bills")).toEqual({ cursor: "c1" });
   expect(counts(bench, flow)).toEqual({ delivered: 1 });
 });

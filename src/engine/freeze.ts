@@ -128,7 +128,7 @@ function judge(
     const turn = link === null ? turned(engine, flow, delivery, number) : null;
     if (turn !== null) return { verdict: "quarantined", number, ...turn };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
-    if (link === null && store.losses.isGone(delivery.record, number))
+    if (link === null && store.incidents.state(delivery.record, number, "gone") === "open")
       return { verdict: "quarantined", number, fault: goneBefore(endpointOf(flow.to)) };
 
     const references = referencesOf(engine, flow);
@@ -172,7 +172,8 @@ const isUnfinished = (
   { sink }: Flow,
   { record }: PendingDelivery,
   number: string,
-): boolean => sink.unfinished !== undefined && store.unfinished.isOpen(record, number);
+): boolean =>
+  sink.unfinished !== undefined && store.incidents.state(record, number, "unfinished") === "open";
 
 /** @throws Refused when we have written a document of this number to the side that this one comes from */
 function expectNoDouble(
@@ -363,12 +364,12 @@ interface Issues {
 }
 
 function referencesOf(engine: Engine, { side, flow }: Flow): References {
-  const { links, losses } = engine.store;
+  const { links, incidents } = engine.store;
   const find: References["find"] = (kind, id): string | null => {
     const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
-  return { ...referencesBy(engine, find), wasLost: (id) => losses.wasLost(flow, id) };
+  return { ...referencesBy(engine, find), wasLost: (id) => incidents.ever(flow, id, "gone") };
 }
 
 function kept(number: string, figures: Figures, content: string): Mapped {

@@ -23,11 +23,8 @@ export function memoryOf(
       }
       return null;
     },
-    get dismissed() {
-      return first === undefined
-        ? null
-        : store.questions.retriedDespite(first.delivery, first.number);
-    },
+    isDismissed: (counterpart) =>
+      first !== undefined && store.incidents.isDismissed(first.delivery, first.number, counterpart),
   };
 }
 

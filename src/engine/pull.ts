@@ -4,12 +4,20 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
+/** Why reading stopped early. */
+export interface Trouble {
+  /** A stop's name, or as {@link SourceUnavailable} has it. */
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+}
+
 export interface Pulled {
   /** Null: the source was not read to its end. */
   readonly pages: number | null;
   readonly received: number;
-  /** Why reading stopped early, for the operator; null when the walk is complete. */
-  readonly trouble: { readonly message: string; readonly next: string } | null;
+  /** Null when the walk is complete. */
+  readonly trouble: Trouble | null;
   /** When the source said to come back, ms; null when it did not. */
   readonly waitMs: number | null;
 }
@@ -61,7 +69,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     if (obstacles.length > 0) hindered(engine, flow, obstacles);
-    const trouble = { message: error.message, next: error.next };
+    const trouble = { code: error.code, message: error.message, next: error.next };
     engine.note("source unavailable", { flow: flow.name, ...trouble });
     if (error.stop !== null)
       trip(engine, {

@@ -237,9 +237,11 @@ test("a process that ends between its first commit and the first mark leaves no 
   const database = new Database(":memory:");
   for (const sql of migrations) database.exec(sql);
   const sent = highWater(database, folder);
-  database
-    .prepare("insert into audit (at_ms, event, detail) values (0, 'send', 'POST /invoices')")
-    .run();
+  database.exec(`
+    insert into audit (at_ms, event, detail) values (0, 'send', 'POST /invoices');
+    insert into flow (flow, name) values (1, 'bills');
+    insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256, state, machine,
+      created_ms, updated_ms, sent_ms) values (1, '', '', '', '', '', '', '', '', '', 'sending', '{}', 0, 0, 0)`);
   sent.leaving(0);
   // Nothing was told of the commit: the process has ended.
   expect(highWater(database, folder).restored()).toBeNull();

@@ -26,6 +26,7 @@ export function warned(
   journal.audit(at, { flow: flow.flow, request, event: `warning: ${warning}`, detail: told });
   engine.note(`answered as ${warning}`, { flow: flow.name, request, detail });
   if (warning !== "replayed") return;
+  journal.replayed(at, request);
   // What happened before a person released the stop has been looked at.
   const since = Math.max(at - WITHIN_MS, journal.releasedAt(SPLIT_BRAIN) ?? 0);
   const count = journal.replaysSince(since);

@@ -3,11 +3,11 @@ import type { Moment } from "../core/moment.ts";
 import { deliver, moved } from "./deliver.ts";
 import { delivering, type Engine, type Flow } from "./engine.ts";
 import { freezeLot } from "./freeze.ts";
-import { pull } from "./pull.ts";
+import { pull, type Trouble } from "./pull.ts";
 import { nextRevisit, revisit } from "./waits.ts";
 
 export interface Ran {
-  readonly trouble: { readonly message: string; readonly next: string } | null;
+  readonly trouble: Trouble | null;
   readonly received: number;
   /** What its source came to; null: it was not read to its end. */
   readonly pages: number | null;

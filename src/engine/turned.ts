@@ -51,9 +51,14 @@ export function turned(
       event,
       detail: `${booked.kind} ${booked.number}, ${booked.erpId}`,
     });
-  if (!store.losses.isRetried("turned", record, number))
-    return { fault: faultOf(flow, booked, number), also: () => note("turned") };
+  const told = (): void => {
+    note("turned");
+    store.incidents.open(delivery, number, "turned");
+  };
+  if (store.incidents.state(record, number, "turned") !== "retried")
+    return { fault: faultOf(flow, booked, number), also: told };
   note("turned over");
+  store.incidents.end(delivery, number, "turned");
   // What began in the ERP stays known as its own.
   for (const { kind, born } of links)
     if (born === "platform") store.links.drop(kind, "platform", recordId);

@@ -1,5 +1,5 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
-import { PAUSED } from "../core/budget.ts";
+import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { AnswerName, PlatformAnswer } from "./answers.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
@@ -133,6 +133,7 @@ export function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly n
 export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
   if (exchange.kind === "held")
     throw new SourceUnavailable(`${PAUSED}: ${what} was not read: ${exchange.detail}`, {
+      code: WAITS_FOR_BUDGET,
       next: "It goes on by itself; see `fuelbridge budget status`.",
       waitMs: exchange.waitMs,
     });

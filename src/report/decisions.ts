@@ -58,6 +58,7 @@ export function helped(chosen: readonly Chosen[], selector: string, anyway: bool
 export function retry(engine: Engine, { flow, row }: Chosen): void {
   settleRequest(engine, flow, row, "cancel", "retried by a person");
   note(engine, flow, row, "retried", `by a person, who was told: ${row.cause}`);
+  engine.store.incidents.retried(row.delivery);
   engine.store.deliveries.reopen(row.delivery);
 }
 

@@ -30,9 +30,9 @@ export function keyOf({
   code,
   cause,
   field,
-  awaits,
-}: Pick<CauseRow, "code" | "cause" | "field" | "awaits">): string {
-  if (awaits !== null) return awaitedOf(awaits).kind;
+  awaitsKind,
+}: Pick<CauseRow, "code" | "cause" | "field" | "awaitsKind">): string {
+  if (awaitsKind !== null) return awaitsKind;
   return remedyOf(code).together === undefined ? cause : (field ?? "");
 }
 
@@ -49,10 +49,9 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
 
 /** One of a group, with what a person knows it by. `flow`: undefined when the configuration has it no more. */
 export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRow): Quarantined {
-  const { delivery, number, recordId, version, origin, cause, field, awaits, sinceMs } = row;
+  const { delivery, number, recordId, version, origin, cause, field, awaitsId, sinceMs } = row;
   const about = aboutOf(engine, flow, row);
   const { amount = null } = about;
-  const awaited = awaits === null ? null : awaitedOf(awaits);
   return {
     delivery: String(delivery),
     number: number ?? recordId,
@@ -67,18 +66,18 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
     cause,
-    awaits: awaited === null ? null : nameOf(engine.store, awaited.id),
+    awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }
 
 function groupOf(store: Store, id: string, causes: readonly CauseRow[], nowMs: number): Group {
   const [first] = causes as readonly [CauseRow];
-  const { flow, code, field, awaits } = first;
+  const { flow, code, field, awaitsKind } = first;
   const { helps, together } = remedyOf(code);
   const sinceMs = Math.min(...causes.map((one) => one.sinceMs));
   const said =
-    awaits !== null
-      ? waiting(store, causes, awaitedOf(awaits).kind)
+    awaitsKind !== null
+      ? waiting(store, causes, awaitsKind)
       : { cause: causes.length > 1 ? (together?.(field ?? "") ?? first.cause) : first.cause };
   const shown: QuarantineGroup = {
     id,
@@ -111,7 +110,7 @@ function waiting(
   kind: string,
 ): Pick<QuarantineGroup, "cause" | "next"> {
   const [first] = causes as readonly [CauseRow];
-  const ids = causes.flatMap(({ awaits }) => (awaits === null ? [] : [awaitedOf(awaits).id]));
+  const ids = causes.flatMap(({ awaitsId }) => awaitsId ?? []);
   const names = ids.length > NAMED_MAX ? [] : ids.map((id) => nameOf(store, id));
   const [only] = names;
   const why = NOT_COMING[first.code];
@@ -139,12 +138,6 @@ const nameOf = (store: Store, id: string): string =>
   isId(id) ? (store.questions.numberOf(id) ?? id) : id;
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
-
-/** Of `bill 2cf3…`; a kind has no space. */
-function awaitedOf(awaits: string): { readonly kind: string; readonly id: string } {
-  const at = awaits.indexOf(" ");
-  return { kind: awaits.slice(0, at), id: awaits.slice(at + 1) };
-}
 
 /** A record that its source could not read, or that does not fit, says nothing. */
 function aboutOf({ store }: Engine, flow: Flow | undefined, { delivery }: QuarantinedRow): About {

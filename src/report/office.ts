@@ -210,8 +210,15 @@ export interface FlowStatus {
   /** ISO 8601 UTC. */
   readonly lastRunAt: string | null;
   readonly nextDueAt: string | null;
-  /** The last run's error with what to do, null when it went well. */
-  readonly lastError: { readonly message: string; readonly next: string } | null;
+  /**
+   * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`,
+   * `configuration`, `failed` (a fault in fuelbridge or a mapping), else `unavailable`.
+   */
+  readonly lastError: {
+    readonly code: string;
+    readonly message: string;
+    readonly next: string;
+  } | null;
   readonly received: number;
   readonly pending: number;
   readonly delivered: number;
@@ -305,7 +312,7 @@ export interface TraceStep {
   readonly event: string;
   /** The whole of it, also of an answer that lists every document of a batch. */
   readonly detail: string;
-  /** What such an answer says of this document, and how many others it lists; null: it is no such answer. */
+  /** What an answer about several documents says of this one, and of how many others; null: it is no such answer. */
   readonly own: { readonly detail: string; readonly others: number } | null;
   readonly platformId: string | null;
   readonly erpId: string | null;

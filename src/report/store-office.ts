@@ -1,5 +1,5 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
-import { type Governor, PAUSED, usualBudget } from "../core/budget.ts";
+import { type Governor, PAUSED, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import { outOfStep } from "../engine/in-step.ts";
@@ -17,6 +17,7 @@ import {
   type Stop,
   type Trace,
 } from "./office.ts";
+import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
@@ -206,7 +207,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       used < perMonth &&
       states.every(
         ({ lastError, quarantined, unread }) =>
-          (lastError === null || waitsForBudget(lastError.message)) &&
+          (lastError === null || lastError.code === WAITS_FOR_BUDGET) &&
           quarantined === 0 &&
           unread.every(({ awaited }) => awaited),
       ),
@@ -249,17 +250,16 @@ function flowStatus(
   const row = store.flows.find(flow.name);
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
-  const error = row?.last_error ?? null;
   const waits = store.waits.ofFlow(flow.flow);
   return {
     name: flow.name,
     from: flow.from,
     to: flow.to,
-    state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(error),
+    state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(row),
     schedule: scheduleText(flow.schedule),
     lastRunAt: isoOrNull(row?.last_run_ms),
     nextDueAt: isoOrNull(row?.next_due_ms),
-    lastError: error === null ? null : { message: error, next: row?.last_error_next ?? "" },
+    lastError: lastErrorOf(row),
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),
     pending: count("pending") + count("frozen"),
     delivered: count("delivered"),
@@ -276,12 +276,17 @@ function flowStatus(
   };
 }
 
-function stateAfter(error: string | null): FlowStatus["state"] {
+function stateAfter(row: FlowRow | null): FlowStatus["state"] {
+  const error = lastErrorOf(row);
   if (error === null) return "idle";
-  return waitsForBudget(error) ? PAUSED : "stopped";
+  return error.code === WAITS_FOR_BUDGET ? PAUSED : "stopped";
 }
 
-const waitsForBudget = (error: string): boolean => error.startsWith(PAUSED);
+function lastErrorOf(row: FlowRow | null): FlowStatus["lastError"] {
+  if (row === null || row.last_error === null) return null;
+  const { last_error_code: code, last_error: message, last_error_next: next } = row;
+  return { code: code ?? "unavailable", message, next: next ?? "" };
+}
 
 function scheduleText(schedule: Schedule): string {
   if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;

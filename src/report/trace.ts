@@ -1,5 +1,4 @@
 /** A document's story from the record to the other side's number, out of what the store kept. */
-import { batch } from "./batch.ts";
 import { groupId, keyOf } from "./groups.ts";
 import type { AuditRow, DeliveryRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
@@ -14,6 +13,8 @@ export interface Story {
 
 type Told = Pick<TraceStep, "event" | "detail"> & {
   readonly atMs: number;
+  /** As {@link AuditRow.parts}. */
+  readonly parts?: string | null;
   /** Null: that of the delivery. */
   readonly flow?: string | null;
 };
@@ -33,10 +34,9 @@ export function trace(store: Store, text: string): Story {
   const steps: TraceStep[] = [];
   for (const [at, row] of ordered.entries()) {
     const newer = ordered.slice(at + 1).find((one) => isSameRecord(one, row)) ?? null;
-    const ownPart = batch(store, row);
     const ids = idsOf(links, row.recordId);
-    for (const { atMs, flow, event, detail } of versionSteps(store, row, newer, told)) {
-      const own = ownPart(detail);
+    for (const { atMs, flow, event, detail, parts } of versionSteps(store, row, newer, told)) {
+      const own = ownOf(parts ?? null, row.delivery);
       steps.push({ at: iso(atMs), flow: flow ?? row.flow, event, detail, own, ...ids });
     }
   }
@@ -59,9 +59,16 @@ export function trace(store: Store, text: string): Story {
 const isSameRecord = (one: DeliveryRow, other: DeliveryRow): boolean =>
   one.flow === other.flow && one.recordId === other.recordId;
 
-function groupOf({ flow, state, code, cause, field, awaits }: DeliveryRow): string[] {
+/** What an answer to a request that carried several documents says of this one. */
+function ownOf(parts: string | null, delivery: number): TraceStep["own"] {
+  if (parts === null) return null;
+  const { [delivery]: detail, ...others } = JSON.parse(parts) as Record<string, string>;
+  return detail === undefined ? null : { detail, others: Object.keys(others).length };
+}
+
+function groupOf({ flow, state, code, cause, field, awaitsKind }: DeliveryRow): string[] {
   if (state !== "quarantined" || code === null) return [];
-  return [groupId({ flow, code, key: keyOf({ code, cause: cause ?? "", field, awaits }) })];
+  return [groupId({ flow, code, key: keyOf({ code, cause: cause ?? "", field, awaitsKind }) })];
 }
 
 /** From the arrival of one version to what became of it. `told`: audit rows that another version has told already. */
@@ -89,14 +96,14 @@ function versionSteps(
 
 /** A decision is written down where it was taken and where it took effect: it is told once. */
 function oneLine(one: AuditRow, audit: readonly AuditRow[]): Told[] {
-  const { atMs, flow, event, detail } = one;
+  const { atMs, flow, event, detail, parts } = one;
   const isWith = (events: readonly string[]): boolean =>
     audit.some((other) => other.atMs === atMs && events.includes(other.event));
   if (event === "decision" && isWith(["retried", "resolved"])) return [];
   if (REASONS.has(event) && isWith(["quarantined"])) return [];
   if (event === "quarantined" && isWith(["differs"])) return [];
   // It has every value, where the quarantine has one cause for many documents.
-  return [{ atMs, flow, event: event === "differs" ? "quarantined" : event, detail }];
+  return [{ atMs, flow, event: event === "differs" ? "quarantined" : event, detail, parts }];
 }
 
 /** Each comes with a quarantine, whose cause says the same. */

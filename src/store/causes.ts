@@ -6,10 +6,11 @@ import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
   const add = database.prepare(
-    `insert into quarantine (delivery, code, cause, next, field, awaits, since_ms)
-     values (?, ?, ?, ?, ?, ?, ?)
+    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, since_ms)
+     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :at)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
-       field = excluded.field, awaits = excluded.awaits, since_ms = excluded.since_ms`,
+       field = excluded.field, awaits_kind = excluded.awaits_kind, awaits_id = excluded.awaits_id,
+       candidates = excluded.candidates, since_ms = excluded.since_ms`,
   );
   const audit = database.prepare(
     `insert into audit (at_ms, flow, delivery, event, detail)
@@ -18,22 +19,32 @@ export function causes(database: Database.Database) {
   const drop = database.prepare("delete from quarantine where delivery = ?");
   // `+?`: see requests.ts.
   const waiting = database
-    .prepare<[string, string], number>(
+    .prepare<[string, string, string], number>(
       `select delivery from quarantine join delivery using (delivery)
-       where awaits in (+?, +?) and state = 'quarantined'`,
+       where awaits_kind = +? and awaits_id in (+?, +?) and state = 'quarantined'`,
     )
     .pluck();
   const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
     `select delivery, record.version
      from quarantine join delivery using (delivery) join record using (record)
-     where delivery.flow = ? and awaits is not null and state = 'quarantined'`,
+     where delivery.flow = ? and awaits_id is not null and state = 'quarantined'`,
   );
 
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
-    add(delivery: number, { code, message, next, field, awaits }: Fault, atMs: number): void {
-      const awaited = awaits === undefined ? null : awaitedAs(awaits.kind, awaits.id);
-      add.run(delivery, code, message, next, field ?? null, awaited, atMs);
+    add(delivery: number, fault: Fault, atMs: number): void {
+      const { code, message, next, field = null, awaits, candidates } = fault;
+      add.run({
+        delivery,
+        code,
+        message,
+        next,
+        field,
+        kind: awaits?.kind ?? null,
+        id: awaits?.id ?? null,
+        candidates: candidates === undefined ? null : JSON.stringify(candidates),
+        at: atMs,
+      });
       audit.run(atMs, shortened(message), delivery);
     },
     drop(delivery: number): void {
@@ -45,10 +56,7 @@ export function causes(database: Database.Database) {
     },
     /** Deliveries that wait for this document, which each side knows under an id of its own. */
     waitingFor(kind: Kind, [id, other]: readonly [string, string]): number[] {
-      return waiting.all(awaitedAs(kind, id), awaitedAs(kind, other));
+      return waiting.all(kind, id, other);
     },
   };
 }
-
-/** A kind has no space. */
-const awaitedAs = (kind: string, id: string): string => `${kind} ${id}`;

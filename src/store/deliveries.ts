@@ -1,8 +1,10 @@
 /** Deliveries: which wait to be mapped, and what became of each. */
 import type Database from "better-sqlite3";
+import type { DeliveryState } from "../core/delivery-state.ts";
 import type { Fault } from "../core/fault.ts";
 import { causes } from "./causes.ts";
 import { shownId } from "./ids.ts";
+import { moving } from "./moves.ts";
 
 export interface PendingDelivery {
   readonly delivery: number;
@@ -49,6 +51,13 @@ export interface Quarantining {
 
 export type Ended = "delivered" | "skipped" | "echo" | "resolved";
 
+const ENDS_FROM: Readonly<Record<Ended, readonly DeliveryState[]>> = {
+  delivered: ["frozen", "quarantined", "superseded"],
+  skipped: ["pending", "quarantined"],
+  echo: ["pending"],
+  resolved: ["quarantined"],
+};
+
 type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
   id: Buffer | string;
   fault: string | null;
@@ -67,30 +76,41 @@ export function deliveries(database: Database.Database) {
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
      order by delivery.delivery limit ?`,
   );
-  const freeze = database.prepare(
-    `update delivery set state = 'frozen', request = :request, number = :number, amount = :amount,
-       gallons = :gallons, content = :content where delivery = :delivery and state = 'pending'`,
-  );
-  const ending = (also: string) =>
-    database.prepare(
-      `update delivery set state = :state, note = :note ${also}
-       where delivery = :delivery and (state in ('pending', 'frozen', 'quarantined')
-         or state = 'superseded' and :state = 'delivered')`,
-    );
-  const end = ending("");
-  const endNumbered = ending(", number = :number");
-  const quarantine = database.prepare(
-    `update delivery set state = 'quarantined', number = coalesce(?, number),
-       request = coalesce(?, request)
-     where delivery = ? and state in ('pending', 'frozen') and ${NOTHING_NEWER}`,
-  );
-  const reopen = database.prepare(
-    `update delivery set state = 'pending', request = null, lot = ?
-     where delivery = ? and state in ('frozen', 'quarantined') and ${NOTHING_NEWER}`,
-  );
-  const outdate = database.prepare(
-    "update delivery set state = 'superseded' where delivery = ? and state in ('frozen', 'quarantined')",
-  );
+  const freeze = moving(database, {
+    from: ["pending"],
+    to: "frozen",
+    set: `request = :request, number = :number, amount = :amount, gallons = :gallons, content = :content`,
+    where: "delivery = :delivery",
+  });
+  const ending = (set: string): Readonly<Record<Ended, Database.Statement<unknown[]>>> => {
+    const to = (to: Ended) =>
+      moving(database, { from: ENDS_FROM[to], to, set, where: "delivery = :delivery" });
+    return {
+      delivered: to("delivered"),
+      skipped: to("skipped"),
+      echo: to("echo"),
+      resolved: to("resolved"),
+    };
+  };
+  const end = ending("note = :note");
+  const endNumbered = ending("note = :note, number = :number");
+  const quarantine = moving(database, {
+    from: ["pending", "frozen"],
+    to: "quarantined",
+    set: "number = coalesce(?, number), request = coalesce(?, request)",
+    where: `delivery = ? and ${NOTHING_NEWER}`,
+  });
+  const reopen = moving(database, {
+    from: ["frozen", "quarantined"],
+    to: "pending",
+    set: "request = null, lot = ?",
+    where: `delivery = ? and ${NOTHING_NEWER}`,
+  });
+  const outdate = moving(database, {
+    from: ["frozen", "quarantined"],
+    to: "superseded",
+    where: "delivery = ?",
+  });
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count(*) as count from delivery where flow = ? group by state",
   );
@@ -126,8 +146,11 @@ export function deliveries(database: Database.Database) {
      * is known already.
      */
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
-      const row = { delivery, state, note };
-      changed(number === null ? end.run(row) : endNumbered.run({ ...row, number }), delivery);
+      const row = { delivery, note };
+      changed(
+        number === null ? end[state].run(row) : endNumbered[state].run({ ...row, number }),
+        delivery,
+      );
       why.drop(delivery);
     },
 

@@ -3,6 +3,7 @@ import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
 import { causes } from "./causes.ts";
 import { shownId, storedId } from "./ids.ts";
+import { moving } from "./moves.ts";
 
 /** Who compares: each opens and closes its own. */
 export type Finder = "inspection" | "reconciliation";
@@ -42,16 +43,17 @@ export function disagreements(database: Database.Database) {
      values (:record, :finder, :delivery, :was, :digest)
      on conflict do update set delivery = excluded.delivery, was = excluded.was, digest = excluded.digest`,
   );
-  const take = database.prepare(
-    `update delivery set state = 'quarantined'
-     where delivery = ? and state in ('delivered', 'skipped', 'resolved', 'quarantined')`,
-  );
+  const take = moving(database, {
+    from: ["delivered", "skipped", "resolved", "quarantined"],
+    to: "quarantined",
+    where: "delivery = ?",
+  });
   const carry = database.prepare(
     "update disagreement set delivery = ?, was = 'skipped' where record = ? and delivery <> ?",
   );
-  const giveBack = database.prepare(
-    "update delivery set state = ? where delivery = ? and state in ('quarantined', 'resolved')",
-  );
+  const givingBack = (to: Disagreement["was"]) =>
+    moving(database, { from: ["quarantined", "resolved"], to, where: "delivery = ?" });
+  const giveBack = { delivered: givingBack("delivered"), skipped: givingBack("skipped") };
   const drop = database.prepare("delete from disagreement where record = ? and finder = ?");
 
   return {
@@ -86,7 +88,7 @@ export function disagreements(database: Database.Database) {
     /** Both agree again, or the document is gone: the delivery is what it was before. Inside a transaction. */
     close(finder: Finder, { record, delivery, was }: Disagreement): void {
       drop.run(record, finder);
-      if (giveBack.run(was, delivery).changes === 1) why.drop(delivery);
+      if (giveBack[was].run(delivery).changes === 1) why.drop(delivery);
     },
     /** The document is gone: whoever disagreed about it. Inside a transaction. */
     forget(record: number): void {

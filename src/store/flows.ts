@@ -8,6 +8,8 @@ export interface FlowRow {
   readonly position: string | null;
   readonly next_due_ms: number | null;
   readonly last_run_ms: number | null;
+  /** Why the last run did not read its source: a stop's name, `budget`, ...; null: it did. */
+  readonly last_error_code: string | null;
   readonly last_error: string | null;
   readonly last_error_next: string | null;
   /** How many pages its last complete reading came to; null: there was none. */
@@ -18,7 +20,8 @@ export function flows(database: Database.Database) {
   const add = database.prepare("insert into flow (name) values (?) on conflict do nothing");
   const byName = database.prepare<[string], FlowRow>("select * from flow where name = ?");
   const ran = database.prepare(
-    `update flow set last_run_ms = :at, next_due_ms = :due, last_error = :error, last_error_next = :next,
+    `update flow set last_run_ms = :at, next_due_ms = :due, last_error_code = :code, last_error = :error,
+       last_error_next = :next,
        pages = coalesce(:pages, pages)
      where flow = :flow`,
   );
@@ -41,12 +44,13 @@ export function flows(database: Database.Database) {
     ran(
       flow: number,
       { atMs, dueMs, pages }: { atMs: number; dueMs: number; pages: number | null },
-      error: { message: string; next: string } | null,
+      error: { code: string; message: string; next: string } | null,
     ): void {
       ran.run({
         flow,
         at: atMs,
         due: dueMs,
+        code: error?.code ?? null,
         error: error?.message ?? null,
         next: error?.next ?? null,
         pages,

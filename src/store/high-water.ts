@@ -3,7 +3,7 @@
  * the first byte of a request leaves, while many leave every tenth of a second. A backup leaves it out. A store that is
  * older than its mark was restored, and does not know what was sent since (reliability 2.10); so was one whose mark is a
  * copy: the mark names its own file (ADR 0024). A store that has sent nothing has no mark, and needs none: what has sent
- * is told by the audit, which keeps every send.
+ * is told by the requests, which keep when their bytes last left.
  */
 import type Database from "better-sqlite3";
 import { randomUUID } from "node:crypto";
@@ -53,7 +53,7 @@ export function highWater(database: Database.Database, folder: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
   const everSent = database
-    .prepare<[], number>("select exists (select 1 from audit where event = 'send')")
+    .prepare<[], number>("select exists (select 1 from request where sent_ms is not null)")
     .pluck();
   const known = identity.get();
   const store = known ?? randomUUID();
@@ -107,7 +107,7 @@ export function highWater(database: Database.Database, folder: string) {
   return {
     /** Why this store does not know all that was sent; null when it does. */
     restored: (): string | null => why,
-    /** Has a request ever been sent from here? Reads the audit. */
+    /** Has a request ever been sent from here? Reads the requests. */
     everSent: (): boolean => everSent.get() === 1,
     /** Until when was sent from here before this start, ISO 8601 UTC. A copy does not know. */
     until: (): string | null =>

@@ -8,6 +8,7 @@ import type { Fault } from "../core/fault.ts";
 import { canonical } from "../core/json.ts";
 import { revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
+import { moving } from "./moves.ts";
 
 export interface Taken {
   /** Deliveries created. */
@@ -40,9 +41,11 @@ export function intake(database: Database.Database) {
     `update record set version = ?, revision = ?, content = ?, origin = ?, fault = ?, text = ?
      where record = ?`,
   );
-  const supersede = database.prepare(
-    "update delivery set state = 'superseded' where record = ? and state in ('pending', 'quarantined')",
-  );
+  const supersede = moving(database, {
+    from: ["pending", "quarantined"],
+    to: "superseded",
+    where: "record = ?",
+  });
   const addDelivery = database.prepare(
     `insert into delivery (flow, record, revision, received_ms, version, origin)
      values (?, ?, ?, ?, ?, ?)`,

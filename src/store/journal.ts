@@ -8,6 +8,8 @@ export interface Entry {
   readonly delivery?: number;
   readonly event: string;
   readonly detail: string;
+  /** What it says of each delivery, where it is about a request that carries several. */
+  readonly parts?: Readonly<Record<number, string>> | undefined;
 }
 
 export interface BreakerRow {
@@ -22,7 +24,8 @@ export interface BreakerRow {
 
 export function journal(database: Database.Database) {
   const add = database.prepare(
-    "insert into audit (at_ms, flow, request, delivery, event, detail) values (?, ?, ?, ?, ?, ?)",
+    `insert into audit (at_ms, flow, request, delivery, event, detail, parts)
+     values (?, ?, ?, ?, ?, ?, ?)`,
   );
   const trip = database.prepare(
     `insert into breaker (breaker, scope, since_ms, retry_ms, message, next)
@@ -31,10 +34,12 @@ export function journal(database: Database.Database) {
   );
   const clear = database.prepare("delete from breaker where scope = ? and retry_ms is not null");
   const drop = database.prepare("delete from breaker where breaker = ?");
+  const release = database.prepare(
+    `insert into released (breaker, at_ms, released_by) values (?, ?, ?)
+     on conflict do update set at_ms = excluded.at_ms, released_by = excluded.released_by`,
+  );
   const releasedAt = database
-    .prepare<[string], number | null>(
-      "select at_ms from audit where event = 'released: ' || ? order by audit desc limit 1",
-    )
+    .prepare<[string], number>("select at_ms from released where breaker = ?")
     .pluck();
   const lastAt = database
     .prepare<[], number | null>(
@@ -47,11 +52,9 @@ export function journal(database: Database.Database) {
     `update breaker set since_ms = min(since_ms, :at), retry_ms = iif(retry_ms is null, null, :at)
      where breaker = :breaker and scope = :scope`,
   );
-  // The condition is the one of the index audit_replay.
+  const replayed = database.prepare("insert into replay (at_ms, request) values (?, ?)");
   const replays = database
-    .prepare<[number], number>(
-      "select count(*) from audit where event = 'warning: replayed' and at_ms > ?",
-    )
+    .prepare<[number], number>("select count(*) from replay where at_ms > ?")
     .pluck();
   const breakers = database.prepare<[], BreakerRow>(
     `select breaker, scope, since_ms as sinceMs, retry_ms as retryMs, message, next
@@ -63,8 +66,9 @@ export function journal(database: Database.Database) {
 
   return {
     audit(atMs: number, entry: Entry): void {
-      const { flow = null, request = null, delivery = null, event, detail } = entry;
-      add.run(atMs, flow, request, delivery, event, shortened(detail));
+      const { flow = null, request = null, delivery = null, event, detail, parts } = entry;
+      const each = parts === undefined ? null : JSON.stringify(parts);
+      add.run(atMs, flow, request, delivery, event, shortened(detail), each);
     },
     trip(breaker: BreakerRow): void {
       standing = null;
@@ -86,11 +90,16 @@ export function journal(database: Database.Database) {
     release(breaker: string, by: string, atMs: number): boolean {
       standing = null;
       if (drop.run(breaker).changes === 0) return false;
-      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`);
+      release.run(breaker, atMs, by);
+      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null);
       return true;
     },
-    /** When a person last cleared it, ms UTC; null when nobody ever did. Reads the whole audit. */
+    /** When a person last cleared it, ms UTC; null when nobody ever did. */
     releasedAt: (breaker: string): number | null => releasedAt.get(breaker) ?? null,
+    /** The first send of this request was answered with a replay. Inside a transaction. */
+    replayed(atMs: number, request: number): void {
+      replayed.run(atMs, request);
+    },
     /** How many first sends were answered with a replay after this time (ms UTC). */
     replaysSince: (atMs: number): number => replays.get(atMs) ?? 0,
     breakers(): readonly BreakerRow[] {

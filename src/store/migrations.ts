@@ -5,6 +5,7 @@
  */
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
+import { factsInColumns, moves } from "./migration-facts.ts";
 
 export const migrations: readonly string[] = [
   `
@@ -89,7 +90,7 @@ export const migrations: readonly string[] = [
   create index request_number on request (number);
 
   create trigger request_moves before update of state on request
-  when old.state <> new.state and not (${moves()})
+  when old.state <> new.state and not (${moves(legalMoves)})
   begin select raise(abort, 'illegal move of a request'); end;
   create trigger request_frozen before update of body, target, body_sha256 on request
   begin select raise(abort, 'frozen bytes do not change'); end;
@@ -302,15 +303,5 @@ export const migrations: readonly string[] = [
   ) strict;
   `,
   oneSpellingOfKinds,
+  factsInColumns,
 ];
-
-/** The machine's legal moves as SQL: even a faulty statement cannot make another. */
-function moves(): string {
-  return Object.entries(legalMoves)
-    .flatMap(([from, targets]) =>
-      targets.length === 0
-        ? []
-        : [`old.state = '${from}' and new.state in (${targets.map((to) => `'${to}'`).join(", ")})`],
-    )
-    .join(" or ");
-}

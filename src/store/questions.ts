@@ -8,8 +8,9 @@ export interface CauseRow {
   readonly cause: string;
   readonly next: string;
   readonly field: string | null;
-  /** `bill 2cf3…`: the kind and id of the document that they wait for. */
-  readonly awaits: string | null;
+  /** The kind and, of one of them, the id of the document that they wait for. */
+  readonly awaitsKind: string | null;
+  readonly awaitsId: string | null;
   readonly count: number;
   readonly sinceMs: number;
 }
@@ -24,7 +25,7 @@ export interface QuarantinedRow {
   readonly code: string;
   readonly cause: string;
   readonly field: string | null;
-  readonly awaits: string | null;
+  readonly awaitsId: string | null;
   readonly sinceMs: number;
 }
 
@@ -44,7 +45,7 @@ export interface DeliveryRow {
   readonly code: string | null;
   readonly cause: string | null;
   readonly field: string | null;
-  readonly awaits: string | null;
+  readonly awaitsKind: string | null;
   readonly request: number | null;
 }
 
@@ -56,6 +57,8 @@ export interface AuditRow {
   readonly delivery: number | null;
   readonly event: string;
   readonly detail: string;
+  /** What it says of each delivery of a request that carried several, JSON; null: it says nothing of each. */
+  readonly parts: string | null;
 }
 
 type WithId<Row> = Omit<Row, "recordId"> & { id: Buffer | string };
@@ -65,7 +68,8 @@ export function questions(database: Database.Database) {
     `select delivery.delivery, flow.name as flow, record.id, received_ms as receivedMs,
             coalesce(delivery.version, iif(delivery.revision = record.revision, record.version, null)) as version,
             coalesce(delivery.origin, iif(delivery.revision = record.revision, record.origin, null)) as origin,
-            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field, awaits, delivery.request
+            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field,
+            awaits_kind as awaitsKind, delivery.request
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
      where delivery.delivery in (
@@ -75,7 +79,7 @@ export function questions(database: Database.Database) {
      order by delivery.delivery`,
   );
   const auditOf = database.prepare<[{ delivery: number; request: number | null }], AuditRow>(
-    `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail
+    `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, parts
      from audit left join flow using (flow)
      where delivery = :delivery or request = :request and delivery is null
        or request in (select request from carried_before where delivery = :delivery) and delivery is null
@@ -88,15 +92,9 @@ export function questions(database: Database.Database) {
          or exists (select 1 from request where state not in ('ready', 'preflight', 'cancelled'))`,
     )
     .pluck();
-  const retried = database
-    .prepare<[string, number], string | null>(
-      `select group_concat(detail, '; ') from audit where event = 'retried' and delivery in (
-         select delivery from delivery
-         where number = ? and +record = (select record from delivery where delivery = ?))`,
-    )
-    .pluck();
   const givenUp = database.prepare<[string], AuditRow>(
-    `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail
+    `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail,
+            parts
      from request join audit using (request) left join flow on flow.flow = audit.flow
      where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
      order by audit`,
@@ -133,10 +131,6 @@ export function questions(database: Database.Database) {
     },
     /** Was anything ever sent from here, found at its receiver, or linked? */
     hasWorked: (): boolean => worked.get() === 1,
-    /** The causes in spite of which a person had this record go again; null: nobody had. */
-    retriedDespite(delivery: number, number: string): string | null {
-      return retried.get(number, delivery) ?? null;
-    },
   };
 }
 
@@ -144,7 +138,7 @@ export function questions(database: Database.Database) {
 function quarantined(database: Database.Database) {
   const causes = database.prepare<[], CauseRow>(
     `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
-            min(awaits) as awaits, count(*) as count,
+            min(awaits_kind) as awaitsKind, min(awaits_id) as awaitsId, count(*) as count,
             min(since_ms) as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow)
      where delivery.state = 'quarantined' group by flow.name, code, cause
@@ -152,7 +146,7 @@ function quarantined(database: Database.Database) {
   );
   const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
     `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, code,
-            cause, field, awaits, since_ms as sinceMs
+            cause, field, awaits_id as awaitsId, since_ms as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
   );

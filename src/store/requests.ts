@@ -67,7 +67,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     .pluck();
   const moving = (also: string) =>
     database.prepare(
-      `update request set state = :state, machine = :machine, updated_ms = :at ${also}
+      `update request set state = :state, machine = :machine, updated_ms = :at,
+         sent_ms = coalesce(max(sent_ms, :sent), sent_ms, :sent) ${also}
        where request = :request and state = :was`,
     );
   const move = moving("");
@@ -127,6 +128,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
         state: next.state,
         machine: JSON.stringify(next),
         at: atMs,
+        sent: next.lastSend?.wallMs ?? null,
       });
       if (result.changes !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);

@@ -8,6 +8,7 @@ import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
 import { highWater } from "./high-water.ts";
+import { incidents } from "./incidents.ts";
 import { intake } from "./intake.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
@@ -44,7 +45,7 @@ export interface Store extends ReturnType<typeof rooms> {
    * when it knows.
    */
   restored(): string | null;
-  /** Has a request ever been sent from here? Reads the audit. */
+  /** Has a request ever been sent from here? Reads the requests. */
   everSent(): boolean;
   /** Until when the store that sent here had sent, ISO 8601 UTC; null when nobody knows. */
   sentUntil(): string | null;
@@ -115,6 +116,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     openRecords: openRecords(database),
     lots: lots(database),
     losses: losses(database),
+    incidents: incidents(database),
     disagreements: disagreements(database),
     requests: requests(database, leaving),
     underWay: underWay(database),

@@ -188,9 +188,7 @@ function standings(database: Database.Database) {
      where record.id = ? and record.flow = ? order by delivery desc limit 1`,
   );
   const lastSent = database
-    .prepare<[number], number | null>(
-      "select max(at_ms) from audit where request = ? and event = 'send'",
-    )
+    .prepare<[number], number | null>("select sent_ms from request where request = ?")
     .pluck();
   const recordsSince = database
     .prepare<[number, string], number>(

@@ -3,33 +3,31 @@ import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
 import { causes } from "./causes.ts";
 import { shownId } from "./ids.ts";
+import { moving } from "./moves.ts";
 
 export interface Unfinished {
   readonly delivery: number;
   readonly recordId: string;
+  /** Empty: it was never mapped. */
+  readonly number: string;
 }
 
 export function unfinished(database: Database.Database) {
   const why = causes(database);
-  const leave = database.prepare(
-    `update delivery set state = 'quarantined' where delivery = ? and state = 'delivered'
-       and not exists (select 1 from delivery d where d.record = delivery.record
-         and d.state in ('pending', 'quarantined'))`,
-  );
-  const of = database.prepare<[number, string], { delivery: number; id: Buffer | string }>(
-    `select delivery, record.id from quarantine join delivery using (delivery) join record using (record)
+  const leave = moving(database, {
+    from: ["delivered"],
+    to: "quarantined",
+    where: `delivery = ? and not exists (select 1 from delivery d where d.record = delivery.record
+      and d.state in ('pending', 'quarantined'))`,
+  });
+  const of = database.prepare<
+    [number, string],
+    Omit<Unfinished, "recordId"> & { id: Buffer | string }
+  >(
+    `select delivery, coalesce(number, '') as number, record.id
+     from quarantine join delivery using (delivery) join record using (record)
      where delivery.flow = ? and code = ? and delivery.state = 'quarantined' order by delivery`,
   );
-
-  const open = database
-    .prepare<[string, number], number>(
-      `select 1 from delivery d join audit a using (delivery)
-       where d.number = ? and +d.record = ? and a.event = 'unfinished'
-         and not exists (select 1 from delivery e join audit b using (delivery)
-           where e.number = d.number and +e.record = d.record and b.event = 'finished' and b.audit > a.audit)
-       limit 1`,
-    )
-    .pluck();
 
   // A newer version was never mapped: its figures are those of the one that went.
   const figures = database.prepare(
@@ -55,14 +53,12 @@ export function unfinished(database: Database.Database) {
       figures.run(delivery);
       return "delivered";
     },
-    /** Is a version of this record at its receiver, and not finished there? */
-    isOpen: (record: number, number: string): boolean => open.get(number, record) !== undefined,
     /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */
     leave(delivery: number, fault: Fault, atMs: number): void {
       if (leave.run(delivery).changes === 1) why.add(delivery, fault, atMs);
     },
     of(flow: number, code: string): Unfinished[] {
-      return of.all(flow, code).map(({ delivery, id }) => ({ delivery, recordId: shownId(id) }));
+      return of.all(flow, code).map(({ id, ...row }) => ({ ...row, recordId: shownId(id) }));
     },
   };
 }

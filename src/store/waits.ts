@@ -1,6 +1,7 @@
 /** Documents that were delivered and wait for what settles them (src/engine/waits.ts). */
 import type Database from "better-sqlite3";
 import { storedId } from "./ids.ts";
+import { moving } from "./moves.ts";
 
 export interface Wait {
   readonly delivery: number;
@@ -51,10 +52,12 @@ export function waits(database: Database.Database) {
     .prepare<[number], number | null>(`select min(wait.due_ms) from ${NEWEST}`)
     .pluck();
   const point = database.prepare("update wait set delivery = ? where record = ?");
-  const reopen = database.prepare(
-    `update delivery set state = 'pending', request = null, lot = null
-     where delivery = ? and state in ('delivered', 'skipped')`,
-  );
+  const reopen = moving(database, {
+    from: ["delivered", "skipped"],
+    to: "pending",
+    set: "request = null, lot = null",
+    where: "delivery = ?",
+  });
   const hasten = database.prepare(
     `update wait set due_ms = min(due_ms, ?)
      where record = (select record from record where flow = ? and id = ?)`,

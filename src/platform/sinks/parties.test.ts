@@ -138,9 +138,9 @@ describe("where our id does not become the connection's erpId", () => {
     return send(document);
   };
 
-  const linked = (companies: Record<string, string>, dismissed: string | null = null): Memory => ({
+  const linked = (companies: Record<string, string>, dismissed: unknown[] = []): Memory => ({
     linked: (id) => companies[id] ?? null,
-    dismissed,
+    isDismissed: (id) => dismissed.includes(id),
   });
   const findKnowing = (memory: Memory, document = party()) => {
     const to = sink();
@@ -176,7 +176,10 @@ describe("where our id does not become the connection's erpId", () => {
 
   test("once a person was told of it and had the party go, it hinders nothing; a further one does", async () => {
     const [id] = (await sendNameless()).ids ?? [];
-    const told = linked({}, `by a person, who was told: company ${id}`);
+    expect((await findKnowing(linked({}))) as { fault?: unknown }).toMatchObject({
+      fault: { candidates: [id] },
+    });
+    const told = linked({}, [id]);
     expect(await findKnowing(told)).toMatchObject({ found: "none" });
     const [further] = (await send(party(), "fb1_test_0000000000000002")).ids ?? [];
     const finding = await findKnowing(told);

@@ -54,7 +54,7 @@ async function find(
     if (company === null) return notTold(id, name);
     const code = memory?.linked(company) ?? null;
     if (isMarked || (code !== null && code === request.items[0]?.number)) ours.add(company);
-    else if (code === null && !memory?.dismissed?.includes(company)) suspects.add(company);
+    else if (code === null && memory?.isDismissed(company) !== true) suspects.add(company);
   }
   const [first] = ours;
   if (ours.size > 1)
@@ -69,7 +69,8 @@ const SHOWN_MAX = 20;
 
 /** The list finds parts of names, and does not tell them. */
 function sameName(companies: readonly string[], name: string): Finding {
-  const shown = companies.slice(0, SHOWN_MAX).join(", ");
+  const candidates = companies.slice(0, SHOWN_MAX);
+  const shown = candidates.join(", ");
   const detail = `the platform has ${companies.length === 1 ? "a company" : `${companies.length} companies`} with "${name}" in the name and no id of ours: ${shown}`;
   return {
     found: "different",
@@ -78,6 +79,7 @@ function sameName(companies: readonly string[], name: string): Finding {
       code: "same-name",
       message: detail,
       next: "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.",
+      candidates,
     },
   };
 }
