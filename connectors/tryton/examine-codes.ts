@@ -20,7 +20,7 @@ interface Column {
 
 const ALL = ["orders", "shipments", "invoices", "bills"] as const;
 
-/** Of the tables that the mappings in `mappings/tryton` read. */
+/** Of the tables that the mappings in `mappings/books` read. */
 const columns: readonly Column[] = [
   { table: "items", column: "item", names: "product", sinks: ALL },
   { table: "tryton-units", column: "symbol", names: "unit", sinks: ALL },
