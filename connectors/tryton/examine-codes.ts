@@ -6,7 +6,7 @@ import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { faultOf } from "./look.ts";
-import { CODES_MAX } from "./lookup.ts";
+import { CODES_MAX } from "../../src/books/codes.ts";
 
 type Named = "account" | "product" | "unit" | "party";
 

@@ -1,7 +1,7 @@
 /** Mappings that were renamed: a configuration may keep the old name, which nothing lists any more. */
 import type { Document } from "./document.ts";
 
-/** Since version 0.2 the mappings of `tryton/` serve all books. */
+/** The mappings of `tryton/` serve all books now. */
 const presentName = (mapping: string): string => mapping.replace(/^tryton\//, "books/");
 
 /** The same document, in which every flow names its mapping as it is called now. Places in the file stay the same. */
