@@ -27,7 +27,7 @@ import {
   typeOf,
 } from "./invoice-facts.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { unavailable } from "./fault.ts";
 import type { Wanted } from "./standing.ts";
 import { day, exact, stamp } from "./values.ts";
 

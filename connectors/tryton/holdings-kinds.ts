@@ -10,7 +10,7 @@ import type {
 } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { unavailable } from "./fault.ts";
 
 /** Records that one call asks for. */
 export const LOT = 200;

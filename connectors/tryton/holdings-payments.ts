@@ -9,7 +9,7 @@ import type { Books } from "./books.ts";
 import { PaymentDocument } from "../../src/books/documents.ts";
 import { type KindHoldings, LOT, pagesOf } from "./holdings-kinds.ts";
 import { type PaymentMove, paymentMoves } from "./payment-moves.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { unavailable } from "./fault.ts";
 import { day, stamp } from "./values.ts";
 
 type Type = PaymentDocument["type"];

@@ -6,7 +6,7 @@ import type { Books } from "./books.ts";
 import { idsBy, type KindHoldings, notWritten, pagesOf } from "./holdings-kinds.ts";
 import { PriceRecord } from "../../src/books/records.ts";
 import { priceChanges } from "./sources/prices.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { unavailable } from "./fault.ts";
 
 const MODEL = "product.price_list";
 

@@ -17,9 +17,9 @@ import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding } from "../../src/books/answering.ts";
 import { findParty, partyFor } from "./parties.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { TRYTON, unavailable } from "./fault.ts";
 import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
 
@@ -30,8 +30,8 @@ export const orderSink = (books: Books): Sink => ({
   atOnce: 1,
   policy: policyOf(books),
   freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
-  send: (request) => answering(() => send(books, wantedIn(request))),
-  find: (request) => finding(() => find(books, wantedIn(request))),
+  send: (request) => answering(TRYTON.faults, () => send(books, wantedIn(request))),
+  find: (request) => finding(TRYTON.faults, () => find(books, wantedIn(request))),
   inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
 });
 

@@ -15,14 +15,13 @@ import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
-import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding } from "../../src/books/answering.ts";
 import { findParty } from "./parties.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { TRYTON, TrytonFault, unavailable } from "./fault.ts";
 import { turnedShipment } from "./turned.ts";
 import { exact } from "./values.ts";
 
@@ -33,8 +32,8 @@ export const shipmentSink = (books: Books): Sink => ({
   atOnce: 1,
   policy: policyOf(books),
   freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
-  send: (request) => answering(() => send(books, documentIn(request))),
-  find: (request) => finding(() => find(books, documentIn(request))),
+  send: (request) => answering(TRYTON.faults, () => send(books, documentIn(request))),
+  find: (request) => finding(TRYTON.faults, () => find(books, documentIn(request))),
   inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
 });
 

@@ -160,6 +160,8 @@ export class BookError extends Error {
   readonly status: number | null;
   /** The ERP's own code. */
   readonly code: string | null;
+  /** How long the ERP says to wait, ms; null: it does not say. */
+  readonly waitMs: number | null;
 
   constructor(
     phase: BookError["phase"],
@@ -167,6 +169,7 @@ export class BookError extends Error {
     more: {
       readonly status?: number;
       readonly code?: string | null;
+      readonly waitMs?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -175,5 +178,6 @@ export class BookError extends Error {
     this.phase = phase;
     this.status = more.status ?? null;
     this.code = more.code ?? null;
+    this.waitMs = more.waitMs ?? null;
   }
 }
