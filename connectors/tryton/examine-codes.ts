@@ -6,7 +6,7 @@ import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { faultOf } from "./look.ts";
-import { CODES_MAX } from "./lookup.ts";
+import { CODES_MAX } from "../../src/books/codes.ts";
 
 type Named = "account" | "product" | "unit" | "party";
 
@@ -20,7 +20,7 @@ interface Column {
 
 const ALL = ["orders", "shipments", "invoices", "bills"] as const;
 
-/** Of the tables that the mappings in `mappings/tryton` read. */
+/** Of the tables that the mappings in `mappings/books` read. */
 const columns: readonly Column[] = [
   { table: "items", column: "item", names: "product", sinks: ALL },
   { table: "tryton-units", column: "symbol", names: "unit", sinks: ALL },

@@ -77,4 +77,4 @@ const opened = <Part>(
 
 /** Everything there is, whatever the settings: each name is a form of its own. */
 const offered = (parts: Readonly<Record<string, unknown>>): Readonly<Record<string, Offer>> =>
-  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `tryton.${name}` }]));
+  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `books.${name}` }]));
