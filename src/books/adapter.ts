@@ -3,7 +3,7 @@
  * of its faults. An adapter looks and writes; it never decides whether a request is done. Identifying, comparing,
  * planning and answering are the driver's (driver.ts).
  */
-import type { Surroundings } from "../core/contract.ts";
+import type { Change, Surroundings } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
@@ -130,6 +130,10 @@ export interface BookAdapter<K extends BookKind = BookKind, Native = unknown> {
   advance(to: StepTo, steps: readonly Step<K, Native>[], call: Call): Promise<void>;
   /** Those that links call so, as they are now. */
   get(ids: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
+  /** Those with one of these numbers, ours or the books'; of payments, those of documents with one of these numbers. */
+  named(numbers: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
+  /** What a source tells of a record that was made in these books. Left out: no source reads this kind. */
+  change?(standing: Standing<Native>): Change | null;
   /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<StandingPage<Native>>;
 }

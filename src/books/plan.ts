@@ -46,14 +46,14 @@ export function plan(planning: Planning, wanted: Wanted, found: Identified): Nex
     fault: asked(planning, wanted, question, more),
   });
   if (found.is === "several")
-    return ask("twice", found.standings.map(({ id }) => id ?? "").join(" and "));
+    return ask("twice", `: ${found.standings.map(({ id }) => id).join(" and ")}`);
   if (found.is === "taken") return ask("taken", whose(found.by));
   if (found.is === "none") return wanted.target === "cancelled" ? nothing(null) : { do: "create" };
   const { standing, by } = found;
   if (standing.refusal !== undefined)
     return { do: "ask", question: "refused-there", fault: standing.refusal };
   if (wanted.target === "cancelled") return planCancel(planning, wanted, standing, by, ask);
-  if (standing.rung === "cancelled") return ask("cancelled-there", standing.id ?? "");
+  if (standing.rung === "cancelled") return ask("cancelled-there", called(standing));
   return planStanding(planning, wanted, standing, by, ask);
 }
 
@@ -77,8 +77,8 @@ function planCancel(
   const differences = by === "mark" ? [] : contentOf(planning, wanted, standing);
   if (differences.length > 0) return ask("different", linesOf(planning, wanted, differences));
   if (standing.rung === "settled" || standing.payments.length > 0)
-    return ask("paid-already", standing.id ?? "");
-  if (!planning.ladder.has.includes("cancelled")) return ask("cancel-by-hand", standing.id ?? "");
+    return ask("paid-already", called(standing));
+  if (!planning.ladder.has.includes("cancelled")) return ask("cancel-by-hand", called(standing));
   return { do: "cancelled", standing };
 }
 
@@ -96,7 +96,7 @@ function planStanding(
   const differences = differencesOf(planning, wanted, standing);
   const amendable = differences.every(({ field }) => isAmendable(ladder, field, rung));
   const isOurs = by === "mark" && standing.touched !== true;
-  if (isDraft && isPosting && !isOurs) return ask("draft-there", standing.id ?? "");
+  if (isDraft && isPosting && !isOurs) return ask("draft-there", called(standing));
   if (!amendable) {
     const lines = linesOf(planning, wanted, differences);
     const fault = asked(planning, wanted, "would-differ", lines);
@@ -109,7 +109,7 @@ function planStanding(
   if (isDraft && isPosting && rung === "draft") return { do: "posted", standing };
   if (rung === "settled") {
     const isReopened = wanted.target === "posted" && isSettledByUs(wanted, standing);
-    return isReopened ? ask("settled-before", standing.id ?? "") : nothing(standing);
+    return isReopened ? ask("settled-before", called(standing)) : nothing(standing);
   }
   return wanted.target === "settled"
     ? planSettling(planning, wanted, standing, ask)
@@ -127,13 +127,13 @@ function planSettling(
   if (ladder.byUs === "handed") return nothing(standing);
   if (until !== null && books.surroundings.now().toISOString() < until)
     return nothing(standing, until);
-  if (isBelow(standing.rung, "posted")) return ask("not-posted", standing.id ?? "");
+  if (isBelow(standing.rung, "posted")) return ask("not-posted", called(standing));
   if (ladder.byUs !== "settled") return nothing(standing);
-  if (isSettledByUs(wanted, standing)) return ask("settled-before", standing.id ?? "");
+  if (isSettledByUs(wanted, standing)) return ask("settled-before", called(standing));
   const open = standing.facts.money?.open ?? null;
   if (open === null) return nothing(standing);
   if (!("paidDate" in wanted.document) || wanted.document.paidDate === null)
-    return ask("no-paid-date", standing.id ?? "");
+    return ask("no-paid-date", called(standing));
   return { do: "settle", standing, amount: open };
 }
 
@@ -164,15 +164,17 @@ function contentOf(planning: Planning, wanted: Wanted, { facts }: Standing): Dif
 export const kindOf = ({ kind }: Pick<Planning, "kind">, { document }: Wanted): HoldingKind =>
   holdingKindOf(kind, document);
 
+/** A colon, and one line per field. */
 const linesOf = (planning: Planning, wanted: Wanted, differences: readonly Difference[]): string =>
-  differences
-    .map((one) =>
+  [
+    ":",
+    ...differences.map((one) =>
       inWords(kindOf(planning, wanted), one, {
         expected: "platform",
         held: planning.books.name,
       }),
-    )
-    .join("\n");
+    ),
+  ].join("\n");
 
 const isAmendable = ({ amend }: Ladder, field: string, rung: Standing["rung"]): boolean => {
   const upTo = amend[field] ?? amend[field.split(".")[0] ?? ""];
@@ -186,7 +188,9 @@ export const isBelow = (rung: Standing["rung"], other: Standing["rung"]): boolea
   orderOf(rung) < orderOf(other);
 
 /** The mark of the payment that settles an invoice as one. */
-export const settlementMark = (invoice: string): string => `settlement:${invoice}`;
+export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoice}`;
+export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
+const SETTLEMENT = "settlement:";
 
 export const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
   payments.some((one) => one.mark === settlementMark(mark));
@@ -198,3 +202,5 @@ const whose = ({
   readonly id: string | null;
   readonly mark: string | null;
 }): string => `${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+
+const called = ({ id }: Standing): string => (id === null ? "" : `: ${id}`);

@@ -72,7 +72,7 @@ const QUESTIONS = {
 
 export type Question = keyof typeof QUESTIONS;
 
-/** @param more which record, or one line per field */
+/** @param more what follows the sentence: `: INV-7`, or a colon and one line per field */
 export function asked(
   { kind, books }: { readonly kind: BookKind; readonly books: Pick<Books, "name"> },
   { number }: Wanted,
@@ -80,6 +80,5 @@ export function asked(
   more: string,
 ): Fault {
   const { code, says, next } = QUESTIONS[question];
-  const detail = more === "" ? "" : more.includes(": ") ? `:\n${more}` : `: ${more}`;
-  return { code, message: `${kind} ${number ?? ""} in ${books.name} ${says}${detail}`, next };
+  return { code, message: `${kind} ${number ?? ""} in ${books.name} ${says}${more}`, next };
 }
