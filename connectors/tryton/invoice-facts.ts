@@ -84,6 +84,9 @@ const fields = {
   ],
 } as const;
 
+/** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
+const MORE = ["party.identifiers.code", "lines.product.name"];
+
 interface Depths {
   readonly head: Entry;
   readonly content: Entry;
@@ -122,7 +125,26 @@ export async function readByIds<Depth extends keyof Depths>(
   return ids.flatMap((id) => rows.filter((row) => row.id === id));
 }
 
+/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonFault */
+export function readRows(
+  { tryton }: Books,
+  domain: readonly unknown[],
+  signal: AbortSignal,
+): Promise<WholeRow[]> {
+  const params = [domain, 0, null, [["id", "ASC"]], [...fields.progress, ...MORE]];
+  return tryton.call<WholeRow[]>("model.account.invoice.search_read", params, { signal });
+}
+
 type Number = Decimal | number;
+
+/** Of `account.invoice`, with everything; of those that have their number. */
+export type WholeRow = Required<Omit<Row, "number" | "invoice_date" | "party." | "lines.">> & {
+  readonly number: string;
+  readonly invoice_date: string;
+  readonly "party.": Row["party."] & { readonly "identifiers.": readonly { code: string }[] };
+  readonly "lines.": readonly WholeLine[];
+};
+export type WholeLine = LineRow & { readonly "product.": { readonly name: string } | null };
 
 interface Row {
   readonly id: number;
@@ -240,8 +262,11 @@ function contentFacts(row: Row): Facts {
 }
 
 /** Titles, comments and subtotals are left out. */
-const amountLines = (row: Row): LineRow[] =>
-  (row["lines."] ?? []).filter(({ type }) => type === "line");
+export const amountLines = <Line extends LineRow>({
+  "lines.": lines = [],
+}: {
+  readonly "lines."?: readonly Line[];
+}): Line[] => lines.filter(({ type }) => type === "line");
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
