@@ -15,7 +15,7 @@ import type { Json } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { disputedOf } from "./disputes.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
-import { type KindHoldings, LOT } from "./holdings-kinds.ts";
+import { type KindHoldings, LOT } from "../../src/books/holdings.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
 import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";
 import {
@@ -27,7 +27,7 @@ import {
   typeOf,
 } from "./invoice-facts.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { reading } from "./fault.ts";
 import type { Wanted } from "./standing.ts";
 import { day, exact, stamp } from "./values.ts";
 
@@ -302,13 +302,4 @@ interface LedgerRow {
   readonly debit: unknown;
   readonly credit: unknown;
   readonly "party.": { readonly code: string } | null;
-}
-
-/** @throws SourceUnavailable */
-async function reading<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw unavailable(error);
-  }
 }

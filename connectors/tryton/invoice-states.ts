@@ -77,7 +77,7 @@ export interface Brought {
 
 /**
  * Brings each to what its document says. `made`: ids of invoices that are new, so that no note of ours can be on them.
- * @throws Refused, TrytonFault, Waiting
+ * @throws Refused, TrytonFault
  */
 export async function bringTo(
   books: Books,

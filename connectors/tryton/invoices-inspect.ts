@@ -14,7 +14,7 @@ import { isDraft, kindOf, type Progressed, type Settling } from "./invoice-facts
 import { progressOf } from "./invoice-states.ts";
 import { isSettlementOf } from "./invoice-taken-back.ts";
 import { isOurPayment, markOf } from "./marks.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { unavailable } from "./fault.ts";
 import { linkedAs, look, type Verdict, type Wanted } from "./standing.ts";
 
 /** Documents that one search asks for. */

@@ -18,7 +18,8 @@ import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
 import { inspectInvoices } from "./invoices-inspect.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding } from "../../src/books/answering.ts";
+import { TRYTON } from "./fault.ts";
 import { type Entry, idOf, readByIds } from "./invoice-facts.ts";
 import { look, type Wanted } from "./standing.ts";
 
@@ -44,8 +45,8 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
       target: `account.invoice ${type}`,
       body: stringifyExact(items.map((item) => frozen(books, item))),
     }),
-    send: (request) => answering(() => send(books, guard, wantedIn(request))),
-    find: (request) => finding(() => find(books, guard, wantedIn(request))),
+    send: (request) => answering(TRYTON.faults, () => send(books, guard, wantedIn(request))),
+    find: (request) => finding(TRYTON.faults, () => find(books, guard, wantedIn(request))),
     inspect: (delivered) =>
       inspectInvoices(books, guard, type, delivered, (body) => wantedIn({ body })),
   };

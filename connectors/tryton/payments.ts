@@ -8,9 +8,10 @@ import type { Books } from "./books.ts";
 import { PaymentDocument } from "../../src/books/documents.ts";
 import { coveredOf, noteCovered, uncovered } from "./covered.ts";
 import { inspectPayments } from "./holdings-payments.ts";
+import { TRYTON } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
 import { paymentMark, settlementMark } from "./marks.ts";
-import { answering, finding } from "./outcome.ts";
+import { answering, finding } from "../../src/books/answering.ts";
 import type { ToPay } from "./pay.ts";
 import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
 import { type Paid, paymentsOf } from "./payment-moves.ts";
@@ -29,8 +30,8 @@ export function paymentSink(books: Books): Sink {
       target: "account.invoice.pay",
       body: stringifyExact(PaymentDocument.parse(item?.document)),
     }),
-    send: (request) => answering(() => send(books, guard, documentIn(request))),
-    find: (request) => finding(() => find(books, guard, documentIn(request))),
+    send: (request) => answering(TRYTON.faults, () => send(books, guard, documentIn(request))),
+    find: (request) => finding(TRYTON.faults, () => find(books, guard, documentIn(request))),
     inspect: (delivered, signal) => inspectPayments(books, delivered, signal),
   };
 }

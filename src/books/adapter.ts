@@ -164,6 +164,8 @@ export class BookError extends Error {
   readonly status: number | null;
   /** The ERP's own code. */
   readonly code: string | null;
+  /** How long the ERP says to wait, ms; null: it does not say. */
+  readonly waitMs: number | null;
 
   constructor(
     phase: BookError["phase"],
@@ -171,6 +173,7 @@ export class BookError extends Error {
     more: {
       readonly status?: number;
       readonly code?: string | null;
+      readonly waitMs?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -179,5 +182,6 @@ export class BookError extends Error {
     this.phase = phase;
     this.status = more.status ?? null;
     this.code = more.code ?? null;
+    this.waitMs = more.waitMs ?? null;
   }
 }

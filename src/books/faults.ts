@@ -27,7 +27,7 @@ export interface FaultRow {
   readonly code: string;
   /** What a person should do. */
   readonly next: string;
-  /** With `configuration`. */
+  /** What stops: with `configuration` for writers, and for readers with any sort. */
   readonly stop?: "credentials" | "scope";
   /** With `busy`: how long to wait, ms. */
   readonly waitMs?: number;
@@ -76,7 +76,7 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
       return { name: row?.stop === "scope" ? "forbidden" : "unauthorised", detail };
     case "raced":
     case "busy":
-      return { name: "slow-down", detail, waitMs: row?.waitMs ?? BUSY_MS };
+      return { name: "slow-down", detail, waitMs: waitMsOf(row, error) ?? BUSY_MS };
     case "not-sent":
       return { name: "not-sent", detail };
   }
@@ -92,12 +92,12 @@ export const faultOf = (row: FaultRow | null, message: string): Fault => ({
 /** The finding of a read-back that could not be made. @throws the error itself when it is none of an ERP's */
 export function unreadable(error: unknown, faults: readonly FaultRow[]): Finding {
   if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
-  const { row } = sorted(error, "locate", faults);
-  const waitMs = row?.waitMs;
+  const { row, error: cause } = sorted(error, "locate", faults);
+  const waitMs = waitMsOf(row, cause);
   return {
     found: "unreadable",
-    detail: (error as BookError).message,
-    ...(waitMs === undefined ? {} : { waitMs }),
+    detail: cause.message,
+    ...(waitMs === null ? {} : { waitMs }),
   };
 }
 
@@ -112,10 +112,19 @@ export function unavailable(
       cause: error,
     });
   const { row, error: cause } = sorted(error, "locate", faults);
+  const waitMs = waitMsOf(row, cause);
+  const remedy =
+    cause.phase === "not-sent"
+      ? `Start ${name}, or correct its address`
+      : `Read the log of ${name}, and look at the network`;
   return new SourceUnavailable(`${name} cannot be read: ${cause.message}`, {
-    next: row?.next ?? `Start ${name}, or correct its address; reading goes on by itself.`,
+    next: row?.next ?? `${remedy}; reading goes on by itself.`,
     cause,
     ...(row?.stop === undefined ? {} : { stop: row.stop }),
-    ...(row?.waitMs === undefined ? {} : { waitMs: row.waitMs }),
+    ...(waitMs === null ? {} : { waitMs }),
   });
 }
+
+/** What the ERP said counts before what its row says. */
+const waitMsOf = (row: FaultRow | null, error: BookError): number | null =>
+  error.waitMs ?? row?.waitMs ?? null;

@@ -1,86 +1,76 @@
 /** The periods of what is about to be booked: of today and the next two months, and of documents that are stored and wait. */
-import type { DayToBook, Examination, Needs } from "../../src/core/examination.ts";
-import type { Fault } from "../../src/core/fault.ts";
-import type { Books } from "./books.ts";
-import { faultOf } from "./look.ts";
-import { day } from "./values.ts";
+import type { Surroundings } from "../core/contract.ts";
+import type { DayToBook, Examination, Needs } from "../core/examination.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Books } from "./adapter.ts";
+import { faultOf } from "./examine.ts";
 
-interface Period {
+/** Days are `YYYY-MM-DD`, both included. */
+export interface BookPeriod {
   readonly name: string;
-  readonly state: string;
-  readonly start_date: string;
-  readonly end_date: string;
+  readonly isOpen: boolean;
+  readonly from: string;
+  readonly to: string;
 }
+
+export interface Periods {
+  readonly books: Pick<Books, "name" | "faults">;
+  readonly surroundings: Pick<Surroundings, "now" | "dayOf">;
+  /** All that touch these days. @throws a fault of the books */
+  between(from: string, to: string): Promise<readonly BookPeriod[]>;
+}
+
+type Of = (date: string) => BookPeriod | undefined;
 
 /** One call for all of them. */
 export async function periodExaminations(
-  books: Books,
+  { books, surroundings, between }: Periods,
   { days }: Pick<Needs, "days">,
 ): Promise<Examination[]> {
-  const { surroundings } = books;
   const soon = monthsFrom(surroundings.dayOf(surroundings.now().toISOString()));
-  let periods: readonly Period[] = [];
   const dates = [...soon, ...days.map((one) => one.day)].toSorted();
-  const unreadable = await faultOf([
+  let periods: readonly BookPeriod[] = [];
+  const unreadable = await faultOf(books, [
     "periods",
     async () => {
-      periods = await periodsOf(books, dates[0] ?? "", dates.at(-1) ?? "");
+      periods = await between(dates[0] ?? "", dates.at(-1) ?? "");
       return null;
     },
   ]);
   if (unreadable !== null) return [{ what: "periods", fault: unreadable }];
-  const on = (date: string): Period | undefined =>
-    periods.find(({ start_date: from, end_date: to }) => from <= date && date <= to);
+  const on: Of = (date) => periods.find(({ from, to }) => from <= date && date <= to);
+  const fault = (date: string) => periodFault(books.name, date, on(date));
   return [
-    ...soon.map((date) => ({
-      what: `open period for ${date}`,
-      fault: periodFault(date, on(date)),
-    })),
-    ...waiting(days, on),
+    ...soon.map((date) => ({ what: `open period for ${date}`, fault: fault(date) })),
+    ...waiting(days, on, fault),
   ];
 }
 
-function periodsOf({ tryton }: Books, from: string, to: string): Promise<Period[]> {
-  return tryton.session().then(({ company }) =>
-    tryton.call<Period[]>("model.account.period.search_read", [
-      [
-        ["company", "=", company],
-        ["type", "=", "standard"],
-        ["end_date", ">=", day(from)],
-        ["start_date", "<=", day(to)],
-      ],
-      0,
-      null,
-      null,
-      ["name", "state", "start_date", "end_date"],
-    ]),
-  );
-}
-
-function periodFault(date: string, period: Period | undefined): Fault | null {
-  if (period?.state === "open") return null;
+function periodFault(books: string, date: string, period: BookPeriod | undefined): Fault | null {
+  if (period?.isOpen === true) return null;
   return {
     code: "closed-period",
     message: period ? `period ${period.name} is closed` : `there is no period for ${date}`,
     next: period
-      ? "An accountant opens the period in Tryton."
-      : "An accountant creates the fiscal year with its periods in Tryton.",
+      ? `An accountant opens the period in ${books}.`
+      : `An accountant creates the fiscal year with its periods in ${books}.`,
   };
 }
 
 /** One line for all that wait; or one for each period that cannot take its documents. */
 function waiting(
   days: readonly DayToBook[],
-  on: (date: string) => Period | undefined,
+  on: Of,
+  faultOn: (date: string) => Fault | null,
 ): Examination[] {
   if (days.length === 0) return [];
-  const shut = days.filter(({ day: date }) => periodFault(date, on(date)) !== null);
+  const shut = days.filter(({ day: date }) => faultOn(date) !== null);
   const byPeriod = Map.groupBy(shut, ({ day: date }) => on(date)?.name ?? date.slice(0, 7));
   if (shut.length === 0)
     return [{ what: `open periods for ${documents(sum(days))} that wait`, fault: null }];
   return [...byPeriod].map(([name, group]): Examination => {
     const first = group.map((one) => one.day).toSorted()[0] ?? "";
-    const fault = periodFault(first, on(first));
+    const fault = faultOn(first);
     const flows = [...Map.groupBy(group, ({ flow }) => flow)]
       .map(([flow, its]) => `${sum(its)} of ${flow}`)
       .join(", ");
