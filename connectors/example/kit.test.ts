@@ -30,15 +30,25 @@ connectorSuite({
   sinks: {
     invoices: {
       good: itemOf(invoiceDocument("FL-1")),
+      others: [itemOf(invoiceDocument("FL-2")), itemOf(invoiceDocument("FL-3"))],
+      voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
       refused: itemOf(withProduct(invoiceDocument("FL-GOLD"), "GOLD")),
     },
     bills: {
       good: itemOf(billDocument("R-1")),
+      others: [itemOf(billDocument("R-2")), itemOf(billDocument("R-3"))],
+      voided: itemOf(billDocument("R-1", { status: "void" })),
       refused: itemOf(withProduct(billDocument("R-GOLD"), "GOLD")),
     },
     payments: {
       good: itemOf(paymentDocument("pay-1", INVOICE)),
       refused: itemOf(paymentDocument("pay-2", "S-404")),
+      lacks: {
+        batches: "the ledger takes one payment per call",
+        "batches-cut-off": "the ledger takes one payment per call",
+        cancellation: "the platform voids no payment",
+        codes: "a payment names no code",
+      },
     },
   },
 });
@@ -60,6 +70,20 @@ async function ground(): Promise<Ground> {
           .filter(({ mark }) => mark === id)
           .map((row) => JSON.stringify({ ...row, id: 0, seq: 0, version: 0, stamp: 0 })),
       ),
+    backup: () => {
+      const backup = ledger.backup();
+      return Promise.resolve(() => Promise.resolve(ledger.restore(backup)));
+    },
+    change: (sink, { id }) => {
+      const row = ledger.rows(sink).find(({ mark }) => mark === id);
+      const values = sink === "payments" ? { date: "2026-11-30" } : { party: "CUST-2" };
+      return Promise.resolve(ledger.edit(sink, row?.id ?? "", values));
+    },
+    vanish: () => {
+      ledger.products.delete("ULSD-CLR");
+      return Promise.resolve(() => Promise.resolve(void ledger.products.add("ULSD-CLR")));
+    },
+    clock: (aheadMs) => Promise.resolve(void (ledger.clockMs = aheadMs)),
     async interrupt(sink, request, step) {
       ledger.loses = step;
       const answer = await opened(ledger).sinks[sink]?.send(request, never);
