@@ -54,7 +54,8 @@ export function stamping(kit: Kit, source: string): void {
       return recordsOf(await read(open(kit, ground), source, []));
     };
     const whole = Object.keys(await filled(0)).toSorted();
-    for (const aheadMs of CLOCKS) expect(Object.keys(await filled(aheadMs)).toSorted()).toEqual(whole);
+    for (const aheadMs of CLOCKS)
+      expect(Object.keys(await filled(aheadMs)).toSorted()).toEqual(whole);
   });
 }
 
