@@ -91,7 +91,7 @@ function planStanding(
 ): Next {
   const { ladder } = planning;
   const { rung } = standing;
-  const isDraft = isBelow(rung, "posted");
+  const isDraft = rung === "draft";
   const isPosting = !isBelow(ladder.byUs, "posted");
   const differences = differencesOf(planning, wanted, standing);
   const amendable = differences.every(({ field }) => isAmendable(ladder, field, rung));
@@ -106,7 +106,7 @@ function planStanding(
   }
   if (differences.length > 0) return { do: "amended", standing, differences };
   if (standing.unfinished) return { do: "posted", standing };
-  if (isDraft && isPosting && rung === "draft") return { do: "posted", standing };
+  if (isDraft && isPosting) return { do: "posted", standing };
   if (rung === "settled") {
     const isReopened = wanted.target === "posted" && isSettledByUs(wanted, standing);
     return isReopened ? ask("settled-before", called(standing)) : nothing(standing);
@@ -124,10 +124,11 @@ function planSettling(
   ask: Ask,
 ): Next {
   const { until } = wanted;
-  if (ladder.byUs === "handed") return nothing(standing);
+  // Nobody pays what the ERP has not taken yet.
+  if (standing.rung === "handed") return nothing(standing);
   if (until !== null && books.surroundings.now().toISOString() < until)
     return nothing(standing, until);
-  if (isBelow(standing.rung, "posted")) return ask("not-posted", called(standing));
+  if (standing.rung === "draft") return ask("not-posted", called(standing));
   if (ladder.byUs !== "settled") return nothing(standing);
   if (isSettledByUs(wanted, standing)) return ask("settled-before", called(standing));
   const open = standing.facts.money?.open ?? null;
