@@ -14,7 +14,7 @@ import { calendarOf } from "../src/core/calendar.ts";
 import type { References } from "../src/core/contract.ts";
 import { NotMapped } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
-import { customerInvoices } from "../mappings/tryton/customer-invoices.ts";
+import { customerInvoices } from "../mappings/books/customer-invoices.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import {
   type Books,
@@ -198,7 +198,7 @@ endpoints:
 crossReferences: ../crossref
 flows:
   invoices-issued:
-    mapping: tryton/customer-invoices
+    mapping: books/customer-invoices
     from: platform.invoicesIssued
     to: books.invoices
     every: 10m

@@ -1,6 +1,7 @@
 /** Every connector. A new one is a folder here and a line in this list. */
 import type { Connector } from "../src/core/contract.ts";
+import { example } from "./example/index.ts";
 import { files } from "./files/index.ts";
 import { tryton } from "./tryton/index.ts";
 
-export const connectors: readonly Connector[] = [files, tryton];
+export const connectors: readonly Connector[] = [example, files, tryton];

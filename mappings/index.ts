@@ -9,16 +9,16 @@ import { invoices } from "./tryton-export/invoices.ts";
 import { paidInvoices } from "./tryton-export/paid-invoices.ts";
 import { rackPrices } from "./tryton-export/rack-prices.ts";
 import { suppliers } from "./tryton-export/suppliers.ts";
-import { customerInvoices as trytonCustomerInvoices } from "./tryton/customer-invoices.ts";
-import { customers as trytonCustomers } from "./tryton/customers.ts";
-import { deliveryTickets as trytonDeliveryTickets } from "./tryton/delivery-tickets.ts";
-import { invoices as trytonInvoices } from "./tryton/invoices.ts";
-import { orders as trytonOrders } from "./tryton/orders.ts";
-import { paidInvoices as trytonPaidInvoices } from "./tryton/paid-invoices.ts";
-import { paymentsMade, paymentsReceived } from "./tryton/payments.ts";
-import { rackPrices as trytonRackPrices } from "./tryton/rack-prices.ts";
-import { supplierInvoices as trytonSupplierInvoices } from "./tryton/supplier-invoices.ts";
-import { suppliers as trytonSuppliers } from "./tryton/suppliers.ts";
+import { customerInvoices as booksCustomerInvoices } from "./books/customer-invoices.ts";
+import { customers as booksCustomers } from "./books/customers.ts";
+import { deliveryTickets as booksDeliveryTickets } from "./books/delivery-tickets.ts";
+import { invoices as booksInvoices } from "./books/invoices.ts";
+import { orders as booksOrders } from "./books/orders.ts";
+import { paidInvoices as booksPaidInvoices } from "./books/paid-invoices.ts";
+import { paymentsMade, paymentsReceived } from "./books/payments.ts";
+import { rackPrices as booksRackPrices } from "./books/rack-prices.ts";
+import { supplierInvoices as booksSupplierInvoices } from "./books/supplier-invoices.ts";
+import { suppliers as booksSuppliers } from "./books/suppliers.ts";
 
 export const mappings: readonly Mapping[] = [
   orders,
@@ -30,15 +30,15 @@ export const mappings: readonly Mapping[] = [
   rackPrices,
   invoices,
   paidInvoices,
-  trytonOrders,
-  trytonDeliveryTickets,
-  trytonCustomerInvoices,
-  trytonSupplierInvoices,
+  booksOrders,
+  booksDeliveryTickets,
+  booksCustomerInvoices,
+  booksSupplierInvoices,
   paymentsReceived,
   paymentsMade,
-  trytonCustomers,
-  trytonSuppliers,
-  trytonInvoices,
-  trytonPaidInvoices,
-  trytonRackPrices,
+  booksCustomers,
+  booksSuppliers,
+  booksInvoices,
+  booksPaidInvoices,
+  booksRackPrices,
 ];

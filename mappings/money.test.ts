@@ -50,8 +50,8 @@ const off = tuple(boolean(), integer({ min: -100, max: 100 })).map(([some, units
   some ? tenThousandths(units) : Decimal.zero,
 );
 const names = constantFrom(
-  "tryton/customer-invoices",
-  "tryton/supplier-invoices",
+  "books/customer-invoices",
+  "books/supplier-invoices",
   "canonical/customer-invoices",
   "canonical/supplier-invoices",
 );

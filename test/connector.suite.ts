@@ -2,68 +2,38 @@
  * The connector kit: what every connector must show before it is put between somebody's books and the platform. A
  * connector's own test gives it a ground to stand on, with the real receiver, and calls {@link connectorSuite} once.
  */
-import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type {
-  Change,
-  Connector,
-  Endpoint,
-  Item,
-  Outgoing,
-  Page,
-  Sink,
-  Surroundings,
-} from "../src/core/contract.ts";
-import { Refused } from "../src/core/errors.ts";
-import { numbers } from "./support/runs.ts";
-import type { Json } from "../src/core/json.ts";
+import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/core/outcome.ts";
+import { keeping, stamping } from "./connector-books.suite.ts";
+import { numbers } from "./support/runs.ts";
+import {
+  type Config,
+  deliver,
+  type Ground,
+  type Kit,
+  never,
+  open,
+  read,
+  recordsOf,
+  refusalOf,
+  requestOf,
+  SENT,
+  sinkOf,
+  stepsOf,
+} from "./support/connector.ts";
 
-export type Config = Record<string, unknown>;
-
-/** A receiver of the test's own with a configuration for it; nothing in it is shared with another ground. */
-export interface Ground {
-  readonly folder: string;
-  /** It is right: every source and sink of the kit is in it. */
-  readonly config: Config;
-  /** The same, but nobody answers there. */
-  readonly unreachable: Config;
-  /** The same with a password that is wrong; `has none`: there is nothing that could be wrong. */
-  readonly wrongCredentials: Config | "has none";
-  /** Records for this source: three pages or more. */
-  fill(source: string): Promise<void>;
-  /** What the receiver has of this document, finished or not, one text each, without ids that differ from run to run. */
-  effects(sink: string, item: Item): Promise<readonly string[]>;
-  /** Sends it, and cuts the sender off after the receiver's nth step; `over`: the send had fewer. */
-  interrupt(
-    sink: string,
-    request: Outgoing,
-    step: number,
-  ): Promise<{ readonly over: boolean; readonly answer: Answer | null }>;
-}
-
-export interface Kit {
-  readonly connector: Connector;
-  readonly ground: () => Promise<Ground>;
-  /** Configurations that are wrong in one field, which the refusal must name. */
-  readonly bad: readonly { readonly field: string; readonly config: (good: Config) => Config }[];
-  readonly sources: readonly string[];
-  readonly sinks: Readonly<Record<string, { readonly good: Item; readonly refused: Item }>>;
-  /** For a slow receiver: the steps of a send after which it is cut off; left out, all of them. */
-  readonly steps?: readonly number[];
-}
+export type { Config, Ground };
 
 /** Real servers take their time, and wrong passwords are answered late. */
 const TEST_MS = 300_000;
-const STEPS_MAX = 60;
-const SENT = "2026-11-21T12:00:00.000Z";
-const never = new AbortController().signal;
 
 export function connectorSuite(kit: Kit): void {
   describe(`connector ${kit.connector.name}`, { timeout: TEST_MS }, () => {
     configuration(kit);
     for (const source of kit.sources) reading(kit, source);
+    for (const source of kit.sources) stamping(kit, source);
     for (const sink of Object.keys(kit.sinks)) sending(kit, sink);
+    for (const sink of Object.keys(kit.sinks)) keeping(kit, sink);
   });
 }
 
@@ -115,7 +85,7 @@ async function fails(kit: Kit, ground: Ground, config: Config, stop: string | nu
     await expect(read(endpoint, source, [])).rejects.toMatchObject(told);
   for (const [name, { good }] of Object.entries(kit.sinks).slice(0, asked)) {
     const sink = sinkOf(endpoint, name);
-    const answer = await deliver(sink, good).catch((error: unknown) => error);
+    const answer = await deliver(sink, [good]).catch((error: unknown) => error);
     if (answer instanceof Error) expect(answer).toMatchObject(told);
     else expect(answer).toMatchObject({ name: stop === null ? "not-sent" : "unauthorised" });
     expect(await ground.effects(name, good)).toEqual([]);
@@ -159,7 +129,7 @@ function sending(kit: Kit, name: string): void {
   /** What a delivery that nobody disturbed leaves behind. */
   async function undisturbed(): Promise<readonly string[]> {
     const ground = await kit.ground();
-    expect(await deliver(sinkOf(open(kit, ground), name), good)).toMatchObject({ outcome: "done" });
+    expect(await deliver(sinkOf(open(kit, ground), name), [good])).toMatchObject({ outcome: "done" });
     const effects = await ground.effects(name, good);
     expect(effects).toHaveLength(1);
     return effects;
@@ -174,9 +144,9 @@ function sending(kit: Kit, name: string): void {
   test(`${name}: the same request again makes nothing new, and is found`, async () => {
     const ground = await kit.ground();
     const sink = sinkOf(open(kit, ground), name);
-    const request = requestOf(sink, good);
+    const request = requestOf(sink, [good]);
     expect(await sink.find(request, never)).toMatchObject({ found: "none" });
-    const first = await deliver(sink, good);
+    const first = await deliver(sink, [good]);
     expect(first).toMatchObject({ outcome: "done" });
     expect(first.ids?.[0]).toEqual(expect.any(String));
     const effects = await ground.effects(name, good);
@@ -188,52 +158,38 @@ function sending(kit: Kit, name: string): void {
     expect(await sink.find(again, never)).toMatchObject({ found: "exact", ids: first.ids });
   });
 
-  test(
-    `${name}: cut off between sending and answer, find says the truth and nothing doubles`,
-    numbers,
-    async () => {
-      const expected = await undisturbed();
-      const steps = kit.steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
-      let cuts = 0;
-      for (const step of steps) {
-        const ground = await kit.ground();
-        const sink = sinkOf(open(kit, ground), name);
-        const request = requestOf(sink, good);
-        await sink.prepare?.(request, never);
-        const sent = { ...request, firstSentAt: SENT };
-        const { over, answer } = await ground.interrupt(name, sent, step);
-        if (over) break;
-        cuts++;
-        const left = await ground.effects(name, good);
-        const finding = await sink.find(sent, never);
-        const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
-        expect(["exact", "none"], where).toContain(finding.found);
-        expect(finding.found === "exact", where).toBe(isSame(left, expected));
-        if (answer !== null) truthful(answer, left, expected);
-        if (finding.found === "none") {
-          await sink.prepare?.(sent, never);
-          expect(await sink.send(sent, never), where).toMatchObject({ outcome: "done" });
-        }
-        expect(await ground.effects(name, good), where).toEqual(expected);
-        expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
+  test(`${name}: cut off between sending and answer, find says the truth and nothing doubles`, numbers, async () => {
+    const expected = await undisturbed();
+    let cuts = 0;
+    for (const step of stepsOf(kit)) {
+      const ground = await kit.ground();
+      const sink = sinkOf(open(kit, ground), name);
+      const request = requestOf(sink, [good]);
+      await sink.prepare?.(request, never);
+      const sent = { ...request, firstSentAt: SENT };
+      const { over, answer } = await ground.interrupt(name, sent, step);
+      if (over) break;
+      cuts++;
+      const left = await ground.effects(name, good);
+      const finding = await sink.find(sent, never);
+      const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
+      expect(["exact", "none"], where).toContain(finding.found);
+      expect(finding.found === "exact", where).toBe(isSame(left, expected));
+      if (answer !== null) truthful(answer, left, expected);
+      if (finding.found === "none") {
+        await sink.prepare?.(sent, never);
+        expect(await sink.send(sent, never), where).toMatchObject({ outcome: "done" });
       }
-      expect(cuts).toBeGreaterThan(0);
-    },
-  );
+      expect(await ground.effects(name, good), where).toEqual(expected);
+      expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
+    }
+    expect(cuts).toBeGreaterThan(0);
+  });
 
   test(`${name}: a document that is refused names its reason, and leaves nothing`, async () => {
     const ground = await kit.ground();
     const sink = sinkOf(open(kit, ground), name);
-    const fault = await deliver(sink, refused).then(
-      (answer) => {
-        expect(answer.outcome).toBe("refused");
-        return answer.fault;
-      },
-      (error: unknown) => {
-        if (error instanceof Refused) return error.fault;
-        throw error;
-      },
-    );
+    const fault = await refusalOf(sink, refused);
     expect(fault).toMatchObject({
       code: expect.stringMatching(/^[a-z-]+$/),
       message: expect.stringMatching(/\w+ \w+/),
@@ -246,15 +202,15 @@ function sending(kit: Kit, name: string): void {
     const expected = await undisturbed();
     const ground = await kit.ground();
     const sink = sinkOf(open(kit, ground), name);
-    const answer = await deliver(sink, good, AbortSignal.abort());
+    const answer = await deliver(sink, [good], AbortSignal.abort());
     truthful(answer, await ground.effects(name, good), expected);
-    const request = { ...requestOf(sink, good), firstSentAt: SENT };
+    const request = { ...requestOf(sink, [good]), firstSentAt: SENT };
     expect(await sink.send(request, never)).toMatchObject({ outcome: "done" });
     expect(await ground.effects(name, good)).toEqual(expected);
   });
 }
 
-/** Done is the whole effect, refused and nothing are none of it. */
+/** "Yes" is the whole effect, "no" is none of it. */
 function truthful(answer: Answer, left: readonly string[], expected: readonly string[]): void {
   const { outcome } = answer;
   const told = JSON.stringify(answer);
@@ -264,73 +220,3 @@ function truthful(answer: Answer, left: readonly string[], expected: readonly st
 
 const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
-
-function open(kit: Kit, { folder, config }: Ground, other: Config = config): Endpoint {
-  const surroundings: Surroundings = {
-    folder,
-    now: () => new Date(),
-    pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  };
-  const endpoint = kit.connector.open(kit.connector.config.parse(other), surroundings);
-  onTestFinished(() => endpoint.close());
-  return endpoint;
-}
-
-function sinkOf(endpoint: Endpoint, name: string): Sink {
-  const sink = endpoint.sinks[name];
-  if (sink === undefined) throw new Error(`the configuration has no sink ${name}`);
-  return sink;
-}
-
-const requestOf = (sink: Sink, item: Item): Outgoing => ({
-  ...sink.freeze([item]),
-  key: `fb1_${item.id}`,
-  items: [item],
-  firstSentAt: null,
-});
-
-async function deliver(sink: Sink, item: Item, signal: AbortSignal = never): Promise<Answer> {
-  const request = requestOf(sink, item);
-  await sink.prepare?.(request, never);
-  return sink.send({ ...request, firstSentAt: SENT }, signal);
-}
-
-/** An engine's side of reading: pages are kept, batches remembered, the position stored as text. */
-async function read(
-  endpoint: Endpoint,
-  name: string,
-  before: readonly Page[],
-  options: { pages?: number; signal?: AbortSignal; each?: AbortController } = {},
-): Promise<Page[]> {
-  const source = endpoint.sources[name];
-  if (source === undefined) throw new Error(`the configuration has no source ${name}`);
-  const pages: Page[] = [];
-  if (options.pages === 0) return pages;
-  const position = JSON.parse(JSON.stringify(before.at(-1)?.position ?? null)) as Json;
-  const seen = before.flatMap(({ batch }) => batch ?? []);
-  const reading = {
-    signal: options.signal ?? never,
-    known: (id: string) => {
-      const found = seen.findLast((batch) => batch.id === id);
-      const latest = found === seen.at(-1);
-      return found === undefined ? null : { name: found.name, at: SENT, latest };
-    },
-    stored: () => false,
-  };
-  for await (const page of source.read(position, reading)) {
-    pages.push(page);
-    if (page.batch !== undefined) seen.push(page.batch);
-    options.each?.abort();
-    if (pages.length === options.pages) break;
-  }
-  return pages;
-}
-
-/** By id, what the store would have in the end. */
-const recordsOf = (pages: readonly Page[]): Record<string, string> =>
-  Object.fromEntries(
-    pages.flatMap(({ changes }) => changes.map(({ id, text }: Change) => [id, text] as const)),
-  );

@@ -35,10 +35,20 @@ connectorSuite({
     },
   ],
   sources: ["customers"],
+  lacksClock: "files have no clock that anything is read by",
   sinks: {
     books: {
       good: item(invoice()),
       refused: item(invoice({ notes: "a\u0000b" })),
+      lacks: {
+        batches: "one document per file",
+        "batches-cut-off": "one document per file",
+        restored: "what a folder's reader took cannot be asked for",
+        changed: "what a folder's reader took cannot be asked for",
+        cancellation: "a void document is one more version of it",
+        codes: "codes are written as they are",
+        clock: "nothing depends on a clock",
+      },
     },
   },
 });

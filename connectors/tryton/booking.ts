@@ -2,13 +2,13 @@
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { TrytonFault } from "./fault.ts";
+import { isRefusal, TrytonFault } from "./fault.ts";
 import type { Guard, Prepared } from "./guard.ts";
-import { amend, differencesOf, inLines } from "./invoice-differences.ts";
+import { amend, differencesOf } from "./invoice-differences.ts";
+import { type Entry, inLines, isDraft } from "../../src/books/invoices.ts";
 import { loadCodes } from "./invoice-expected.ts";
-import { type Entry, idOf, isDraft, readByIds } from "./invoice-facts.ts";
+import { idOf, readByIds } from "./invoice-facts.ts";
 import { invoiceValues } from "./invoice-values.ts";
-import { isRefusal } from "./outcome.ts";
 import { type Addressed, partiesFor } from "./parties.ts";
 import type { Verdict } from "./standing.ts";
 
@@ -20,7 +20,7 @@ export interface Booking {
 /**
  * Books what is not there and goes on with our own drafts: all of them or none. The ids of their invoices in order; null
  * for a document that was void before it was booked.
- * @throws Refused, TrytonFault, Waiting
+ * @throws Refused, TrytonFault
  */
 export async function book(
   books: Books,

@@ -5,15 +5,14 @@
  */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { TrytonFault } from "./fault.ts";
-import { Waiting } from "./outcome.ts";
+import { busy, TrytonFault } from "./fault.ts";
 
 export interface Claims {
   /** The documents of these names; null while it is not known. Names that nobody took are left out. @throws TrytonFault */
   known(names: readonly string[]): Promise<ReadonlyMap<string, number | null>>;
   /**
    * Takes all of them or none, over from programs that were killed too; their own ids in order.
-   * @throws TrytonFault, Waiting while somebody else may be at it
+   * @throws TrytonFault, `busy` while somebody else may be at it
    */
   take(names: readonly string[]): Promise<number[]>;
   /** What was made for them. @throws TrytonFault */
@@ -47,7 +46,7 @@ export function openClaims({ tryton, config }: Books, model: string): Claims {
     return call<Row[]>("search_read", domain, 0, null, null, fields);
   };
 
-  /** @throws Waiting while the owner of one may still be at it */
+  /** @throws TrytonFault `busy` while the owner of one may still be at it */
   async function dropOld(names: readonly string[]): Promise<void> {
     const left = (await rowsOf(names)).map(({ id }) => id);
     if (left.length === 0) return;
@@ -56,8 +55,7 @@ export function openClaims({ tryton, config }: Books, model: string): Claims {
     const ownerMs = 2 * config.deadlineMs + config.settleMs;
     for (const { create_date, write_date } of await rowsOf(names)) {
       const age = Date.parse(`${write_date ?? create_date}Z`) - Date.parse(`${create_date}Z`);
-      if (age < ownerMs)
-        throw new Waiting("claimed by another send that may be under way", ownerMs - age);
+      if (age < ownerMs) throw busy("claimed by another send that may be under way", ownerMs - age);
     }
     await call("delete", left);
   }
@@ -91,7 +89,6 @@ const MODULE = "fuelbridge";
 const JUST_TAKEN_MS = 1_000;
 
 const didNothing = (error: unknown): boolean =>
-  error instanceof Waiting ||
   error instanceof Refused ||
   (error instanceof TrytonFault && error.kind !== "torn" && error.kind !== "server");
 
@@ -100,6 +97,6 @@ export const busyWhen =
   (words: RegExp) =>
   (error: unknown): never => {
     if (error instanceof TrytonFault && words.test(error.message))
-      throw new Waiting("another send of the same document came first", JUST_TAKEN_MS);
+      throw busy("another send of the same document came first", JUST_TAKEN_MS);
     throw error;
   };

@@ -7,6 +7,7 @@ import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { coveredIn, coveredMark, paymentMark, settlementMark } from "./marks.ts";
+import { addNote, notesOn } from "./notes.ts";
 import type { Paid } from "./payment-moves.ts";
 
 interface Covered {
@@ -16,19 +17,12 @@ interface Covered {
 }
 
 /** Those that are noted on this invoice, each once. @throws TrytonFault */
-export async function coveredOf({ tryton }: Books, invoice: number): Promise<Covered[]> {
-  const domain = [
-    ["resource", "=", resourceOf(invoice)],
-    ["message", "like", paymentMark("%")],
-  ];
-  const notes = await tryton.call<{ message: string }[]>("model.ir.note.search_read", [
-    domain,
-    0,
-    null,
-    [["id", "ASC"]],
-    ["message"],
-  ]);
-  const noted = notes.map(({ message }) => coveredIn(message)).filter((one) => one !== null);
+export async function coveredOf(books: Books, invoice: number): Promise<Covered[]> {
+  const covered = ["message", "like", paymentMark("%")];
+  const notes = await notesOn(books, [resourceOf(invoice)], covered);
+  const noted = notes
+    .map(({ message }) => coveredIn(message ?? ""))
+    .filter((one) => one !== null);
   return [...new Map(noted)].map(([mark, amount]) => ({ mark, amount: Decimal.of(amount) }));
 }
 
@@ -47,12 +41,13 @@ export function uncovered(
 }
 
 /** @throws TrytonFault */
-export async function noteCovered(
-  { tryton }: Books,
+export const noteCovered = (
+  books: Books,
   invoice: number,
   { id, amount, date, description }: PaymentDocument,
-): Promise<void> {
-  const words = `Paid on ${date}: ${description}. It is part of what was settled as one before.`;
-  const message = `${coveredMark(id, amount.fixed(2))}\n${words}`;
-  await tryton.call("model.ir.note.create", [[{ resource: resourceOf(invoice), message }]]);
-}
+): Promise<void> =>
+  addNote(
+    books,
+    resourceOf(invoice),
+    `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
+  );

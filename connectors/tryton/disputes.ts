@@ -1,6 +1,7 @@
 /** A dispute has no state in Tryton: it is a note on the invoice, and its end another one. */
 import type { Books } from "./books.ts";
 import { disputeMark, markIn } from "./marks.ts";
+import { addNote, notesOn } from "./notes.ts";
 
 /** The mark decides; what follows it is for people. */
 const DISPUTED = `${disputeMark("open")}\nDisputed on the platform.`;
@@ -13,22 +14,18 @@ const UNMARKED = {
 
 /** The invoices whose last note of ours says that they are disputed. @throws TrytonFault */
 export async function disputedOf(
-  { tryton }: Books,
+  books: Books,
   invoices: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const disputed = new Set<number>();
-  if (invoices.length === 0) return disputed;
-  const domain = [
-    ["resource", "in", invoices.map(resourceOf)],
-    ["OR", ["message", "like", disputeMark("%")], ["message", "in", Object.values(UNMARKED)]],
+  const ours = [
+    "OR",
+    ["message", "like", disputeMark("%")],
+    ["message", "in", Object.values(UNMARKED)],
   ];
-  const notes = await tryton.call<{ resource: string; message: string }[]>(
-    "model.ir.note.search_read",
-    [domain, 0, null, [["id", "ASC"]], ["resource", "message"]],
-  );
-  for (const { resource, message } of notes) {
+  const disputed = new Set<number>();
+  for (const { resource, message } of await notesOn(books, invoices.map(resourceOf), ours)) {
     const invoice = Number(resource.split(",")[1]);
-    if (message === UNMARKED.disputed || markIn(message) === disputeMark("open"))
+    if (message === UNMARKED.disputed || markIn(message ?? "") === disputeMark("open"))
       disputed.add(invoice);
     else disputed.delete(invoice);
   }
@@ -36,14 +33,8 @@ export async function disputedOf(
 }
 
 /** @throws TrytonFault */
-export async function noteDispute(
-  { tryton }: Books,
-  invoice: number,
-  disputed: boolean,
-): Promise<void> {
-  const note = { resource: resourceOf(invoice), message: disputed ? DISPUTED : SETTLED };
-  await tryton.call("model.ir.note.create", [[note]]);
-}
+export const noteDispute = (books: Books, invoice: number, disputed: boolean): Promise<void> =>
+  addNote(books, resourceOf(invoice), disputed ? DISPUTED : SETTLED);
 
 /** What a note is on. */
 export const resourceOf = (invoice: number): string => `account.invoice,${invoice}`;

@@ -1,96 +1,46 @@
-/**
- * What the cross-reference tables name in Tryton: a code that names nothing there would send every document that needs
- * it to quarantine. One call per kind and 500 codes.
- */
-import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
+/** Which columns of the cross-reference tables have codes of Tryton, and what is wrong with these. */
+import type { CodeColumn, CodesFound, CodesNamed } from "../../src/books/examine-codes.ts";
+import { CODES_MAX } from "../../src/books/codes.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
-import { faultOf } from "./look.ts";
-import { CODES_MAX } from "./lookup.ts";
-
-type Named = "account" | "product" | "unit" | "party";
-
-/** A column of a table whose values are codes of Tryton, and the sinks whose documents carry them. */
-interface Column {
-  readonly table: string;
-  readonly column: string;
-  readonly names: Named;
-  readonly sinks: readonly string[];
-}
 
 const ALL = ["orders", "shipments", "invoices", "bills"] as const;
 
-/** Of the tables that the mappings in `mappings/tryton` read. */
-const columns: readonly Column[] = [
-  { table: "items", column: "item", names: "product", sinks: ALL },
-  { table: "tryton-units", column: "symbol", names: "unit", sinks: ALL },
-  { table: "tryton-taxes", column: "sales", names: "account", sinks: ["invoices"] },
-  { table: "tryton-taxes", column: "purchases", names: "account", sinks: ["bills"] },
-  { table: "tryton-accounts", column: "sales", names: "account", sinks: ["invoices"] },
-  { table: "tryton-accounts", column: "purchases", names: "account", sinks: ["bills"] },
-  {
-    table: "customers",
-    column: "account",
-    names: "party",
-    sinks: ["orders", "shipments", "invoices"],
-  },
-  { table: "vendors", column: "account", names: "party", sinks: ["orders", "shipments", "bills"] },
-];
-
-/** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
-export async function codeExaminations(
-  books: Books,
-  needs: Needs,
-  signal: AbortSignal,
-): Promise<Examination[]> {
-  const examinations: Examination[] = [];
-  for (const { table, column, names, sinks } of columns) {
-    const cells = needs.column(table, column);
-    const [first] = cells;
-    if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) continue;
-    signal.throwIfAborted();
-    const byCode = Map.groupBy(cells, ({ value }) => value);
-    const named = byCode.size === 1 ? names : PLURALS[names];
-    const what = `${first.file} (${column}): ${byCode.size} ${named}`;
-    let found: Found = { faults: new Map(), unknown: [] };
-    const looked = async (): Promise<Fault | null> => {
-      found = await FINDS[names](books, [...byCode.keys()]);
-      return null;
-    };
-    const unreadable = await faultOf([what, looked]);
-    const note = noteOf(found.unknown, byCode);
-    examinations.push({ what, fault: unreadable, ...(note === null ? {} : { note }) });
-    for (const [code, fault] of found.faults)
-      examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
-  }
-  return examinations;
+/** Of the tables that the mappings in `mappings/books` read. */
+export function columnsOf(books: Books): readonly CodeColumn[] {
+  const { lookup } = books;
+  const coded = (kind: "product" | "unit"): CodesNamed => ({
+    what: [kind, `${kind}s`],
+    find: async (codes) => ({ faults: await lookup.faults(kind, codes), unknown: [] }),
+  });
+  const account: CodesNamed = {
+    what: ["account", "accounts"],
+    async find(codes) {
+      const faults = await lookup.faults("account", codes);
+      return { faults: new Map([...faults, ...(await unusable(books, codes))]), unknown: [] };
+    },
+  };
+  const party: CodesNamed = {
+    what: ["party", "parties"],
+    find: (codes) => findParties(books, codes),
+  };
+  const column = (
+    table: string,
+    column: string,
+    names: CodesNamed,
+    ...sinks: readonly string[]
+  ): CodeColumn => ({ table, column, names, sinks });
+  return [
+    column("items", "item", coded("product"), ...ALL),
+    column("tryton-units", "symbol", coded("unit"), ...ALL),
+    column("tryton-taxes", "sales", account, "invoices"),
+    column("tryton-taxes", "purchases", account, "bills"),
+    column("tryton-accounts", "sales", account, "invoices"),
+    column("tryton-accounts", "purchases", account, "bills"),
+    column("customers", "account", party, "orders", "shipments", "invoices"),
+    column("vendors", "account", party, "orders", "shipments", "bills"),
+  ];
 }
-
-const PLURALS: Readonly<Record<Named, string>> = {
-  account: "accounts",
-  product: "products",
-  unit: "units",
-  party: "parties",
-};
-
-interface Found {
-  readonly faults: ReadonlyMap<string, Fault>;
-  /** Not there, and made when they are needed. */
-  readonly unknown: readonly string[];
-}
-
-const FINDS: Readonly<Record<Named, (books: Books, codes: readonly string[]) => Promise<Found>>> = {
-  account: async (books, codes) => {
-    const faults = await books.lookup.faults("account", codes);
-    return { faults: new Map([...faults, ...(await unusable(books, codes))]), unknown: [] };
-  },
-  product: async ({ lookup }, codes) => ({
-    faults: await lookup.faults("product", codes),
-    unknown: [],
-  }),
-  unit: async ({ lookup }, codes) => ({ faults: await lookup.faults("unit", codes), unknown: [] }),
-  party: findParties,
-};
 
 function* chunks(codes: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < codes.length; at += CODES_MAX) yield codes.slice(at, at + CODES_MAX);
@@ -126,7 +76,7 @@ async function unusable(
 }
 
 /** One that is missing is made with its first document; one that is not active keeps its code from being made. */
-async function findParties({ tryton }: Books, codes: readonly string[]): Promise<Found> {
+async function findParties({ tryton }: Books, codes: readonly string[]): Promise<CodesFound> {
   const active = new Map<string, boolean>();
   for (const chunk of chunks(codes)) {
     const rows = await tryton.call<{ code: string; active: unknown }[]>(
@@ -150,28 +100,4 @@ async function findParties({ tryton }: Books, codes: readonly string[]): Promise
     ),
     unknown: codes.filter((code) => !active.has(code)),
   };
-}
-
-const SHOWN_MAX = 5;
-
-function noteOf(
-  unknown: readonly string[],
-  byCode: ReadonlyMap<string, readonly Cell[]>,
-): string | null {
-  if (unknown.length === 0) return null;
-  const shown = unknown
-    .slice(0, SHOWN_MAX)
-    .map((code) => `${code} (line ${byCode.get(code)?.[0]?.line})`);
-  const more = unknown.length > SHOWN_MAX ? ` and ${unknown.length - SHOWN_MAX} more` : "";
-  return `not in Tryton by code, and created with the first document unless the platform's id is found: ${shown.join(", ")}${more}`;
-}
-
-const LINES_MAX = 10;
-
-/** `crossref/tryton-taxes.csv lines 12, 15` */
-function placeOf(cells: readonly Cell[]): string {
-  const lines = cells.map(({ line }) => line);
-  const more = lines.length > LINES_MAX ? ` and ${lines.length - LINES_MAX} more` : "";
-  const file = cells[0]?.file ?? "";
-  return `${file} line${lines.length === 1 ? "" : "s"} ${lines.slice(0, LINES_MAX).join(", ")}${more}`;
 }

@@ -3,12 +3,13 @@ import type { Examination, Needs } from "../../src/core/examination.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
-import { codeExaminations } from "./examine-codes.ts";
-import { periodExaminations } from "./examine-periods.ts";
-import { NoSuchCompany } from "./fault.ts";
-import { faultOf, type Look } from "./look.ts";
+import { codeExaminations } from "../../src/books/examine-codes.ts";
+import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
+import { columnsOf } from "./examine-codes.ts";
+import { examined, exists, type Look } from "../../src/books/examine.ts";
 import { rightsLooks } from "./rights.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { NoSuchCompany, TRYTON, unavailable } from "./fault.ts";
+import { day } from "./values.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
 export async function checkTryton({ tryton, config }: Books, signal: AbortSignal): Promise<void> {
@@ -27,20 +28,39 @@ export async function examineTryton(
   signal: AbortSignal,
   needs: Needs,
 ): Promise<readonly Examination[]> {
-  const looked = async (looks: readonly Look[]): Promise<Examination[]> => {
-    const examinations: Examination[] = [];
-    for (const look of looks) {
-      signal.throwIfAborted();
-      examinations.push({ what: look[0], fault: await faultOf(look) });
-    }
-    return examinations;
-  };
+  const looks = (all: readonly Look[]): Promise<Examination[]> => examined(TRYTON, all, signal);
+  const { surroundings } = books;
+  const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
-    ...(await looked([...rightsLooks(books), ...companyLooks(books, needs)])),
-    ...(await periodExaminations(books, needs)),
-    ...(await looked(codeLooks(books))),
-    ...(await codeExaminations(books, needs, signal)),
+    ...(await looks([...rightsLooks(books), ...companyLooks(books, needs)])),
+    ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
+    ...(await looks(codeLooks(books))),
+    ...(await codeExaminations(TRYTON, columnsOf(books), needs, signal)),
   ];
+}
+
+async function periodsBetween({ tryton }: Books, from: string, to: string): Promise<BookPeriod[]> {
+  const domain = [
+    ["company", "=", (await tryton.session()).company],
+    ["type", "=", "standard"],
+    ["end_date", ">=", day(from)],
+    ["start_date", "<=", day(to)],
+  ];
+  const rows = await tryton.call<
+    { name: string; state: string; start_date: string; end_date: string }[]
+  >("model.account.period.search_read", [
+    domain,
+    0,
+    null,
+    null,
+    ["name", "state", "start_date", "end_date"],
+  ]);
+  return rows.map(({ name, state, start_date, end_date }) => ({
+    name,
+    isOpen: state === "open",
+    from: start_date,
+    to: end_date,
+  }));
 }
 
 /** Rack prices have six decimal places at the most. */
@@ -106,14 +126,6 @@ function codeLooks(books: Books): Look[] {
     exists("unit gal", () => lookup.unit("gal")),
   ];
 }
-
-const exists = (what: string, find: () => Promise<unknown>): Look => [
-  what,
-  async () => {
-    await find();
-    return null;
-  },
-];
 
 async function accountFault(
   { tryton, lookup }: Books,

@@ -1,4 +1,7 @@
-/** What a call of Tryton can fail with, by what it proves. */
+/** What a call of Tryton can fail with, by what it proves, and what that means. */
+import { BookError } from "../../src/books/adapter.ts";
+import { type FaultRow, unavailable as unavailableIn } from "../../src/books/faults.ts";
+import { Refused, type SourceUnavailable } from "../../src/core/errors.ts";
 
 export type FaultKind =
   /** UserError: a rule of the books said no. Nothing happened. */
@@ -22,23 +25,120 @@ export type FaultKind =
   /** Any other exception: rolled back, unless it came up while the answer was being written. */
   | "server";
 
-export class TrytonFault extends Error {
+export class TrytonFault extends BookError {
   readonly kind: FaultKind;
   /** With `warning`: the name by which it is accepted. */
   readonly warning?: string;
-  /** With `throttled`. */
-  readonly waitMs?: number;
 
+  /** `waitMs`: with `throttled`, and with `busy` where it is known. */
   constructor(
     kind: FaultKind,
     message: string,
     more: { readonly warning?: string; readonly waitMs?: number; readonly cause?: unknown } = {},
   ) {
-    super(message, { cause: more.cause });
+    const phase = kind === "not-sent" || kind === "torn" ? kind : "answered";
+    super(phase, message, { code: kind, waitMs: more.waitMs, cause: more.cause });
     this.name = "TrytonFault";
     this.kind = kind;
     if (more.warning !== undefined) this.warning = more.warning;
-    if (more.waitMs !== undefined) this.waitMs = more.waitMs;
+  }
+}
+
+/** Somebody else is at it: nothing of ours has happened, and it goes on after `waitMs`. */
+export const busy = (message: string, waitMs: number): TrytonFault =>
+  new TrytonFault("busy", message, { waitMs });
+
+/** Did this call prove that it did nothing, for good? Then what was made for it can be taken back. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Refused ||
+  (error instanceof TrytonFault && (error.kind === "refused" || error.kind === "warning"));
+
+const GROUPS = "Give the synchronisation's user the groups that the connector's README names.";
+/** Another writer had the lock, or the record: five seconds later it mostly has not. */
+const LOCKED = {
+  sort: "busy",
+  code: "busy",
+  next: "Somebody else is writing; it goes on by itself.",
+  waitMs: 5_000,
+} as const;
+
+/** Codes are {@link FaultKind}s; texts are Tryton's sentences that people act on differently, in its English. */
+const faults: readonly FaultRow[] = [
+  {
+    when: {
+      code: /^refused$/,
+      // A right that the user lacks: every document would fail, so the endpoint stops instead.
+      text: /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/,
+    },
+    sort: "configuration",
+    code: "no-right",
+    next: GROUPS,
+    stop: "scope",
+  },
+  {
+    when: {
+      code: /^refused$/,
+      text: /create a period for the date|closed (?:journal-)?period|period of move .* is closed/,
+    },
+    sort: "data",
+    code: "closed-period",
+    next: "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
+  },
+  {
+    when: { code: /^refused$/, text: /must set an accounting date after/ },
+    sort: "data",
+    code: "date-order",
+    next: "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
+  },
+  {
+    when: { code: /^refused$/ },
+    sort: "data",
+    code: "refused-by-tryton",
+    next: "Correct in Tryton what it says, or the document where it comes from, then retry.",
+  },
+  {
+    when: { code: /^warning$/ },
+    sort: "data",
+    code: "needs-accountant",
+    next: "Tryton asks for a person's yes: an accountant enters the document there by hand or removes the cause, then it is retried.",
+  },
+  { when: { code: /^concurrency$/ }, ...LOCKED, sort: "raced" },
+  { when: { code: /^busy$/ }, ...LOCKED },
+  {
+    when: { code: /^throttled$/ },
+    sort: "busy",
+    code: "throttled",
+    next: "Somebody tried wrong passwords; Tryton lets this user in again after a while.",
+    stop: "credentials",
+  },
+  {
+    when: { code: /^unauthorised$/ },
+    sort: "configuration",
+    code: "unauthorised",
+    next: "Correct user and password in the configuration, or the user in Tryton.",
+    stop: "credentials",
+  },
+  {
+    when: { code: /^forbidden$/ },
+    sort: "configuration",
+    code: "forbidden",
+    next: GROUPS,
+    stop: "scope",
+  },
+];
+
+/** For the parts of src/books that tell people about these books and sort their faults. */
+export const TRYTON = { name: "Tryton", faults } as const;
+
+/** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */
+export const unavailable = (error: unknown): SourceUnavailable => unavailableIn(error, TRYTON);
+
+/** @throws SourceUnavailable */
+export async function reading<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw unavailable(error);
   }
 }
 

@@ -19,7 +19,7 @@ export interface Prepared {
 export interface Guard {
   /** Invoices by the platform's id, as far as this guard keeps them. @throws TrytonFault */
   known(documents: readonly InvoiceDocument[]): Promise<ReadonlyMap<string, number>>;
-  /** Makes all of them or none; their ids in order. @throws TrytonFault, Refused, Waiting */
+  /** Makes all of them or none; their ids in order. @throws TrytonFault, Refused */
   create(prepared: readonly Prepared[]): Promise<number[]>;
   /** What was made for these was taken back. @throws TrytonFault */
   release(documents: readonly InvoiceDocument[]): Promise<void>;

@@ -4,10 +4,9 @@ import { defineConnector, type Offer, type Sink, type Source } from "../../src/c
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
-import { holdingsOf } from "./holdings-kinds.ts";
-import { partyHoldings } from "./holdings-parties.ts";
+import { holdingsOf, partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
+import { TRYTON, unavailable } from "./fault.ts";
 import { paymentHoldings } from "./holdings-payments.ts";
-import { priceHoldings } from "./holdings-prices.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
@@ -16,8 +15,9 @@ import { orderSink } from "./orders.ts";
 import { paymentSink } from "./payments.ts";
 import { shipmentSink } from "./shipments.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
-import { parties } from "./sources/parties.ts";
-import { prices } from "./sources/prices.ts";
+import { parties, partyChanges } from "./sources/parties.ts";
+import { priceChanges, prices } from "./sources/prices.ts";
+import { idsIn, idsNamed } from "./search.ts";
 
 /** What the configuration may name after the endpoint: one line each. */
 const sources: Readonly<Record<string, (books: Books) => Source>> = {
@@ -54,19 +54,30 @@ export const tryton = defineConnector<TrytonConfig>({
       check: (signal) => checkTryton(books, signal),
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
-        ...holdingsOf({
+        ...holdingsOf(TRYTON.name, {
           invoice: invoiceHoldings(books, "invoice"),
           bill: invoiceHoldings(books, "bill"),
           payment: paymentHoldings(books, "payment"),
           "bill-payment": paymentHoldings(books, "bill-payment"),
-          party: partyHoldings(books),
-          price: priceHoldings(books),
+          party: partyHoldings(TRYTON.name, told(books, "party.party", "code", partyChanges)),
+          price: priceHoldings(
+            TRYTON.name,
+            config.currency,
+            told(books, "product.price_list", "name", priceChanges),
+          ),
         }),
         control: (kind, signal) => controlOf(books, kind, signal),
       },
       close: () => wire.close(),
     };
   },
+});
+
+const told = (books: Books, model: string, field: string, changes: typeof partyChanges): Told => ({
+  idsAfter: idsIn(books, model),
+  idsNamed: idsNamed(books, model, field),
+  changes: (ids, signal) => changes(books, ids, signal),
+  unavailable,
 });
 
 const opened = <Part>(
@@ -77,4 +88,4 @@ const opened = <Part>(
 
 /** Everything there is, whatever the settings: each name is a form of its own. */
 const offered = (parts: Readonly<Record<string, unknown>>): Readonly<Record<string, Offer>> =>
-  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `tryton.${name}` }]));
+  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `books.${name}` }]));

@@ -19,8 +19,11 @@ import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
 import { inspectInvoices } from "./invoices-inspect.ts";
-import { answering, finding, uncertain } from "./outcome.ts";
-import { type Entry, idOf, readByIds } from "./invoice-facts.ts";
+import { answering, finding } from "../../src/books/answering.ts";
+import { uncertain } from "../../src/books/faults.ts";
+import { TRYTON } from "./fault.ts";
+import { idOf, readByIds } from "./invoice-facts.ts";
+import type { Entry } from "../../src/books/invoices.ts";
 import { look, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
@@ -45,8 +48,8 @@ function openSink(books: Books, operation: string, type: InvoiceDocument["type"]
       target: `account.invoice ${type}`,
       body: stringifyExact(items.map((item) => frozen(books, item))),
     }),
-    send: (request) => answering(() => send(books, guard, wantedIn(request))),
-    find: (request) => finding(() => find(books, guard, wantedIn(request))),
+    send: (request) => answering(TRYTON.faults, () => send(books, guard, wantedIn(request))),
+    find: (request) => finding(TRYTON.faults, () => find(books, guard, wantedIn(request))),
     inspect: (delivered) =>
       inspectInvoices(books, guard, type, delivered, (body) => wantedIn({ body })),
   };

@@ -1,11 +1,10 @@
 /**
- * Codes that people use in Tryton, and the database ids behind them. What people set up once is kept for a while; a
- * party is asked for each time: a database restored from a backup may give its id to another one.
+ * Codes that people use in Tryton, and the database ids behind them (src/books/codes.ts). A party is asked for each time:
+ * a database restored from a backup may give its id to another one.
  */
+import { type CodeKind, openCodes } from "../../src/books/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { isWithin } from "../../src/core/moment.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Account {
@@ -72,12 +71,10 @@ export interface Lookup {
   findParties(codes: readonly string[]): Promise<ReadonlyMap<string, PartyRow>>;
 }
 
-interface Kind {
+interface Kind extends CodeKind {
   readonly model: string;
-  /** The field that people name it by. */
+  /** The field that has the code. */
   readonly field: string;
-  /** What people call it. */
-  readonly what: string;
   readonly reads: readonly string[];
   /** Every company has its own. */
   readonly ofCompany?: true;
@@ -85,77 +82,54 @@ interface Kind {
 
 const CATEGORY = ["account_parent", "parent", "account_revenue.code", "account_expense.code"];
 
+const kind = (model: string, what: string, field: string, more: Partial<Kind> = {}): Kind => ({
+  model,
+  what,
+  field,
+  called: field.replace(/^.*\./, ""),
+  reads: [],
+  ...more,
+});
+const ofCompany = { ofCompany: true } as const;
+
 const kinds = {
-  account: { model: "account.account", field: "code", what: "account", reads: [], ofCompany: true },
-  journal: { model: "account.journal", field: "code", what: "journal", reads: [] },
-  location: { model: "stock.location", field: "code", what: "location", reads: [] },
-  product: {
-    model: "product.product",
-    field: "code",
-    what: "product",
+  account: kind("account.account", "account", "code", ofCompany),
+  journal: kind("account.journal", "journal", "code"),
+  location: kind("stock.location", "location", "code"),
+  product: kind("product.product", "product", "code", {
     reads: ["default_uom", ...CATEGORY.map((field) => `account_category.${field}`)],
-  },
-  unit: { model: "product.uom", field: "symbol", what: "unit", reads: ["digits"] },
-  tax: { model: "account.tax", field: "name", what: "tax", reads: [], ofCompany: true },
-  paymentTerm: {
-    model: "account.invoice.payment_term",
-    field: "name",
-    what: "payment term",
-    reads: [],
-  },
-  paymentMethod: {
-    model: "account.invoice.payment.method",
-    field: "name",
-    what: "invoice payment method",
-    reads: [],
-    ofCompany: true,
-  },
-  currency: { model: "currency.currency", field: "code", what: "currency", reads: [] },
-  company: { model: "company.company", field: "party.name", what: "company", reads: [] },
-  party: { model: "party.party", field: "code", what: "party", reads: ["name", "addresses"] },
-} as const satisfies Record<string, Kind>;
+  }),
+  unit: kind("product.uom", "unit", "symbol", { reads: ["digits"] }),
+  tax: kind("account.tax", "tax", "name", ofCompany),
+  paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
+  paymentMethod: kind(
+    "account.invoice.payment.method",
+    "invoice payment method",
+    "name",
+    ofCompany,
+  ),
+  currency: kind("currency.currency", "currency", "code"),
+  company: kind("company.company", "company", "party.name"),
+  party: kind("party.party", "party", "code", { reads: ["name", "addresses"] }),
+};
 
 interface Row {
   readonly id: number;
   readonly [field: string]: unknown;
 }
 
-export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now">): Lookup {
-  const kept = keeper(surroundings);
-
-  async function rowsOf(
-    { model, field, reads, ofCompany }: Kind,
-    [is, value]: readonly ["=", string] | readonly ["in", readonly string[]],
-    most: number | null,
-  ): Promise<Row[]> {
-    const domain: unknown[] = [[field, is, value]];
-    if (ofCompany) domain.push(["company", "=", (await tryton.session()).company]);
-    const params = [domain, 0, most, null, [...new Set([field, ...reads])]];
-    return tryton.call<Row[]>(`model.${model}.search_read`, params);
-  }
-
-  async function find(kind: Kind, value: string): Promise<Row | null> {
-    const [row, another] = await rowsOf(kind, ["=", value], 2);
-    if (another !== undefined) throw twice(kind, value);
-    return row ?? null;
-  }
-
-  /** Those that one record has. */
-  async function findAll(kind: Kind, values: readonly string[]): Promise<Map<string, Row>> {
-    const rows = await rowsOf(kind, ["in", values], null);
-    const named = Map.groupBy(rows, (row) => row[kind.field] as string);
-    return new Map(
-      [...named].flatMap(([value, [row, another]]) =>
-        row === undefined || another !== undefined ? [] : [[value, row] as const],
-      ),
-    );
-  }
-
-  async function expected(kind: Kind, value: string): Promise<Row> {
-    const row = await find(kind, value);
-    if (row === null) throw missing(kind, value);
-    return row;
-  }
+export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): Lookup {
+  const codes = openCodes<Kind, Row>({
+    books: "Tryton",
+    now,
+    async rowsOf({ model, field, reads, ofCompany }, wanted, most) {
+      const domain: unknown[] = [[field, "in", wanted]];
+      if (ofCompany) domain.push(["company", "=", (await tryton.session()).company]);
+      const params = [domain, 0, most, null, [...new Set([field, ...reads])]];
+      return tryton.call<Row[]>(`model.${model}.search_read`, params);
+    },
+    codeOf: ({ field }, row) => row[field] as string,
+  });
 
   /** A category may leave its accounts to the one above it. */
   async function accountsOf(category: Row | null): Promise<Pick<Product, "revenue" | "expense">> {
@@ -178,62 +152,38 @@ export function openLookup(tryton: Tryton, surroundings: Pick<Surroundings, "now
     return { id, unit: row["default_uom"] as number, ...accounts };
   }
 
-  const row = (kind: Kind, value: string): Promise<Row> =>
-    kept.get(keyOf(kind, value), () => expected(kind, value));
-  const id = (kind: Kind) => async (value: string) => (await row(kind, value)).id;
+  const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
   return {
-    async load(codes) {
-      for (const name of ["account", "product", "unit"] as const) {
-        const kind = kinds[name];
-        const unknown = new Set(codes[name].filter((code) => !kept.has(keyOf(kind, code))));
-        if (unknown.size === 0) continue;
-        for (const [code, found] of await findAll(kind, [...unknown]))
-          kept.keep(keyOf(kind, code), name === "product" ? await productOf(found) : found);
-      }
+    async load({ account, product, unit }) {
+      await codes.load(kinds.account, account);
+      await codes.load(kinds.product, product, productOf);
+      await codes.load(kinds.unit, unit);
     },
     account: id(kinds.account),
     journal: id(kinds.journal),
     location: id(kinds.location),
     tax: id(kinds.tax),
-    pricePlaces: () => kept.get("price places", () => pricePlacesOf(tryton)),
-    faults: (kind, codes) =>
-      faultsOf(kinds[kind], codes, (some) => rowsOf(kinds[kind], ["in", some], null)),
+    pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
+    faults: (kind, wanted) => codes.faults(kinds[kind], wanted),
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
     company: id(kinds.company),
     product: (code) =>
-      kept.get(keyOf(kinds.product, code), async () =>
-        productOf(await expected(kinds.product, code)),
+      codes.kept(kinds.product, code, async () =>
+        productOf(await codes.expected(kinds.product, code)),
       ),
-    unit: async (symbol) => (await row(kinds.unit, symbol)) as Row & Unit,
-    party: async (code) => partyOf(await expected(kinds.party, code)),
+    unit: async (symbol) => (await codes.row(kinds.unit, symbol)) as Row & Unit,
+    party: async (code) => partyOf(await codes.expected(kinds.party, code)),
     async findParty(code) {
-      const found = await find(kinds.party, code);
+      const found = await codes.find(kinds.party, code);
       return found && partyOf(found);
     },
-    async findParties(codes) {
-      const rows = await findAll(kinds.party, codes);
+    async findParties(wanted) {
+      const rows = await codes.findAll(kinds.party, wanted);
       return new Map([...rows].map(([code, found]) => [code, partyOf(found)]));
     },
   };
-}
-
-async function faultsOf(
-  kind: Kind,
-  codes: readonly string[],
-  rowsOf: (codes: readonly string[]) => Promise<readonly Row[]>,
-): Promise<Map<string, Fault>> {
-  const faults = new Map<string, Fault>();
-  for (let at = 0; at < codes.length; at += CODES_MAX) {
-    const asked = codes.slice(at, at + CODES_MAX);
-    const named = Map.groupBy(await rowsOf(asked), (row) => row[kind.field] as string);
-    for (const code of asked) {
-      const count = named.get(code)?.length ?? 0;
-      if (count !== 1) faults.set(code, (count === 0 ? missing : twice)(kind, code).fault);
-    }
-  }
-  return faults;
 }
 
 async function pricePlacesOf(tryton: Tryton): Promise<number> {
@@ -243,53 +193,9 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   return places;
 }
 
-const keyOf = ({ what }: Kind, value: string): string => `${what} ${value}`;
-
-/** Values of one `in`. */
-export const CODES_MAX = 500;
-
-const KEPT_MS = 600_000;
-
-/** What is missing is asked for again each time: somebody may have created it. */
-function keeper({ now }: Pick<Surroundings, "now">) {
-  const kept = new Map<string, { readonly value: unknown; readonly sinceMs: number }>();
-  const has = (key: string): boolean => {
-    const known = kept.get(key);
-    return known !== undefined && isWithin(known.sinceMs, KEPT_MS, now().getTime());
-  };
-  const keep = (key: string, value: unknown): void =>
-    void kept.set(key, { value, sinceMs: now().getTime() });
-  return {
-    has,
-    keep,
-    async get<T>(key: string, load: () => Promise<T>): Promise<T> {
-      if (!has(key)) keep(key, await load());
-      return kept.get(key)?.value as T;
-    },
-  };
-}
-
 const partyOf = ({ id, ...row }: Row): PartyRow => ({
   id,
   code: row["code"] as string,
   name: row["name"] as string,
   address: (row["addresses"] as readonly number[])[0] ?? null,
 });
-
-const missing = ({ what, field }: Kind, value: string): Refused =>
-  new Refused({
-    code: "not-in-tryton",
-    message: `Tryton has no ${what} ${value}`,
-    next: `Create the ${what} in Tryton (${nameOf(field)} "${value}"), or correct the cross-reference or the setting that says ${value}; then retry.`,
-    field: what,
-  });
-
-const twice = ({ what, field }: Kind, value: string): Refused =>
-  new Refused({
-    code: "twice-in-tryton",
-    message: `Tryton has more than one ${what} ${value}`,
-    next: `Give all but one of them another ${nameOf(field)} in Tryton, or deactivate them; then retry.`,
-    field: what,
-  });
-
-const nameOf = (field: string): string => field.replace(/^.*\./, "");

@@ -1,54 +1,55 @@
 /**
- * Orders into Tryton: sales to customers and purchases from suppliers, each once. A send looks for its order first and
- * goes on from what it finds, so it may be repeated after anything.
+ * Orders into Tryton: sales to customers and purchases from suppliers, each once.
  *
  * Tryton invoices nothing of them (`invoice_method` manual): the platform's invoice is the one that is booked. Nor does
  * it plan their delivery: see orders-expected.ts.
  */
 import { z } from "zod";
-import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { singleSink } from "../../src/books/single.ts";
+import type { Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { OrderDocument } from "../../src/books/documents.ts";
-import { inspectionsOf } from "./inspection.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
-import { answering, finding, uncertain } from "./outcome.ts";
 import { findParty, partyFor } from "./parties.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { reading, TRYTON } from "./fault.ts";
 import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
 
-export const orderSink = (books: Books): Sink => ({
-  operation: "order.book",
-  writes: "upsert",
-  itemsMax: 1,
-  atOnce: 1,
-  policy: policyOf(books),
-  freeze: (items) => ({ target: "orders", body: stringifyExact(items.map(frozen)) }),
-  send: (request) => answering(() => send(books, wantedIn(request))),
-  find: (request) => finding(() => find(books, wantedIn(request))),
-  inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
-});
+export const orderSink = (books: Books): Sink =>
+  singleSink<OrderDocument, Standing>({
+    operation: "order.book",
+    target: "orders",
+    ended: "cancelled",
+    policy: policyOf(books),
+    faults: TRYTON.faults,
+    frozen: ({ document, counterpart }): Wanted => ({
+      document: OrderDocument.parse(document),
+      counterpart,
+    }),
+    wantedIn: (item) => Wanted.parse(item),
+    turned: ({ document, counterpart }) => turnedOrder(books, document, counterpart),
+    look: (wanted) => look(books, wanted),
+    create: async (document) => read(books, document, await create(books, document)),
+    bringTo: async (document, standing) => {
+      await bringTo(books, document, standing);
+      return read(books, document, standing.id);
+    },
+    faultOf,
+    isFinal: (document, standing) => isFinal(books, document, standing),
+    idOf,
+    told: (document, standing) => `${nameOf(document, standing)} ${standing.state}`,
+    several,
+    absent: ({ number }) => `there is no order ${number}`,
+    conflict,
+    missing: (ids, signal) => reading(() => missing(books, ids, signal)),
+  });
 
-interface Wanted {
-  readonly document: OrderDocument;
-  /** The receiver's id that it was delivered under before. */
-  readonly counterpart: string | null;
-}
-
-const Body = z.tuple([z.object({ document: OrderDocument, counterpart: z.string().nullable() })]);
-
-const frozen = ({ document, counterpart }: Item): Wanted => ({
-  document: OrderDocument.parse(document),
-  counterpart,
-});
-
-const wantedIn = ({ body }: Outgoing): Wanted => Body.parse(parseExact(body))[0];
+const Wanted = z.object({ document: OrderDocument, counterpart: z.string().nullable() });
+type Wanted = z.infer<typeof Wanted>;
 
 /** An order as it stands in Tryton. */
 interface Standing {
@@ -93,75 +94,34 @@ const idOf = (document: OrderDocument, standing: Standing): string =>
     ? `${nameOf(document, standing)} ${markOf(document.id)}`
     : nameOf(document, standing);
 
-async function send(books: Books, wanted: Wanted): Promise<Answer> {
-  const { document, counterpart } = wanted;
-  const turned = await turnedOrder(books, document, counterpart);
-  if (turned !== null) throw turned;
-  const { found, detail } = await look(books, wanted);
-  if (found.length > 1 || detail !== null) throw conflict(document, detail ?? several(found));
-  const [standing] = found;
-  if (standing === undefined && document.status === "cancelled")
-    return done("it was cancelled before it was booked", [null]);
-  const id = standing?.id ?? (await create(books, document));
-  await bringTo(books, document, standing ?? (await read(books, document, id)));
-  const after = await read(books, document, id);
-  const told = `${nameOf(document, after)} ${after.state}`;
-  // A button says nothing when it does nothing.
-  if (!(await isFinal(books, document, after))) return uncertain(`not all of it is done: ${told}`);
-  return done(told, [idOf(document, after)]);
-}
-
-async function find(books: Books, wanted: Wanted): Promise<Finding> {
-  const { document, counterpart } = wanted;
-  const turned = await turnedOrder(books, document, counterpart);
-  if (turned !== null) return { found: "different", detail: turned.fault.message };
-  const { found, detail } = await look(books, wanted);
-  const [standing, another] = found;
-  if (detail !== null) return { found: "different", detail };
-  if (another !== undefined) return { found: "several", detail: several(found) };
-  if (standing === undefined)
-    return document.status === "cancelled"
-      ? { found: "exact", ids: [null], detail: "cancelled before it was booked" }
-      : { found: "none", detail: `there is no order ${document.number}` };
-  const told = `${nameOf(document, standing)} ${standing.state}`;
-  const fault = faultOf(document, standing);
-  if (fault !== null) return { found: "different", detail: fault.fault.message };
-  return (await isFinal(books, document, standing))
-    ? { found: "exact", ids: [idOf(document, standing)], detail: told }
-    : { found: "none", detail: `not all of it is done: ${told}` };
-}
-
+/** @throws TrytonFault */
 async function missing(
   { tryton }: Books,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const there = new Set<string>();
-  try {
-    const { company } = await tryton.session();
-    for (const type of ["sale", "purchase"] as const) {
-      const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((order) => order.type === type);
-      if (asked.length === 0) continue;
-      const numbers = asked.flatMap(({ number }) => number ?? []);
-      const drafts = asked.flatMap(({ draft }) => draft ?? []);
-      const named = ["OR", ["number", "in", numbers], ["id", "in", drafts]];
-      const rows = await tryton.call<Pick<Standing, "id" | "number" | "state" | "comment">[]>(
-        `model.${modelOf[type]}.search_read`,
-        [[["company", "=", company], named], 0, null, null, ["number", "state", "comment"]],
-        { signal },
-      );
-      for (const { id, number, state, comment } of rows) {
-        // What has its number was confirmed: one that is open again is of books set back to before that.
-        const names = [`#${id}`, ...(OPEN.includes(state) ? [] : [number])];
-        const mark = platformIdIn(comment);
-        for (const name of names) {
-          there.add(`${type} ${name}`);
-          if (mark !== null) there.add(`${type} ${name} ${markOf(mark)}`);
-        }
+  const { company } = await tryton.session();
+  for (const type of ["sale", "purchase"] as const) {
+    const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((order) => order.type === type);
+    if (asked.length === 0) continue;
+    const numbers = asked.flatMap(({ number }) => number ?? []);
+    const drafts = asked.flatMap(({ draft }) => draft ?? []);
+    const named = ["OR", ["number", "in", numbers], ["id", "in", drafts]];
+    const rows = await tryton.call<Pick<Standing, "id" | "number" | "state" | "comment">[]>(
+      `model.${modelOf[type]}.search_read`,
+      [[["company", "=", company], named], 0, null, null, ["number", "state", "comment"]],
+      { signal },
+    );
+    for (const { id, number, state, comment } of rows) {
+      // What has its number was confirmed: one that is open again is of books set back to before that.
+      const names = [`#${id}`, ...(OPEN.includes(state) ? [] : [number])];
+      const mark = platformIdIn(comment);
+      for (const name of names) {
+        there.add(`${type} ${name}`);
+        if (mark !== null) there.add(`${type} ${name} ${markOf(mark)}`);
       }
     }
-  } catch (error) {
-    throw unavailable(error);
   }
   return ids.filter((id) => !there.has(id));
 }

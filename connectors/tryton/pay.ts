@@ -1,7 +1,7 @@
 /** Payments of invoices, as people make them in Tryton: by its pay wizard. */
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { Waiting } from "./outcome.ts";
+import { busy } from "./fault.ts";
 import { day } from "./values.ts";
 
 export interface ToPay {
@@ -18,7 +18,7 @@ export interface ToPay {
 
 /**
  * One accounting move, made and posted in one call.
- * @throws TrytonFault, Refused, Waiting when the invoice has got another payment meanwhile
+ * @throws TrytonFault (`busy` when the invoice has got another payment meanwhile), Refused
  */
 export async function pay(books: Books, payment: ToPay): Promise<void> {
   const { invoice, how } = payment;
@@ -31,8 +31,7 @@ export async function pay(books: Books, payment: ToPay): Promise<void> {
     // It pays at once what settles the invoice, or one of its terms, and asks about everything else.
     const { view } = await call<{ view?: Asked }>("execute", session, { start }, "choice");
     if (view === undefined) return;
-    if (how === "all")
-      throw new Waiting(`invoice #${invoice} got another payment meanwhile`, SOON_MS);
+    if (how === "all") throw busy(`invoice #${invoice} got another payment meanwhile`, SOON_MS);
     const ask =
       how === "part"
         ? { type: "partial" }

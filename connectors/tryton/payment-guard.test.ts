@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./invoices.ts";
-import type { Look } from "./look.ts";
+import type { Look } from "../../src/books/examine.ts";
 import { paymentSink } from "./payments.ts";
 import { rightsLooks } from "./rights.ts";
 import {

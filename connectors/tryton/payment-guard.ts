@@ -11,7 +11,7 @@ type Which = Pick<PaymentDocument, "id" | "type">;
 export interface PaymentGuard {
   /** Its accounting move, whatever invoice it paid, as far as this guard keeps it. @throws TrytonFault */
   known(payment: Which): Promise<number | null>;
-  /** @throws TrytonFault, Refused, Waiting when another send of it may be under way or came first */
+  /** @throws TrytonFault (`busy` when another send of it may be under way or came first), Refused */
   pay(payment: Which, toPay: ToPay): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /** The rights that the synchronisation's user needs, by what it does. */
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
-import type { Look } from "./look.ts";
+import type { Look } from "../../src/books/examine.ts";
 import type { Tryton } from "./wire.ts";
 
 interface Area {

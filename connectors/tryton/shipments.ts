@@ -1,44 +1,48 @@
 /**
  * Delivery tickets into Tryton: customer shipments and supplier shipments, each once, under the ticket's own number.
- * A send looks for its shipment first and goes on from what it finds, so it may be repeated after anything.
  *
  * A ticket's moves belong to the lines of its order where it has one. They may be less than was ordered, or more, or
  * one of several loads: nothing is planned for the difference, and the order stays done, for what Tryton expected of it
  * was closed when the order was booked (orders-expected.ts).
  */
-import { z } from "zod";
-import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import { singleSink } from "../../src/books/single.ts";
+import type { Item, Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "../../src/books/documents.ts";
-import { inspectionsOf } from "./inspection.ts";
-import { TrytonFault } from "./fault.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
-import { answering, finding, uncertain } from "./outcome.ts";
 import { findParty } from "./parties.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
-import { unavailable } from "./sources/unavailable.ts";
+import { reading, TRYTON, TrytonFault } from "./fault.ts";
 import { turnedShipment } from "./turned.ts";
 import { exact } from "./values.ts";
 
-export const shipmentSink = (books: Books): Sink => ({
-  operation: "shipment.book",
-  writes: "upsert",
-  itemsMax: 1,
-  atOnce: 1,
-  policy: policyOf(books),
-  freeze: (items) => ({ target: "shipments", body: stringifyExact(items.map(frozen)) }),
-  send: (request) => answering(() => send(books, documentIn(request))),
-  find: (request) => finding(() => find(books, documentIn(request))),
-  inspect: (delivered, signal) => inspectionsOf(delivered, (ids) => missing(books, ids, signal)),
-});
-
-const Body = z.tuple([ShipmentDocument]);
+export const shipmentSink = (books: Books): Sink =>
+  singleSink<ShipmentDocument, Standing>({
+    operation: "shipment.book",
+    target: "shipments",
+    ended: "void",
+    policy: policyOf(books),
+    faults: TRYTON.faults,
+    frozen,
+    wantedIn: (item) => ({ document: ShipmentDocument.parse(item), counterpart: null }),
+    turned: ({ document }) => turnedShipment(books, document),
+    look: ({ document }) => look(books, document),
+    create: async (document) => readOne(books, document, await create(books, document)),
+    bringTo: (document, standing) => bringTo(books, document, standing),
+    faultOf,
+    isFinal,
+    isNoted: (document, standing) => isNoted(books, document, standing),
+    idOf,
+    told: ({ number }, { state }) => `${number} ${state}`,
+    several,
+    absent: ({ number }) => `there is no shipment ${number}`,
+    conflict,
+    missing: (ids, signal) => reading(() => missing(books, ids, signal)),
+  });
 
 /** @throws Refused for a line that moves nothing: Tryton would drop it silently */
 function frozen({ document }: Item): ShipmentDocument {
@@ -53,8 +57,6 @@ function frozen({ document }: Item): ShipmentDocument {
     });
   return shipment;
 }
-
-const documentIn = ({ body }: Outgoing): ShipmentDocument => Body.parse(parseExact(body))[0];
 
 type State =
   "draft" | "waiting" | "assigned" | "picked" | "packed" | "received" | "done" | "cancelled";
@@ -78,43 +80,6 @@ interface Standing {
   }[];
 }
 
-async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
-  const turned = await turnedShipment(books, document);
-  if (turned !== null) throw turned;
-  const { found, detail } = await look(books, document);
-  if (detail !== null || found.length > 1) throw conflict(document, detail ?? several(found));
-  const [standing] = found;
-  if (standing === undefined && document.status === "cancelled")
-    return done("it was void before it was booked", [null]);
-  const id = standing?.id ?? (await create(books, document));
-  const [current] = standing === undefined ? await read(books, document, [id]) : [standing];
-  const after = await bringTo(books, document, current as Standing);
-  const detailOf = `${document.number} ${after.state}`;
-  // A button says nothing when it does nothing.
-  return isFinal(document, after)
-    ? done(detailOf, [idOf(document)])
-    : uncertain(`not all of it is done: ${detailOf}`);
-}
-
-async function find(books: Books, document: ShipmentDocument): Promise<Finding> {
-  const turned = await turnedShipment(books, document);
-  if (turned !== null) return { found: "different", detail: turned.fault.message };
-  const { found, detail } = await look(books, document);
-  const [standing, another] = found;
-  if (detail !== null) return { found: "different", detail };
-  if (another !== undefined) return { found: "several", detail: several(found) };
-  if (standing === undefined)
-    return document.status === "cancelled"
-      ? { found: "exact", ids: [null], detail: "void before it was booked" }
-      : { found: "none", detail: `there is no shipment ${document.number}` };
-  const fault = faultOf(document, standing);
-  if (fault !== null) return { found: "different", detail: fault.message };
-  const told = `${document.number} ${standing.state}`;
-  return isFinal(document, standing) && (await isNoted(books, document, standing))
-    ? { found: "exact", ids: [idOf(document)], detail: told }
-    : { found: "none", detail: `not all of it is done: ${told}` };
-}
-
 /**
  * `DT-1001 done platform:1c2d…`: its number, what it was brought to, and whose it is. Books that were restored may have
  * it as it was before, or another one under its number.
@@ -125,34 +90,29 @@ const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status"
 /** Before they said more, ids were the number. */
 const ID = /^(.+) (?:waiting|done|cancelled) platform:\S+$/;
 
+/** @throws TrytonFault */
 async function missing(
   books: Books,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const { tryton } = books;
   const there = new Set<string>();
-  try {
-    const domain = [
-      ["company", "=", (await tryton.session()).company],
-      ["number", "in", ids.map((id) => ID.exec(id)?.[1] ?? id)],
-    ];
-    for (const type of ["out", "in"] as const) {
-      const rows = await tryton.call<{ id: number; number: string; state: State }[]>(
-        `model.${KINDS[type].model}.search_read`,
-        [domain, 0, null, null, ["number", "state"]],
-        { signal },
-      );
-      const owners = await ticketsOf(books, type, rows);
-      for (const { id, number, state } of rows) {
-        there.add(number);
-        for (const status of statusesOf(type, state))
-          for (const ticket of owners.get(id) ?? [])
-            there.add(idOf({ number, status, id: ticket }));
-      }
+  const domain = [
+    ["company", "=", (await books.tryton.session()).company],
+    ["number", "in", ids.map((id) => ID.exec(id)?.[1] ?? id)],
+  ];
+  for (const type of ["out", "in"] as const) {
+    const rows = await books.tryton.call<{ id: number; number: string; state: State }[]>(
+      `model.${KINDS[type].model}.search_read`,
+      [domain, 0, null, null, ["number", "state"]],
+      { signal },
+    );
+    const owners = await ticketsOf(books, type, rows);
+    for (const { id, number, state } of rows) {
+      there.add(number);
+      for (const status of statusesOf(type, state))
+        for (const ticket of owners.get(id) ?? []) there.add(idOf({ number, status, id: ticket }));
     }
-  } catch (error) {
-    throw unavailable(error);
   }
   return ids.filter((id) => !there.has(id));
 }
@@ -228,6 +188,9 @@ async function read(
   }));
 }
 
+const readOne = async (books: Books, document: ShipmentDocument, id: number): Promise<Standing> =>
+  (await read(books, document, [id]))[0] as Standing;
+
 function hasSame(document: ShipmentDocument, { reference, date, moves }: Standing): boolean {
   return (
     reference === document.reference &&
@@ -294,8 +257,7 @@ async function bringTo(
   if (fault !== null) throw fault;
   const press = async (button: string, { id }: Standing): Promise<Standing> => {
     await pressed(books, document, button, id);
-    const [after] = await read(books, document, [id]);
-    return after as Standing;
+    return readOne(books, document, id);
   };
   if (document.status === "cancelled") {
     if (!(await isNoted(books, document, before))) await note(books, document, before);
@@ -308,8 +270,7 @@ async function bringTo(
     if (standing.state === "assigned") standing = await press("wait", standing);
     if (standing.state === "waiting") standing = await press("draft", standing);
     await rewrite(books, document, standing);
-    const [rewritten] = await read(books, document, [standing.id]);
-    standing = rewritten as Standing;
+    standing = await readOne(books, document, standing.id);
   }
   if (!(await isNoted(books, document, standing))) await note(books, document, standing);
   while (!isFinal(document, standing)) {

@@ -4,17 +4,11 @@
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { isWithin } from "../../src/core/moment.ts";
-import {
-  type FaultKind,
-  faultOfError,
-  faultOfStatus,
-  NoSuchCompany,
-  TrytonFault,
-} from "./fault.ts";
+import { faultOfError, faultOfStatus, NoSuchCompany, TrytonFault } from "./fault.ts";
 import { openHttp } from "./http.ts";
 import { decode, encode } from "./values.ts";
 
-export { type FaultKind, TrytonFault };
+export { TrytonFault };
 
 export interface TrytonOptions {
   /** `http://127.0.0.1:8000`, without the database. */
@@ -77,13 +71,13 @@ export function openTryton(
   function current(): Promise<Session> {
     const nowMs = surroundings.now().getTime();
     const { fault, sinceMs = 0 } = throttled ?? {};
-    if (fault?.waitMs !== undefined && isWithin(sinceMs, fault.waitMs, nowMs)) {
+    if (fault !== undefined && fault.waitMs !== null && isWithin(sinceMs, fault.waitMs, nowMs)) {
       const waitMs = sinceMs + fault.waitMs - nowMs;
       return Promise.reject(new TrytonFault("throttled", fault.message, { waitMs }));
     }
     session ??= logIn(ask, options).catch((error: unknown) => {
       session = null;
-      if (error instanceof TrytonFault && error.waitMs !== undefined)
+      if (error instanceof TrytonFault && error.waitMs !== null)
         throttled = { fault: error, sinceMs: surroundings.now().getTime() };
       throw error;
     });

@@ -169,8 +169,8 @@ endpoints:
     accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" }
     paymentMethod: Bank transfer
 flows:
-  invoices: { mapping: tryton/customer-invoices, from: platform.invoicesIssued, to: books.invoices, every: 1h }
-  orders: { mapping: tryton/orders, from: platform.orders, to: books.orders, every: 1h }
+  invoices: { mapping: books/customer-invoices, from: platform.invoicesIssued, to: books.invoices, every: 1h }
+  orders: { mapping: books/orders, from: platform.orders, to: books.orders, every: 1h }
 `;
     writeFileSync(
       join(folder, "crossref", "tryton-taxes.csv"),

@@ -1,6 +1,6 @@
 /** What a site's flows and cross-reference tables need of an endpoint: what the doctor hands to its examination. */
 import { basename } from "node:path";
-import { OUR_COMPANY } from "../../mappings/tryton/company.ts";
+import { OUR_COMPANY } from "../../mappings/books/company.ts";
 import type { Cell, DayToBook, Needs } from "../core/examination.ts";
 import type { Config } from "../config/config.ts";
 import type { Tables } from "../config/crossref.ts";

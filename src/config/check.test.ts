@@ -181,12 +181,36 @@ test("check finds an end of a connector whose parts are not named by the configu
     accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
     paymentMethod: Bank
 flows:
-  orders: { mapping: tryton/orders, from: platform.orders, to: books.order, every: 10m, paused: true }
-  bills: { mapping: tryton/supplier-invoices, from: platform.invoicesPayable, to: books.invoices, every: 10m, paused: true }
+  orders: { mapping: books/orders, from: platform.orders, to: books.order, every: 10m, paused: true }
+  bills: { mapping: books/supplier-invoices, from: platform.invoicesPayable, to: books.invoices, every: 10m, paused: true }
 `;
   expect(setup().problems(tryton)).toMatchObject([
     { setting: "flows.orders.to", message: 'the endpoint "books" has no sink "order"' },
     { setting: "flows.bills.to", remedy: expect.stringContaining("Write books.bills here.") },
+  ]);
+});
+
+test("a flow may call its mapping by the name that it had before it was renamed", () => {
+  const books = GOOD.replace(
+    /\nendpoints:[^]*/,
+    `
+endpoints:
+  books:
+    connector: tryton
+    url: https://tryton.example.com
+    database: prairie
+    user: fuelbridge
+    password: \${CANARY}
+    company: Prairie Fuel
+    accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
+    paymentMethod: Bank
+flows:
+  bills: { mapping: tryton/supplier-invoices, from: platform.invoicesPayable, to: books.bills, every: 10m, paused: true }
+`,
+  );
+  expect(setup().problems(books)).toEqual([]);
+  expect(setup().problems(books.replace("supplier-invoices", "supplier-invoice"))).toMatchObject([
+    { setting: "flows.bills.mapping", remedy: expect.stringContaining("books/supplier-invoices") },
   ]);
 });
 

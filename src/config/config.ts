@@ -13,6 +13,7 @@ import { type FlowConfig, flowOf } from "./flows.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
 import { readBounded } from "./read-file.ts";
 import { type QueueConfig, queueOf } from "./queue.ts";
+import { withPresentNames } from "./renamed.ts";
 import type { Settings } from "./schema.ts";
 
 export type { FlowConfig };
@@ -75,7 +76,8 @@ export function loadConfig(path: string, known: Known, depth: Depth = "settings"
   const file = resolve(path);
   const folder = dirname(file);
   const text = readText(path, file);
-  const check = new Check(text, readDocument(text, { env: known.env, folder }), known, folder);
+  const document = withPresentNames(readDocument(text, { env: known.env, folder }));
+  const check = new Check(text, document, known, folder);
   const checked = check.run(depth);
   if (checked === null) throw new InvalidConfiguration(path, check.problems);
   const { settings, ...rest } = checked;

@@ -236,7 +236,7 @@ export interface Offers {
 
 /** A source or a sink. */
 export interface Offer {
-  /** What its records or documents are ({@link Mapping.reads}, {@link Mapping.writes}): `tryton.parties`, `files.orders`. */
+  /** What its records or documents are ({@link Mapping.reads}, {@link Mapping.writes}): `books.parties`, `files.orders`. */
   readonly form: string;
   /** What the service's user must be allowed to do on this machine; left out: nothing. */
   readonly folders?: readonly FolderNeed[];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { supplierInvoices } from "../../mappings/tryton/supplier-invoices.ts";
+import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change } from "../core/contract.ts";
@@ -9,7 +9,7 @@ import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { toBook } from "./to-book.ts";
 
-const cases = join(import.meta.dirname, "../../mappings/tryton/cases/supplier-invoices");
+const cases = join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices");
 const invoice = parseExact(
   readFileSync(join(cases, "fuel-and-freight", "input.json"), "utf8"),
 ) as Readonly<Record<string, Json>>;

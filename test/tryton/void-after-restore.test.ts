@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { billSink } from "../../connectors/tryton/invoices.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
-import { supplierInvoices } from "../../mappings/tryton/supplier-invoices.ts";
+import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
@@ -16,7 +16,7 @@ import { trytonIsThere, useTryton } from "../support/tryton.ts";
 const signal = new AbortController().signal;
 const folder = join(
   import.meta.dirname,
-  "../../mappings/tryton/cases/supplier-invoices/fuel-and-freight",
+  "../../mappings/books/cases/supplier-invoices/fuel-and-freight",
 );
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 const { tables } = JSON.parse(read("refs.json")) as {

@@ -1,0 +1,46 @@
+/** The `example` section of a configuration. */
+import { z } from "zod";
+
+export const ExampleConfig = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/, error: "is not an http or https address" })
+    .describe("The address of the ledger: http://127.0.0.1:8090."),
+  token: z
+    .string()
+    .min(8)
+    .meta({ secret: true })
+    .describe("Its access token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, "is not an ISO 4217 code")
+    .default("USD")
+    .describe("The currency that the ledger must keep: its ISO 4217 code."),
+  accounts: z
+    .strictObject({
+      revenue: z.string().min(1).describe("Invoice lines that name no account."),
+      expense: z.string().min(1).describe("Bill lines that name no account."),
+    })
+    .describe("Accounts by their codes."),
+  posting: z
+    .enum(["draft", "post"])
+    .default("post")
+    .describe("post: invoices are posted; draft: a person posts them."),
+  batch: z.int().min(1).max(100).default(20).describe("Documents that one call may carry."),
+  settleAfterMs: z
+    .int()
+    .min(0)
+    .default(26 * 3_600_000)
+    .describe(
+      "How long an invoice that is paid on the platform waits for its payments, ms; then the rest is settled as one. " +
+        "0: at once.",
+    ),
+  deadlineMs: z.int().min(100).max(600_000).default(30_000).describe("How long one call may take."),
+  settleMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(60_000)
+    .describe("How long a call may still be running in the ledger after its deadline."),
+});
+
+export type ExampleConfig = z.infer<typeof ExampleConfig>;

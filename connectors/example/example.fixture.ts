@@ -1,0 +1,147 @@
+/** Documents whose figures add up, and an endpoint over a ledger of the test's own. */
+import { onTestFinished } from "vitest";
+import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import type {
+  Delivered,
+  Endpoint,
+  Item,
+  Outgoing,
+  Sink,
+  Surroundings,
+} from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { example } from "./index.ts";
+import { type Ledger, type Row, TOKEN } from "./ledger.fixture.ts";
+
+const d = (digits: string): Decimal => Decimal.of(digits);
+const TODAY = "2026-11-21";
+export const SENT = "2026-11-21T12:00:00.000Z";
+export const never = new AbortController().signal;
+
+export const settings = (ledger: Ledger, more: object = {}) => ({
+  url: ledger.url,
+  token: TOKEN,
+  accounts: { revenue: "4000", expense: "5000" },
+  settleMs: 0,
+  ...more,
+});
+
+export const surroundings: Surroundings = {
+  folder: ".",
+  now: () => new Date(SENT),
+  pause: () => Promise.resolve(),
+  dayOf: (instant) => instant.slice(0, 10),
+  ignore: {},
+  note: () => {},
+};
+
+export function opened(ledger: Ledger, more: object = {}): Endpoint {
+  const endpoint = example.open(example.config.parse(settings(ledger, more)), surroundings);
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+export function sinkOf(ledger: Ledger, name: string, more: object = {}): Sink {
+  return opened(ledger, more).sinks[name] as Sink;
+}
+
+/** One line and one tax: 18103.96 and 1830.12, together 19934.08. */
+export function invoiceDocument(
+  number: string,
+  more: Partial<InvoiceDocument> = {},
+): InvoiceDocument {
+  return {
+    id: `id-${number}`,
+    number,
+    party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
+    type: "out",
+    status: "open",
+    invoiceDate: TODAY,
+    dueDate: "2026-12-08",
+    paidDate: null,
+    description: "PO 4711",
+    lines: [
+      {
+        product: "ULSD-CLR",
+        account: null,
+        quantity: d("7500.5"),
+        unit: "gal",
+        unitPrice: d("2.4137"),
+        amount: d("18103.96"),
+        description: "ULSD; BOL 123456",
+      },
+    ],
+    taxes: [
+      { account: "2300", description: "Federal excise", base: d("18103.96"), amount: d("1830.12") },
+    ],
+    subtotal: d("18103.96"),
+    tax: d("1830.12"),
+    total: d("19934.08"),
+    ...more,
+  };
+}
+
+export const billDocument = (number: string, more: Partial<InvoiceDocument> = {}) =>
+  invoiceDocument(number, { type: "in", ...more });
+
+export const paymentDocument = (
+  id: string,
+  invoice: string,
+  more: Partial<PaymentDocument> = {},
+): PaymentDocument => ({
+  id,
+  number: id,
+  type: "out",
+  invoice,
+  invoiceId: null,
+  amount: d("100.00"),
+  date: TODAY,
+  description: "ACH 4711",
+  ...more,
+});
+
+export const withProduct = (document: InvoiceDocument, product: string): InvoiceDocument => ({
+  ...document,
+  lines: document.lines.map((line) => ({ ...line, product })),
+});
+
+export const itemOf = (
+  document: { readonly id: string; readonly number: string },
+  counterpart: string | null = null,
+): Item => ({ number: document.number, id: document.id, revision: "r1", document, counterpart });
+
+export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
+  ...sink.freeze(items),
+  key: `fb1_${items.map(({ id }) => id).join("_")}`,
+  items,
+  firstSentAt: null,
+});
+
+export const deliver = (sink: Sink, ...items: readonly Item[]) =>
+  sink.send(requestOf(sink, items), never);
+
+export const deliveredAs = (sink: Sink, item: Item, counterpart: string): Delivered => ({
+  id: item.id,
+  counterpart,
+  body: sink.freeze([item]).body,
+});
+
+/** A posted invoice that a person entered. */
+export function enterInvoice(ledger: Ledger, values: object = {}): Row {
+  const { lines, taxes } = invoiceDocument("FL-0");
+  return ledger.enter("invoices", {
+    state: "posted",
+    reference: "FL-0",
+    party: "CUST-1",
+    date: TODAY,
+    due: "2026-12-08",
+    order: "PO 4711",
+    lines: lines.map(({ description, ...line }) => ({
+      ...line,
+      account: "4000",
+      text: description,
+    })),
+    taxes: taxes.map(({ description, ...tax }) => ({ ...tax, text: description })),
+    ...values,
+  });
+}

@@ -1,0 +1,79 @@
+/** A little ledger over HTTP: the connector that an author copies (docs/connectors.md). */
+import { z } from "zod";
+import type { Books } from "../../src/books/adapter.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import { unavailable } from "../../src/books/faults.ts";
+import { bookHoldings } from "../../src/books/held.ts";
+import { defineConnector } from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import { ExampleConfig } from "./config.ts";
+import { faults } from "./faults.ts";
+import { invoiceAdapter } from "./invoices.ts";
+import { partyAdapter } from "./parties.ts";
+import { paymentAdapter } from "./payments.ts";
+import { invoiceSource, partySource, priceSource } from "./sources.ts";
+import { openWire, type Wire } from "./wire.ts";
+
+const offer = (name: string) => ({ form: `books.${name}` });
+
+export const example = defineConnector<ExampleConfig>({
+  name: "example",
+  config: ExampleConfig,
+  offers: () => ({
+    sources: {
+      parties: offer("parties"),
+      invoices: offer("invoices"),
+      prices: offer("prices"),
+    },
+    sinks: { invoices: offer("invoices"), bills: offer("bills"), payments: offer("payments") },
+  }),
+  open(config, surroundings) {
+    const wire = openWire(config);
+    const books: Books = {
+      name: "the ledger",
+      adapters: {
+        invoice: invoiceAdapter(wire, config, "invoice"),
+        bill: invoiceAdapter(wire, config, "bill"),
+        payment: paymentAdapter(wire, config),
+        party: partyAdapter(wire),
+      },
+      faults,
+      settleMs: config.settleMs,
+      settleAfterMs: config.settleAfterMs,
+      surroundings,
+    };
+    return {
+      sources: {
+        parties: partySource(wire, books),
+        invoices: invoiceSource(wire, books, config),
+        prices: priceSource(wire, books),
+      },
+      sinks: {
+        invoices: bookSink(books, "invoice"),
+        bills: bookSink(books, "bill"),
+        payments: bookSink(books, "payment"),
+      },
+      check: (signal) => check(wire, books, config, signal),
+      holdings: bookHoldings(books),
+      close: () => wire.close(),
+    };
+  },
+});
+
+const Company = z.object({ currency: z.string() });
+
+/** @throws SourceUnavailable */
+async function check(
+  wire: Wire,
+  books: Books,
+  { currency }: ExampleConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  const company = await wire.call("/company", {}, Company, signal).catch((error: unknown) => {
+    throw unavailable(error, books);
+  });
+  if (company.currency === currency) return;
+  throw new SourceUnavailable(`the ledger keeps ${company.currency}, not ${currency}`, {
+    next: "Correct currency in the configuration, or name the ledger that keeps it.",
+  });
+}

@@ -1,0 +1,165 @@
+/** Invoices and bills in the ledger. */
+import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Facts } from "../../src/core/holdings.ts";
+import type { ExampleConfig } from "./config.ts";
+import { InvoiceRow } from "./rows.ts";
+import { invoiceChange } from "./sources.ts";
+import { reading, table } from "./tables.ts";
+import type { Wire } from "./wire.ts";
+
+type Kind = "invoice" | "bill";
+
+/** The ledger keeps texts up to this length. */
+const TEXT_MAX = 200;
+
+export function invoiceAdapter<K extends Kind>(
+  wire: Wire,
+  config: ExampleConfig,
+  kind: K,
+): BookAdapter<K, InvoiceRow> {
+  const rows = table(wire, kind === "invoice" ? "invoices" : "bills", InvoiceRow);
+  const standing = (row: InvoiceRow): Standing<InvoiceRow> => standingOf(config, kind, row);
+  return {
+    ...reading(rows, standing),
+    ladder: ladderOf(config, kind),
+    expected: (document) => expectedOf(config, kind, document),
+    async locate(wanted, { signal }) {
+      const found = await rows.search(
+        {
+          marks: wanted.map(({ mark }) => mark),
+          ids: wanted.flatMap(({ binding }) => binding ?? []),
+          numbers: wanted.flatMap(({ number }) => number ?? []),
+        },
+        signal,
+      );
+      return found.map(standing);
+    },
+    create: (wanted, call) => rows.create(wanted.map(valuesOf), call),
+    async advance(to, steps, call) {
+      const records = steps.map(({ wanted, standing: { native } }) => ({
+        id: native.id,
+        version: native.version,
+        ...(to === "amended"
+          ? {
+              due: wanted.expected.days?.due,
+              order: wanted.expected.words?.order,
+              disputed: wanted.disputed,
+            }
+          : {}),
+      }));
+      await rows.step(STEPS[to], records, call);
+    },
+    // Flows read customer invoices only.
+    ...(kind === "invoice" ? { change: ({ native }) => invoiceChange(config, native) } : {}),
+  };
+}
+
+const STEPS = {
+  amended: "change",
+  posted: "post",
+  cancelled: "cancel",
+  retracted: "delete",
+} as const;
+
+const ladderOf = ({ posting, batch }: ExampleConfig, kind: Kind): Ladder => ({
+  has: ["draft", "posted", "settled", "cancelled"],
+  byUs: posting === "post" ? "settled" : "draft",
+  amend: { "days.due": "posted", order: "posted", state: "posted" },
+  atomic: batch,
+  numbered: kind === "invoice" ? "once" : "per-party",
+});
+
+/** Pure. The number is the ledger's, and not known before. @throws Refused for a text that the ledger would cut */
+function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument): Facts {
+  const account = kind === "invoice" ? config.accounts.revenue : config.accounts.expense;
+  const long = document.lines.find(({ description }) => description.length > TEXT_MAX);
+  if (long !== undefined)
+    throw new Refused({
+      code: "text-too-long",
+      message: `a line's text has ${long.description.length} characters, and the ledger keeps ${TEXT_MAX}`,
+      next: "Shorten the text where the document comes from; it is delivered by itself.",
+      field: "lines.description",
+    });
+  return {
+    days: { date: document.invoiceDate, due: document.dueDate },
+    money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
+    words: {
+      side: kind === "invoice" ? "sale" : "purchase",
+      currency: config.currency,
+      reference: document.number,
+      order: document.description,
+    },
+    lines: document.lines.map(({ description, ...line }) => ({
+      product: line.product,
+      account: line.account ?? account,
+      quantity: line.quantity,
+      unit: line.unit,
+      unitPrice: line.unitPrice,
+      amount: line.amount,
+      text: description,
+    })),
+    taxes: document.taxes.map(({ account: code, description, base, amount }) => ({
+      code,
+      text: description,
+      base,
+      amount,
+    })),
+  };
+}
+
+/** What the ledger takes. It adds up by itself: what it makes of it is compared before it is posted. */
+function valuesOf({ mark, number, party, expected, disputed }: Wanted): object {
+  const { days, words, lines, taxes } = expected;
+  return {
+    mark,
+    reference: number,
+    party,
+    date: days?.date,
+    due: days?.due,
+    order: words?.order,
+    disputed,
+    lines,
+    taxes: taxes?.map(({ code, ...tax }) => ({ account: code, ...tax })),
+  };
+}
+
+const RUNGS = {
+  draft: "draft",
+  posted: "posted",
+  paid: "settled",
+  cancelled: "cancelled",
+} as const;
+
+function standingOf(config: ExampleConfig, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> {
+  const { id, reference, party, date, due, untaxed, tax, total, open, order, lines, taxes } = row;
+  return {
+    id,
+    mark: row.mark,
+    number: reference,
+    party,
+    rung: RUNGS[row.state],
+    unfinished: false,
+    touched: row.touched,
+    disputed: row.disputed,
+    payments: row.payments,
+    facts: {
+      number: id,
+      party,
+      days: { date, due },
+      money: { untaxed, tax, total, open },
+      words: {
+        side: kind === "invoice" ? "sale" : "purchase",
+        currency: config.currency,
+        reference,
+        order,
+      },
+      lines,
+      taxes: taxes.map(({ account, ...one }) => ({ code: account, ...one })),
+    },
+    paid: row.paid,
+    version: row.version,
+    native: row,
+  };
+}

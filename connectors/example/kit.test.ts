@@ -1,0 +1,103 @@
+/** The connector kit over `example`: its ledger is a server of the test's own. */
+import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import {
+  billDocument,
+  enterInvoice,
+  invoiceDocument,
+  itemOf,
+  never,
+  opened,
+  paymentDocument,
+  settings,
+  withProduct,
+} from "./example.fixture.ts";
+import { example } from "./index.ts";
+import { type Ledger, openLedger } from "./ledger.fixture.ts";
+
+/** The only invoice of every ground. */
+const INVOICE = "S-1";
+
+connectorSuite({
+  connector: example,
+  ground,
+  bad: [
+    { field: "url", config: (good) => ({ ...good, url: "ledger" }) },
+    { field: "token", config: (good) => ({ ...good, token: undefined }) },
+    { field: "accounts.expense", config: (good) => ({ ...good, accounts: { revenue: "4000" } }) },
+    { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
+  ],
+  sources: ["parties", "invoices", "prices"],
+  sinks: {
+    invoices: {
+      good: itemOf(invoiceDocument("FL-1")),
+      others: [itemOf(invoiceDocument("FL-2")), itemOf(invoiceDocument("FL-3"))],
+      voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
+      refused: itemOf(withProduct(invoiceDocument("FL-GOLD"), "GOLD")),
+    },
+    bills: {
+      good: itemOf(billDocument("R-1")),
+      others: [itemOf(billDocument("R-2")), itemOf(billDocument("R-3"))],
+      voided: itemOf(billDocument("R-1", { status: "void" })),
+      refused: itemOf(withProduct(billDocument("R-GOLD"), "GOLD")),
+    },
+    payments: {
+      good: itemOf(paymentDocument("pay-1", INVOICE)),
+      refused: itemOf(paymentDocument("pay-2", "S-404")),
+      lacks: {
+        batches: "the ledger takes one payment per call",
+        "batches-cut-off": "the ledger takes one payment per call",
+        cancellation: "the platform voids no payment",
+        codes: "a payment names no code",
+      },
+    },
+  },
+});
+
+async function ground(): Promise<Ground> {
+  const ledger = await openLedger();
+  enterInvoice(ledger);
+  const config = settings(ledger);
+  return {
+    folder: ".",
+    config,
+    unreachable: { ...config, url: "http://127.0.0.1:9" },
+    wrongCredentials: { ...config, token: "wrong-token" },
+    fill: (source) => Promise.resolve(fill(ledger, source)),
+    effects: (sink, { id }) =>
+      Promise.resolve(
+        ledger
+          .rows(sink)
+          .filter(({ mark }) => mark === id)
+          .map((row) => JSON.stringify({ ...row, id: 0, seq: 0, version: 0, stamp: 0 })),
+      ),
+    backup: () => {
+      const backup = ledger.backup();
+      return Promise.resolve(() => Promise.resolve(ledger.restore(backup)));
+    },
+    change: (sink, { id }) => {
+      const row = ledger.rows(sink).find(({ mark }) => mark === id);
+      const values = sink === "payments" ? { date: "2026-11-30" } : { party: "CUST-2" };
+      return Promise.resolve(ledger.edit(sink, row?.id ?? "", values));
+    },
+    vanish: () => {
+      ledger.products.delete("ULSD-CLR");
+      return Promise.resolve(() => Promise.resolve(void ledger.products.add("ULSD-CLR")));
+    },
+    clock: (aheadMs) => Promise.resolve(void (ledger.clockMs = aheadMs)),
+    async interrupt(sink, request, step) {
+      ledger.loses = step;
+      const answer = await opened(ledger).sinks[sink]?.send(request, never);
+      const over = ledger.loses > 0;
+      ledger.loses = 0;
+      return { over, answer: answer ?? null };
+    },
+  };
+}
+
+/** Three pages. */
+function fill(ledger: Ledger, source: string): void {
+  for (let number = 0; number < 250; number++)
+    if (source === "invoices") enterInvoice(ledger, { reference: `FL-${number}` });
+    else if (source === "parties") ledger.enter("parties", { name: `Party ${number}` });
+    else ledger.enter("prices", { list: "T-1", product: `P-${number}`, price: null, unit: "gal" });
+}

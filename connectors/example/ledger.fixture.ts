@@ -1,0 +1,329 @@
+/**
+ * A little ledger as a server of the tests' own: it adds up by itself, keeps one transaction per call, and does what real
+ * ones do: its answers get lost, it is slow, its clock is wrong, and its backup is put back.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Scope } from "../../src/core/holdings.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+
+export const TOKEN = "ledger-token";
+
+/** A record; which fields it has depends on its table (rows.ts). */
+export type Row = Record<string, unknown> & {
+  id: string;
+  seq: number;
+  version: string;
+  stamp: string;
+};
+
+const NUMBERS: Readonly<Record<string, string>> = {
+  invoices: "S-",
+  bills: "B-",
+  payments: "M-",
+  parties: "P-",
+  prices: "L-",
+};
+
+interface State {
+  seq: number;
+  tables: Record<string, Row[]>;
+}
+
+/** What the ledger says no to; `status` as in HTTP. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export class Ledger {
+  readonly url: string;
+  /** What people set up. */
+  products = new Set(["ULSD-CLR"]);
+  readonly accounts = new Set(["4000", "5000", "2300"]);
+  /** Documents of earlier days are not posted. */
+  closedBefore = "2000-01-01";
+  /** How far its clock is ahead of ours. */
+  clockMs = 0;
+  /** How long it thinks before it answers. */
+  slowMs = 0;
+  /** The answer to the nth change from now is lost. 0: none is. */
+  loses = 0;
+  /** What it answers instead, once: HTTP status and code. Nothing happens then. */
+  says: { readonly path: RegExp; readonly status: number; readonly code: string } | null = null;
+  /** The paths it was asked for. */
+  readonly asked: string[] = [];
+  #state: State = { seq: 0, tables: {} };
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  rows(table: string): Row[] {
+    return (this.#state.tables[table] ??= []);
+  }
+
+  /** A person makes a record in it. */
+  enter(table: string, values: object): Row {
+    return this.#insert(table, { touched: true, mark: null, ...values });
+  }
+
+  /** A person changes a record. */
+  edit(table: string, id: string, values: object): void {
+    const row = this.#row(table, id);
+    Object.assign(row, { touched: true, ...values });
+    this.#stamp(row);
+    this.#addUp(table, row);
+  }
+
+  delete(table: string, id: string): void {
+    this.#state.tables[table] = this.rows(table).filter((row) => row.id !== id);
+  }
+
+  backup(): string {
+    return stringifyExact(this.#state);
+  }
+
+  restore(backup: string): void {
+    this.#state = plain(parseExact(backup)) as State;
+  }
+
+  /** One call: all of it happens, or nothing. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = plain(parseExact(Buffer.concat(await request.toArray()).toString()));
+    const path = request.url ?? "";
+    this.asked.push(path);
+    await pause(this.slowMs);
+    const isChange = !/(?:search|changed|newest|company)$/.test(path);
+    const before = isChange ? this.backup() : null;
+    try {
+      if (request.headers.authorization !== `Bearer ${TOKEN}`)
+        throw new Refusal(401, "bad-token", "the token is not known");
+      if (this.says?.path.test(path) === true) {
+        const { status, code } = this.says;
+        this.says = null;
+        throw new Refusal(status, code, `the ledger says ${code}`);
+      }
+      const answer = this.#answer(path, body as Body);
+      if (isChange && this.loses > 0 && --this.loses === 0) request.socket.destroy();
+      else response.writeHead(200).end(stringifyExact(answer));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (before !== null) this.restore(before);
+      const { status, code, message } = error;
+      response.writeHead(status).end(stringifyExact({ error: { code, message } }));
+    }
+  }
+
+  #answer(path: string, body: Body): object {
+    const [, table = "", action = ""] = path.split("/");
+    if (table === "company") return { currency: "USD" };
+    const { records = [] } = body;
+    switch (action) {
+      case "search":
+        return { rows: this.#search(table, body) };
+      case "newest":
+        return {
+          stamp:
+            this.rows(table)
+              .map(({ stamp }) => stamp)
+              .toSorted()
+              .at(-1) ?? null,
+        };
+      case "changed":
+        return { rows: this.#changed(table, body) };
+      case "create":
+        return { ids: records.map((one) => this.#create(table, one).id) };
+      default:
+        for (const one of records) this.#step(table, action, one);
+        return {};
+    }
+  }
+
+  #search(table: string, { ids, marks, numbers, seqs, scope, after, most }: Body): Row[] {
+    const isAsked = (row: Row): boolean =>
+      [row.id].some((id) => ids?.includes(id)) ||
+      marks?.includes(row["mark"] as string) === true ||
+      [row.id, row["reference"], row["document"]].some((one) => numbers?.includes(one as string)) ||
+      seqs?.includes(row.seq) === true ||
+      (scope !== undefined && inScope(row, scope));
+    return this.rows(table)
+      .filter((row) => isAsked(row) && row.seq > ((after as number | undefined) ?? 0))
+      .toSorted((one, other) => one.seq - other.seq)
+      .slice(0, most ?? Infinity);
+  }
+
+  #changed(table: string, { after, until = "", most }: Body): Row[] {
+    const { at, id } = after as { at: string; id: number };
+    return this.rows(table)
+      .filter(({ stamp, seq }) => stamp <= until && (stamp > at || (stamp === at && seq > id)))
+      .toSorted((one, other) =>
+        one.stamp < other.stamp ? -1 : one.stamp > other.stamp ? 1 : one.seq - other.seq,
+      )
+      .slice(0, most);
+  }
+
+  #create(table: string, values: Record<string, unknown>): Row {
+    const { mark } = values;
+    if (this.rows(table).some((row) => mark !== null && row["mark"] === mark))
+      throw new Refusal(409, "mark-taken", `${String(mark)} is there already`);
+    for (const { product, account } of (values["lines"] ?? []) as Line[]) {
+      if (product !== null && !this.products.has(product))
+        throw new Refusal(422, "unknown-product", `there is no product ${product}`);
+      if (!this.accounts.has(account))
+        throw new Refusal(422, "unknown-account", `there is no account ${account}`);
+    }
+    const row = this.#insert(table, { touched: false, ...values });
+    if (table === "payments") this.#pay(row);
+    return row;
+  }
+
+  #insert(table: string, values: Record<string, unknown>): Row {
+    const seq = ++this.#state.seq;
+    const isDocument = table === "invoices" || table === "bills";
+    const row = {
+      id: `${NUMBERS[table]}${seq}`,
+      seq,
+      version: "0",
+      stamp: "",
+      ...(isDocument
+        ? {
+            state: "draft",
+            reference: null,
+            due: null,
+            order: null,
+            disputed: false,
+            paid: null,
+            payments: [],
+          }
+        : {}),
+      ...(table === "payments" ? { state: "posted" } : {}),
+      ...(table === "parties"
+        ? { isCustomer: false, isSupplier: false, email: null, active: true }
+        : {}),
+      ...values,
+    } as Row;
+    this.#stamp(row);
+    this.#addUp(table, row);
+    this.rows(table).push(row);
+    return row;
+  }
+
+  #step(table: string, action: string, { id, version, ...values }: Record<string, unknown>): void {
+    const row = this.#row(table, String(id));
+    if (row.version !== version) throw new Refusal(409, "stale", `${String(id)} was changed`);
+    if (action === "delete" && row["state"] === "draft") return this.delete(table, String(id));
+    if (action === "post" && String(row["date"]) < this.closedBefore)
+      throw new Refusal(422, "closed-period", `the period of ${String(row["date"])} is closed`);
+    if (action === "cancel" && (row["payments"] as unknown[]).length > 0)
+      throw new Refusal(422, "has-payments", `${String(id)} has payments`);
+    if (action === "change") Object.assign(row, values);
+    else row["state"] = action === "post" ? "posted" : "cancelled";
+    this.#stamp(row);
+    this.#addUp(table, row);
+  }
+
+  #pay(payment: Row): void {
+    const table = payment["side"] === "sale" ? "invoices" : "bills";
+    const document = this.#row(table, String(payment["document"]));
+    const { id, mark, amount } = payment as unknown as Paid;
+    if (amount.compare(document["open"] as Decimal) > 0)
+      throw new Refusal(422, "more-than-open", `${document.id} has less to pay`);
+    payment["party"] = document["party"];
+    (document["payments"] as Paid[]).push({ id, mark, amount });
+    this.#stamp(document);
+    this.#addUp(table, document);
+    if ((document["open"] as Decimal).sign === 0)
+      Object.assign(document, { state: "paid", paid: payment["date"] });
+  }
+
+  #row(table: string, id: string): Row {
+    const row = this.rows(table).find((one) => one.id === id);
+    if (row === undefined) throw new Refusal(404, "not-there", `there is no ${id}`);
+    return row;
+  }
+
+  #stamp(row: Row): void {
+    const now = new Date(Date.now() + this.clockMs).toISOString();
+    Object.assign(row, {
+      version: String(Number(row.version) + 1),
+      stamp: `${now.slice(0, -1)}000`,
+    });
+  }
+
+  #addUp(table: string, row: Row): void {
+    if (table !== "invoices" && table !== "bills") return;
+    const sum = (name: string) =>
+      Decimal.sum((row[name] as { amount: Decimal }[]).map(({ amount }) => amount));
+    const [untaxed, tax] = [sum("lines"), sum("taxes")];
+    const total = untaxed.plus(tax);
+    const open = row["state"] === "cancelled" ? Decimal.zero : total.minus(sum("payments"));
+    Object.assign(row, { untaxed, tax, total, open });
+  }
+}
+
+interface Paid {
+  readonly id: string;
+  readonly mark: string | null;
+  readonly amount: Decimal;
+}
+
+interface Line {
+  readonly product: string | null;
+  readonly account: string;
+}
+
+interface Body {
+  readonly records?: Record<string, unknown>[];
+  readonly ids?: readonly string[];
+  readonly marks?: readonly string[];
+  readonly numbers?: readonly string[];
+  readonly seqs?: readonly number[];
+  readonly scope?: Scope;
+  readonly after?: number | { readonly at: string; readonly id: number };
+  readonly until?: string;
+  readonly most?: number;
+}
+
+function inScope(row: Row, { dated, changedSince, open }: Scope): boolean {
+  const date = String(row["date"]);
+  const isOpen =
+    row["state"] === "draft" || (row["open"] instanceof Decimal && row["open"].sign > 0);
+  return (
+    row["date"] === undefined ||
+    (dated !== null && date >= dated.from && date <= dated.to) ||
+    (changedSince !== null && `${row.stamp}Z` >= changedSince) ||
+    (open && isOpen)
+  );
+}
+
+/** Counters are numbers, as they would be in a database; amounts stay decimals. */
+const COUNTERS = new Set(["seq", "id", "after", "most", "seqs"]);
+
+function plain(value: unknown, name = ""): unknown {
+  if (value instanceof Decimal) return COUNTERS.has(name) ? Number(value.text) : value;
+  if (Array.isArray(value)) return value.map((one) => plain(one, name));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
+}
+
+/** A ledger of this test's own, until the test ends. */
+export async function openLedger(): Promise<Ledger> {
+  const server = createServer((request, response) => void ledger.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const ledger = new Ledger(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return ledger;
+}

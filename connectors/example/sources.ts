@@ -1,0 +1,134 @@
+/** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
+import { z } from "zod";
+import type { Books } from "../../src/books/adapter.ts";
+import { unavailable } from "../../src/books/faults.ts";
+import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
+import { stampSource } from "../../src/books/stamps.ts";
+import type { Change, Source } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import type { ExampleConfig } from "./config.ts";
+import { InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+
+export const partySource = (wire: Wire, books: Books): Source =>
+  source(wire, books, "parties", PartyRow, partyChange);
+
+export const invoiceSource = (wire: Wire, books: Books, config: ExampleConfig): Source =>
+  source(wire, books, "invoices", InvoiceRow, (row) => invoiceChange(config, row));
+
+export const priceSource = (wire: Wire, books: Books): Source =>
+  source(wire, books, "prices", PriceRow, priceChange);
+
+const Places = z.object({ rows: z.array(z.object({ seq: whole, stamp: z.string() })) });
+const Newest = z.object({ stamp: z.string().nullable() });
+
+/** The floor walks; the ledger says which rows come next, and what they are now. */
+function source<Row>(
+  wire: Wire,
+  books: Books,
+  name: string,
+  schema: z.ZodType<Row>,
+  changeOf: (row: Row) => Change | null,
+): Source {
+  return stampSource({
+    feeds: [
+      {
+        name,
+        once: true,
+        newest: async (signal) => (await wire.call(`/${name}/newest`, {}, Newest, signal)).stamp,
+        async page(after, until, most, signal) {
+          const { rows } = await wire.call(
+            `/${name}/changed`,
+            { after, until, most },
+            Places,
+            signal,
+          );
+          return rows.map(({ seq, stamp }) => ({
+            at: stamp,
+            id: seq,
+            record: seq,
+          }));
+        },
+      },
+    ],
+    async details(seqs, signal) {
+      const Rows = z.object({ rows: z.array(schema) });
+      const { rows } = await wire.call(`/${name}/search`, { seqs }, Rows, signal);
+      return rows.flatMap((row) => changeOf(row) ?? []);
+    },
+    now: () => books.surroundings.now(),
+    unavailable: (error) => unavailable(error, books),
+  });
+}
+
+export function partyChange(row: PartyRow): Change {
+  const { id, name, isCustomer, isSupplier, mark, email, active } = row;
+  const nothing = { phone: null, street: null, city: null, state: null, zip: null, country: null };
+  const record = {
+    code: id,
+    name,
+    isCustomer,
+    isSupplier,
+    companyId: mark,
+    email,
+    ...nothing,
+    active,
+  };
+  return { id, version: null, text: stringifyExact(record satisfies PartyRecord) };
+}
+
+/** A draft is not told: it may still change. */
+export function invoiceChange({ currency }: ExampleConfig, row: InvoiceRow): Change | null {
+  if (row.state === "draft") return null;
+  const others = row.payments.filter(({ mark }) => mark === null);
+  const record: InvoiceRecord = {
+    number: row.id,
+    id: String(row.seq),
+    type: "out",
+    state: row.state,
+    reference: row.reference,
+    description: row.order,
+    partyCode: row.party,
+    partyCompanyId: null,
+    currency,
+    invoiceDate: row.date,
+    dueDate: row.due,
+    untaxed: row.untaxed,
+    tax: row.tax,
+    total: row.total,
+    amountToPay: row.open,
+    paidDate: row.paid,
+    paidByPlatform: row.payments.length > 0 && others.length === 0,
+    paidByOthers:
+      others.length === 0 || row.paid !== null
+        ? null
+        : Decimal.sum(others.map(({ amount }) => amount)),
+    platformId: row.mark,
+    lines: row.lines.map(({ text, ...line }) => ({
+      ...line,
+      productName: null,
+      description: text,
+    })),
+    taxes: row.taxes.map(({ text, ...tax }) => ({ ...tax, description: text })),
+  };
+  return { id: row.id, version: null, text: stringifyExact(record) };
+}
+
+function priceChange({ list, product, price, unit }: PriceRow): Change {
+  const id = `${list}|${product}`;
+  const text = stringifyExact({ list, product, price, unit });
+  if (price !== null)
+    return {
+      id,
+      version: null,
+      text: stringifyExact({ list, product, price, unit } satisfies PriceRecord),
+    };
+  const fault = {
+    code: "no-price",
+    message: `${product} has no price in the list ${list}`,
+    next: "Enter the price in the ledger; it is read again by itself.",
+    field: "price",
+  };
+  return { id, version: null, text, fault };
+}

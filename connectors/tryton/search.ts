@@ -1,0 +1,23 @@
+/** Database ids of Tryton, inactive records too. */
+import { LOT } from "../../src/books/holdings.ts";
+import type { Books } from "./books.ts";
+
+/** The first {@link LOT} after an id, of those in a domain. @throws TrytonFault */
+export const idsIn =
+  ({ tryton }: Books, model: string, domain: readonly unknown[] = []) =>
+  (id: number, signal: AbortSignal): Promise<number[]> =>
+    tryton.call<number[]>(
+      `model.${model}.search`,
+      [[["id", ">", id], ...domain], 0, LOT, [["id", "ASC"]]],
+      { context: { active_test: false }, signal },
+    );
+
+/** Those with one of these values in a field. @throws TrytonFault */
+export const idsNamed =
+  ({ tryton }: Books, model: string, field: string) =>
+  (values: readonly string[], signal: AbortSignal): Promise<number[]> =>
+    tryton.call<number[]>(
+      `model.${model}.search`,
+      [[[field, "in", values]], 0, null, [["id", "ASC"]]],
+      { context: { active_test: false }, signal },
+    );

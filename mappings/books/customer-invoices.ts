@@ -1,0 +1,31 @@
+import { InvoiceDocument } from "../../src/books/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { payerOf } from "../canonical/invoice-body.ts";
+import { partyOf } from "./codes.ts";
+import { booked, bookedFigures } from "./invoice-body.ts";
+import { TABLES } from "./tables.ts";
+
+/** Invoices we issued on the platform, for the receivables. Those that came from the books are their own, read back. */
+export const customerInvoices = defineMapping({
+  name: "books/customer-invoices",
+  kind: "invoice",
+  reads: "platform.invoicesIssued",
+  writes: "books.invoices",
+  tables: {
+    items: ["product", "item"],
+    customers: ["company", "account"],
+    [TABLES.taxes]: ["tax_type", "sales"],
+    [TABLES.units]: ["unit", "symbol"],
+    [TABLES.accounts]: ["line", "sales"],
+  },
+  input: Invoice,
+  output: InvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map: (invoice, references) =>
+    booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
+  figures: bookedFigures,
+  bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
+});

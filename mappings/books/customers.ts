@@ -1,0 +1,18 @@
+import { PartyRecord } from "../../src/books/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { newCompany } from "./companies.ts";
+
+/** Parties that buy from us. Their invoices wait until they are there. */
+export const customers = defineMapping({
+  name: "books/customers",
+  kind: "customer",
+  reads: "books.parties",
+  writes: "platform.customers",
+  input: PartyRecord,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: (party) => (party.isCustomer ? newCompany(party) : skip("not a customer by roles.customer")),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
+});

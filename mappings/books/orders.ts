@@ -1,0 +1,145 @@
+/** Orders as sales or purchases of the books, once they are confirmed. */
+import { OrderDocument, type Party } from "../../src/books/documents.ts";
+import { defineMapping, type References } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { Order, orderStatuses, type OrderLine } from "../../src/platform/contract/order.ts";
+import { codeOf } from "../canonical/codes.ts";
+import { cellOf } from "../crossref.ts";
+import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
+import { ourCompany } from "./company.ts";
+import { standingOf } from "./standing.ts";
+import { TABLES } from "./tables.ts";
+
+type Type = OrderDocument["type"];
+
+const STANDINGS = {
+  kind: "order",
+  what: "order",
+  known: orderStatuses,
+  booked: {
+    CONFIRMED: "confirmed",
+    IN_TRANSIT: "confirmed",
+    DELIVERED: "confirmed",
+    PENDING_VERIFICATION: "confirmed",
+    INVOICED: "confirmed",
+  },
+  ended: { CANCELLED: "cancelled" },
+} as const;
+
+export const orders = defineMapping({
+  name: "books/orders",
+  kind: "order",
+  reads: "platform.orders",
+  writes: "books.orders",
+  tables: {
+    items: ["product", "item"],
+    customers: ["company", "account"],
+    vendors: ["company", "account"],
+    [TABLES.units]: ["unit", "symbol"],
+    [TABLES.sites]: ["location", "company"],
+    [TABLES.company]: ["setting", "value"],
+  },
+  input: Order,
+  output: OrderDocument,
+  number: numberOf,
+  map(order, references) {
+    const status = standingOf(references, STANDINGS, order);
+    if (typeof status !== "string") return status;
+    const type = typeOf(order, references);
+    return {
+      id: order.id,
+      number: numberOf(order),
+      party:
+        type === "sale"
+          ? buyerOf(order, references)
+          : partyOf(references, "supplier", sellerOf(order)),
+      type,
+      status,
+      date: references.dayOf(order.createdAt),
+      description: order.notes?.trim() || null,
+      lines: order.lines.map((line) => lineOf(line, references, type)),
+    };
+  },
+  // An order is a plan: its prices are not amounts yet.
+  figures: ({ lines }) => ({
+    amount: null,
+    gallons: Decimal.sum(lines.map(({ unit, quantity }) => (unit === "gal" ? quantity : NONE))),
+  }),
+  about: ({ companyId }) => ({ party: companyId }),
+});
+
+const NONE = Decimal.zero;
+
+function numberOf({ loadingNumber, id }: Order): string {
+  return loadingNumber || id;
+}
+
+/**
+ * What others ordered from us we sell; and so we do with what we ordered for a site at a selling price, whoever we
+ * take it from. What has no selling price is for ourselves.
+ */
+function typeOf({ companyId, lines }: Order, references: References): Type {
+  if (companyId !== ourCompany(references)) return "sale";
+  return lines.some(({ sellPrice }) => sellPrice !== null) ? "sale" : "purchase";
+}
+
+/** Who ordered it, or whose site it is for: the platform's order names no customer, so the table of sites does. */
+function buyerOf({ companyId, locationId }: Order, references: References): Party {
+  if (companyId !== ourCompany(references)) return partyOf(references, "customer", companyId);
+  if (locationId === null)
+    throw new Refused({
+      code: "no-customer",
+      message: "the order names no location, so it is not known who buys it",
+      next: "Give the order its location on the platform; the corrected version is delivered by itself.",
+      field: "locationId",
+    });
+  const site = cellOf(references, TABLES.sites, locationId, "company");
+  return partyOf(references, "customer", site);
+}
+
+function sellerOf({ lines }: Order): string {
+  const [seller, ...others] = new Set(lines.map(({ supplierId }) => supplierId));
+  if (typeof seller === "string" && others.length === 0) return seller;
+  throw new Refused({
+    code: "no-supplier",
+    message:
+      others.length === 0
+        ? "the order names no supplier"
+        : "the order's lines do not all name the same supplier",
+    next: "Name one supplier on all lines on the platform, or enter the purchases by hand and resolve it here.",
+    field: "lines",
+  });
+}
+
+/** `quantity` and `unitCode` are the current names; the aliases stand in where they are missing (part 9, rule 2). */
+function lineOf(
+  line: OrderLine,
+  references: References,
+  type: Type,
+): OrderDocument["lines"][number] {
+  return {
+    product: codeOf(references, "items", line.product),
+    quantity: line.quantity ?? line.gallons,
+    unit: symbolOf(references, line.unitCode ?? line.unit),
+    unitPrice: priceOf(line, type),
+    description: joined(
+      line.product,
+      line.terminal,
+      line.terminalCode,
+      labelled("loading number", line.loadingNumber),
+    ),
+  };
+}
+
+/** A rate of 0 is the platform's way to say none (its default). @throws Refused: nothing is sold for nothing */
+function priceOf({ sellPrice, buyPrice, rate, product }: OrderLine, type: Type): Decimal {
+  const price = (type === "sale" ? sellPrice : buyPrice) ?? rate;
+  if (price.sign !== 0) return price;
+  throw new Refused({
+    code: "no-price",
+    message: `the line of ${product} has no price`,
+    next: "Enter its price on the platform; the corrected version is delivered by itself.",
+    field: "lines",
+  });
+}

@@ -1,0 +1,30 @@
+import { InvoiceDocument } from "../../src/books/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { partyOf } from "./codes.ts";
+import { booked, bookedFigures } from "./invoice-body.ts";
+import { TABLES } from "./tables.ts";
+
+/** Invoices that others issued and we pay, for the payables. Numbers are unique by issuer only. */
+export const supplierInvoices = defineMapping({
+  name: "books/supplier-invoices",
+  kind: "bill",
+  reads: "platform.invoicesPayable",
+  writes: "books.bills",
+  tables: {
+    items: ["product", "item"],
+    vendors: ["company", "account"],
+    [TABLES.taxes]: ["tax_type", "purchases"],
+    [TABLES.units]: ["unit", "symbol"],
+    [TABLES.accounts]: ["line", "purchases"],
+  },
+  input: Invoice,
+  output: InvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map: (invoice, references) =>
+    booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
+  figures: bookedFigures,
+  bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
+});

@@ -1,0 +1,18 @@
+import { PartyRecord } from "../../src/books/records.ts";
+import { defineMapping, skip } from "../../src/core/contract.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
+import { newCompany } from "./companies.ts";
+
+/** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
+export const suppliers = defineMapping({
+  name: "books/suppliers",
+  kind: "supplier",
+  reads: "books.parties",
+  writes: "platform.suppliers",
+  input: PartyRecord,
+  output: CreateParty,
+  number: ({ code }) => code,
+  map: (party) => (party.isSupplier ? newCompany(party) : skip("not a supplier by roles.supplier")),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ code, name }) => ({ party: code, partyName: name }),
+});

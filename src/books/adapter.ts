@@ -1,0 +1,187 @@
+/**
+ * What an ERP supplies so that documents are written into it (ADR 0032): one adapter per kind of document, and one table
+ * of its faults. An adapter looks and writes; it never decides whether a request is done. Identifying, comparing,
+ * planning and answering are the driver's (driver.ts).
+ */
+import type { Change, Surroundings } from "../core/contract.ts";
+import type { Decimal } from "../core/decimal.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
+import type { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
+import type { FaultRow } from "./faults.ts";
+
+/** One adapter each. The payment adapter takes both directions: what customers pay, and what we pay. */
+export interface Documents {
+  readonly invoice: InvoiceDocument;
+  readonly bill: InvoiceDocument;
+  readonly payment: PaymentDocument;
+  readonly party: Party;
+}
+export type BookKind = keyof Documents;
+
+/** How far a document has come, lowest first. `handed`: the receiver has our bytes and has not said what became of them. */
+export const rungs = ["handed", "draft", "posted", "settled"] as const;
+/** `cancelled` stands beside the others: void, reversed, credited in full. */
+export type Rung = (typeof rungs)[number] | "cancelled";
+
+/** What this ERP can do with documents of one kind. */
+export interface Ladder {
+  /** The rungs that the ERP has. Without `cancelled`, a person cancels. */
+  readonly has: readonly Rung[];
+  /** The last rung that our steps reach; `settled` through a payment. What lies above is the ERP's, or a person's. */
+  readonly byUs: Rung;
+  /**
+   * Up to which rung a field can be changed, by the field's name in the comparison (`days.due`, `order`, `lines`, or
+   * `state`: whether it is disputed). A field that is left out can never be changed.
+   */
+  readonly amend: Readonly<Record<string, Rung>>;
+  /** Documents that one `create` or `advance` takes, all of them or none. */
+  readonly atomic: number;
+  /** `once`: one document per number. `per-party`: one per number and party. */
+  readonly numbered: "once" | "per-party";
+}
+
+/** A document that is to be in the books. */
+export interface Wanted<K extends BookKind = BookKind> {
+  readonly document: Documents[K];
+  /** The record that these books would keep, without its state. */
+  readonly expected: Facts;
+  /** What is written into the record, so that it is found again: the platform's id of it. */
+  readonly mark: string;
+  /** The platform's number. */
+  readonly number: string;
+  /** The party's code in these books: that of the document, or that of the party with the platform's id. Null: a payment. */
+  readonly party: string | null;
+  readonly target: Rung;
+  /** The target when it is disputed. */
+  readonly disputed: boolean;
+  /** What the link, or `create` in this send, calls it. */
+  readonly binding: string | null;
+  /** Until when it waits for its payments, ISO 8601 UTC; null: it is settled at once. */
+  readonly until: string | null;
+}
+
+/** A payment on an invoice or bill that was not taken back. */
+export interface PaymentOn {
+  /** {@link Wanted.mark} of the payment; null: it was not written by us. */
+  readonly mark: string | null;
+  readonly amount: Decimal;
+}
+
+/** A document as it stands in the books. */
+export interface Standing<Native = unknown> {
+  /** What links are kept by. Null: it is covered by another document (a payment by a settlement). */
+  readonly id: string | null;
+  /** {@link Wanted.mark} as the record has it; null: the record has none. */
+  readonly mark: string | null;
+  /** The platform's number as the record has it; null: it has none. */
+  readonly number: string | null;
+  /** The party's code; null: none. */
+  readonly party: string | null;
+  readonly rung: Rung;
+  /** The step to this rung was begun and is not complete; the same step completes it. */
+  readonly unfinished: boolean;
+  /** Somebody else changed it. Null: these books do not tell; then it is never retracted. */
+  readonly touched: boolean | null;
+  readonly disputed: boolean;
+  /** Of an invoice or bill; none for other kinds. */
+  readonly payments: readonly PaymentOn[];
+  /** Without state. What these books cannot show is left out; null is shown as empty. */
+  readonly facts: Facts;
+  /** The day it was settled in full; null: it is not. */
+  readonly paid: Day | null;
+  /** The ERP's version of the record; null: it keeps none. */
+  readonly version: string | null;
+  /** The ERP refused it after it had taken it. */
+  readonly refusal?: Fault;
+  /** Database id, ETag or edit sequence: it goes back with a step and is never stored. */
+  readonly native: Native;
+}
+
+export interface Step<K extends BookKind = BookKind, Native = unknown> {
+  readonly wanted: Wanted<K>;
+  readonly standing: Standing<Native>;
+  /** With `amended`: what is to be changed. */
+  readonly differences: readonly Difference[];
+}
+
+/** `amended`: fields are changed. `retracted`: our own draft is deleted as if it had never been. */
+export type StepTo = "amended" | "posted" | "cancelled" | "retracted";
+
+/** What is done to the books in one exchange. */
+export type Verb = "locate" | "create" | StepTo;
+
+/** One exchange's surroundings. `key` is stable over resends. */
+export interface Call {
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+/** What an ERP adds for one kind. Every method throws Refused or {@link BookError}, nothing else. */
+export interface BookAdapter<K extends BookKind = BookKind, Native = unknown> {
+  readonly ladder: Ladder;
+  /** Pure: the record that would be kept, without state. @throws Refused when it cannot be kept as it is */
+  expected(document: Documents[K]): Facts;
+  /** Everything that could be one of these, by mark, binding or number; the driver decides what is ours. */
+  locate(wanted: readonly Wanted<K>[], call: Call): Promise<readonly Standing<Native>[]>;
+  /** At most `atomic`. Their ids, null where the answer has none. The driver looks again before it believes them. */
+  create(wanted: readonly Wanted<K>[], call: Call): Promise<readonly (string | null)[]>;
+  /** One step for all. A step that does nothing may return: what counts is the next look. */
+  advance(to: StepTo, steps: readonly Step<K, Native>[], call: Call): Promise<void>;
+  /** Those that links call so, as they are now. */
+  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
+  /** Those with one of these numbers, ours or the books'; of payments, those of documents with one of these numbers. */
+  named(numbers: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
+  /** What a source tells of a record that was made in these books. Left out: no source reads this kind. */
+  change?(standing: Standing<Native>): Change | null;
+  /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
+  list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<StandingPage<Native>>;
+}
+
+export interface StandingPage<Native = unknown> {
+  readonly standings: readonly Standing<Native>[];
+  readonly position: string;
+}
+
+/** The books of one company. */
+export interface Books {
+  /** What people call them in a message: `the ledger`. */
+  readonly name: string;
+  readonly adapters: { readonly [K in BookKind]?: BookAdapter<K> };
+  /** First match wins. */
+  readonly faults: readonly FaultRow[];
+  /** The longest time that a call may still run at the receiver after its answer was lost, ms. */
+  readonly settleMs: number;
+  /** How long a paid invoice waits for its payments where a flow brings them, ms; 0: it does not wait. */
+  readonly settleAfterMs: number;
+  readonly surroundings: Pick<Surroundings, "now" | "ignore">;
+}
+
+/** What every transport of an ERP throws. `phase` is what it can prove; the fault table sorts it. */
+export class BookError extends Error {
+  readonly phase: "not-sent" | "torn" | "answered";
+  /** The protocol's status: of HTTP, a number. */
+  readonly status: number | null;
+  /** The ERP's own code. */
+  readonly code: string | null;
+  /** How long the ERP says to wait, ms; null: it does not say. */
+  readonly waitMs: number | null;
+
+  constructor(
+    phase: BookError["phase"],
+    message: string,
+    more: {
+      readonly status?: number;
+      readonly code?: string | null;
+      readonly waitMs?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: more.cause });
+    this.name = "BookError";
+    this.phase = phase;
+    this.status = more.status ?? null;
+    this.code = more.code ?? null;
+    this.waitMs = more.waitMs ?? null;
+  }
+}

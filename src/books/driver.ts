@@ -1,0 +1,60 @@
+/**
+ * The sink of one kind of document, from an ERP's adapter. A send looks, plans and steps until there is nothing left to
+ * do, so it may be repeated after anything: a crash, a lost answer, a step that did half of its work.
+ */
+import type { Outgoing, Sink } from "../core/contract.ts";
+import { type Finding, keyless } from "../core/outcome.ts";
+import type { BookKind, Books } from "./adapter.ts";
+import { unreadable } from "./faults.ts";
+import { inspectBooks } from "./inspect.ts";
+import { idsOf, look, told, waitsOf } from "./look.ts";
+import { send } from "./send.ts";
+import { adapterOf, bodyOf, carriedIn } from "./wanted.ts";
+
+/** Operations enter idempotency keys: they never change. */
+const OPERATIONS: Readonly<Record<BookKind, string>> = {
+  invoice: "invoice.book",
+  bill: "bill.book",
+  payment: "payment.book",
+  party: "party.book",
+};
+
+/** The sink of a configured endpoint. What it answers and finds is decided here and in send.ts, never by an adapter. */
+export function bookSink<K extends BookKind>(books: Books, kind: K): Sink {
+  return {
+    operation: OPERATIONS[kind],
+    writes: kind === "payment" ? "create" : "upsert",
+    itemsMax: adapterOf(books, kind).ladder.atomic,
+    // Two that post at once may wait for each other in the ERP.
+    atOnce: 1,
+    policy: { ...keyless, settleMs: books.settleMs },
+    freeze: (items) => ({ target: `${books.name} ${kind}`, body: bodyOf(books, kind, items) }),
+    send: (request, signal) => send(books, kind, request, signal),
+    find: (request, signal) => find(books, kind, request, signal),
+    inspect: (delivered, signal) => inspectBooks(books, kind, delivered, signal),
+  };
+}
+
+/** Plans without stepping: any step that is left means that it is not there as it should be. */
+async function find<K extends BookKind>(
+  books: Books,
+  kind: K,
+  { key, body }: Outgoing,
+  signal: AbortSignal,
+): Promise<Finding> {
+  try {
+    const planned = await look(books, kind, carriedIn(kind, body), { key, signal });
+    const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
+    const twice = asks.find(({ question }) => question === "twice");
+    if (twice !== undefined) return { found: "several", detail: twice.fault.message };
+    const [ask] = asks;
+    if (ask !== undefined)
+      return { found: "different", detail: ask.fault.message, fault: ask.fault };
+    const detail = told(planned);
+    return planned.every(({ next }) => next.do === "nothing")
+      ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), detail }
+      : { found: "none", detail: `not all of it is done: ${detail}` };
+  } catch (error) {
+    return unreadable(error, books.faults);
+  }
+}

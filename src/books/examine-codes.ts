@@ -1,0 +1,84 @@
+/**
+ * What the cross-reference tables name in books: a code that names nothing there would send every document that needs it
+ * to quarantine.
+ */
+import type { Cell, Examination, Needs } from "../core/examination.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Books } from "./adapter.ts";
+import { faultOf } from "./examine.ts";
+
+/** What a column's codes name. */
+export interface CodesNamed {
+  /** What people call one, and several. */
+  readonly what: readonly [one: string, several: string];
+  /** @throws Refused, a fault of the books */
+  find(codes: readonly string[]): Promise<CodesFound>;
+}
+
+export interface CodesFound {
+  readonly faults: ReadonlyMap<string, Fault>;
+  /** Not there, and made when they are needed. */
+  readonly unknown: readonly string[];
+}
+
+/** A column of a table whose values are codes of the books, and the sinks whose documents carry them. */
+export interface CodeColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly names: CodesNamed;
+  readonly sinks: readonly string[];
+}
+
+/** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
+export async function codeExaminations(
+  books: Pick<Books, "name" | "faults">,
+  columns: readonly CodeColumn[],
+  needs: Needs,
+  signal: AbortSignal,
+): Promise<Examination[]> {
+  const examinations: Examination[] = [];
+  for (const { table, column, names, sinks } of columns) {
+    const cells = needs.column(table, column);
+    const [first] = cells;
+    if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) continue;
+    signal.throwIfAborted();
+    const byCode = Map.groupBy(cells, ({ value }) => value);
+    const what = `${first.file} (${column}): ${byCode.size} ${names.what[byCode.size === 1 ? 0 : 1]}`;
+    let found: CodesFound = { faults: new Map(), unknown: [] };
+    const looked = async (): Promise<Fault | null> => {
+      found = await names.find([...byCode.keys()]);
+      return null;
+    };
+    const unreadable = await faultOf(books, [what, looked]);
+    const note = noteOf(books.name, found.unknown, byCode);
+    examinations.push({ what, fault: unreadable, ...(note === null ? {} : { note }) });
+    for (const [code, fault] of found.faults)
+      examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
+  }
+  return examinations;
+}
+
+const SHOWN_MAX = 5;
+
+function noteOf(
+  books: string,
+  unknown: readonly string[],
+  byCode: ReadonlyMap<string, readonly Cell[]>,
+): string | null {
+  if (unknown.length === 0) return null;
+  const shown = unknown
+    .slice(0, SHOWN_MAX)
+    .map((code) => `${code} (line ${byCode.get(code)?.[0]?.line})`);
+  const more = unknown.length > SHOWN_MAX ? ` and ${unknown.length - SHOWN_MAX} more` : "";
+  return `not in ${books} by code, and created with the first document unless the platform's id is found: ${shown.join(", ")}${more}`;
+}
+
+const LINES_MAX = 10;
+
+/** `crossref/tryton-taxes.csv lines 12, 15` */
+function placeOf(cells: readonly Cell[]): string {
+  const lines = cells.map(({ line }) => line);
+  const more = lines.length > LINES_MAX ? ` and ${lines.length - LINES_MAX} more` : "";
+  const file = cells[0]?.file ?? "";
+  return `${file} line${lines.length === 1 ? "" : "s"} ${lines.slice(0, LINES_MAX).join(", ")}${more}`;
+}

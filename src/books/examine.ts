@@ -1,0 +1,45 @@
+/** What is looked at in books before the next document goes, one thing at a time. */
+import { Refused } from "../core/errors.ts";
+import type { Examination } from "../core/examination.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Books } from "./adapter.ts";
+import { unavailable } from "./faults.ts";
+
+/** What it is, and what is wrong with it. The second @throws Refused, a fault of the books */
+export type Look = readonly [what: string, look: () => Promise<Fault | null>];
+
+type Named = Pick<Books, "name" | "faults">;
+
+/** It is there. @param find @throws Refused when it is not */
+export const exists = (what: string, find: () => Promise<unknown>): Look => [
+  what,
+  async () => {
+    await find();
+    return null;
+  },
+];
+
+/** Not being able to look is a fault as well. */
+export async function faultOf(books: Named, [, look]: Look): Promise<Fault | null> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof Refused) return error.fault;
+    const { message, next } = unavailable(error, books);
+    return { code: "unreadable", message, next };
+  }
+}
+
+/** One after the other. @throws the signal's reason */
+export async function examined(
+  books: Named,
+  looks: readonly Look[],
+  signal: AbortSignal,
+): Promise<Examination[]> {
+  const examinations: Examination[] = [];
+  for (const look of looks) {
+    signal.throwIfAborted();
+    examinations.push({ what: look[0], fault: await faultOf(books, look) });
+  }
+  return examinations;
+}

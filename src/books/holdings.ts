@@ -1,0 +1,141 @@
+/** What books hold now, kind by kind, for reconciliation; a connector puts its kinds together with {@link holdingsOf}. */
+import type { Change, Item } from "../core/contract.ts";
+import type { SourceUnavailable } from "../core/errors.ts";
+import type {
+  Expected,
+  Facts,
+  Holding,
+  HoldingKind,
+  HoldingPage,
+  Holdings,
+  Scope,
+} from "../core/holdings.ts";
+import { type Json, parseExact } from "../core/json.ts";
+import { PartyRecord, PriceRecord } from "./records.ts";
+
+/** Records that one call asks for. */
+export const LOT = 200;
+
+/** {@link Holdings} of one kind. */
+export interface KindHoldings {
+  list(scope: Scope, from: Json | null, signal: AbortSignal): AsyncIterable<HoldingPage>;
+  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** Left out: its list tells all there is. */
+  named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
+  expect(items: readonly Item[], signal: AbortSignal): Promise<readonly Expected[]>;
+}
+
+/** All of them as they are now. */
+export function holdingsOf(
+  books: string,
+  kinds: Readonly<Partial<Record<HoldingKind, KindHoldings>>>,
+): Holdings {
+  const of = (kind: HoldingKind): KindHoldings => {
+    const found = kinds[kind];
+    if (found === undefined) throw new Error(`${books} tells nothing of kind ${kind}`);
+    return found;
+  };
+  return {
+    strength: Object.fromEntries(Object.keys(kinds).map((kind) => [kind, "asked" as const])),
+    list: (kind, scope, from, signal) => of(kind).list(scope, from, signal),
+    get: (kind, ids, signal) => of(kind).get(ids, signal),
+    named: async (kind, numbers, signal) => (await of(kind).named?.(numbers, signal)) ?? [],
+    expect: (kind, items, signal) => of(kind).expect(items, signal),
+  };
+}
+
+/** Records in the order of the books' own ids. @throws a fault of the books */
+export interface InOrder {
+  /** The first {@link LOT} ids after this one. */
+  idsAfter(id: number, signal: AbortSignal): Promise<readonly number[]>;
+  held(ids: readonly number[], signal: AbortSignal): Promise<readonly Holding[]>;
+  /** @throws the error itself when it is no fault of the books */
+  unavailable(error: unknown): SourceUnavailable;
+}
+
+/** {@link LOT} records a page; the position is the last one's id. @throws SourceUnavailable */
+export async function* pagesOf(
+  { idsAfter, held, unavailable }: InOrder,
+  from: Json | null,
+  signal: AbortSignal,
+): AsyncGenerator<HoldingPage> {
+  let last = typeof from === "number" ? from : 0;
+  try {
+    for (let goesOn = true; goesOn;) {
+      const ids = await idsAfter(last, signal);
+      goesOn = ids.length === LOT;
+      last = ids.at(-1) ?? last;
+      yield { holdings: await held(ids, signal), position: last, total: null, serverTime: null };
+    }
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+/** Records that start in the books: each tells the change that its source tells. */
+export interface Told extends Pick<InOrder, "idsAfter" | "unavailable"> {
+  /** Ids of what people call so, inactive records too. @throws a fault of the books */
+  idsNamed(names: readonly string[], signal: AbortSignal): Promise<readonly number[]>;
+  /** As the source tells them. @throws a fault of the books */
+  changes(ids: readonly number[], signal: AbortSignal): Promise<readonly Change[]>;
+}
+
+/** Parties have no date, and there are few: every scope is all of them. */
+export const partyHoldings = (books: string, parties: Told): KindHoldings =>
+  toldHoldings(parties, partyIn, (code) => code, `A party of ${books} is never written by itself`);
+
+/** The current price is the only one: every scope is all of them. They are named by their lists. */
+export const priceHoldings = (books: string, currency: string, prices: Told): KindHoldings =>
+  toldHoldings(
+    prices,
+    (change) => priceIn(currency, change),
+    (id) => id.slice(0, id.lastIndexOf("|")),
+    `A price of ${books} is never written`,
+  );
+
+function toldHoldings(
+  { idsAfter, idsNamed, changes, unavailable }: Told,
+  holdingIn: (change: Change) => Holding,
+  nameOf: (id: string) => string,
+  notWritten: string,
+): KindHoldings {
+  const held = async (ids: readonly number[], signal: AbortSignal): Promise<Holding[]> =>
+    ids.length === 0 ? [] : (await changes(ids, signal)).map(holdingIn);
+  const fault = {
+    code: "not-written-here",
+    message: notWritten,
+    next: "Compare it with the platform: it starts in the books.",
+  };
+  return {
+    list: (_, from, signal) => pagesOf({ idsAfter, held, unavailable }, from, signal),
+    async get(wanted, signal) {
+      try {
+        const all = await held(await idsNamed(wanted.map(nameOf), signal), signal);
+        return all.filter(({ id }) => wanted.includes(id));
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+    expect: async (items) => items.map(() => ({ fault })),
+  };
+}
+
+function partyIn(change: Change): Holding {
+  const { code, name, active, companyId } = PartyRecord.parse(parseExact(change.text));
+  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
+  return { kind: "party", id: code, version: null, mark: companyId, change, facts };
+}
+
+/** What is no price (a formula) shows its name only; its change says what is wrong with it. */
+function priceIn(currency: string, change: Change): Holding {
+  const number = change.id.replace(/\|([^|]*)$/, " $1");
+  const record = PriceRecord.safeParse(parseExact(change.text));
+  const facts: Facts = record.success
+    ? {
+        number,
+        money: { price: record.data.price },
+        words: { unit: record.data.unit, currency },
+      }
+    : { number };
+  return { kind: "price", id: change.id, version: null, mark: null, change, facts };
+}

@@ -1,0 +1,150 @@
+/** A send: look, plan and step until every document is as far as it can be brought. */
+import type { Outgoing } from "../core/contract.ts";
+import type { Decimal } from "../core/decimal.ts";
+import { Refused } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import { type Answer, done, refused } from "../core/outcome.ts";
+import type { BookKind, Books, Call, Standing, StepTo, Verb, Wanted } from "./adapter.ts";
+import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./faults.ts";
+import { idsOf, look, type Planned, told, waitsOf } from "./look.ts";
+import { ensureParties } from "./parties.ts";
+import { expectPayable, settlementOf } from "./payable.ts";
+import { isBelow } from "./plan.ts";
+import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
+
+/** Looks of one send, with a step after each. */
+const ROUNDS = 8;
+/** How often somebody else may be faster within one send. */
+const RACES = 2;
+
+export const send = <K extends BookKind>(
+  books: Books,
+  kind: K,
+  { key, body }: Outgoing,
+  signal: AbortSignal,
+): Promise<Answer> => new Send(books, kind, carriedIn(kind, body), { key, signal }).run();
+
+class Send<K extends BookKind> {
+  readonly #books: Books;
+  readonly #kind: K;
+  readonly #call: Call;
+  #carried: readonly Carried<K>[];
+  #planned: readonly Planned<K>[] = [];
+  /** What is done just now: an error is sorted by it. */
+  #verb: Verb = "locate";
+  /** This send made records that were not taken back. */
+  #made = false;
+  /** This send changed records. */
+  #changed = false;
+
+  constructor(books: Books, kind: K, carried: readonly Carried<K>[], call: Call) {
+    this.#books = books;
+    this.#kind = kind;
+    this.#carried = carried;
+    this.#call = call;
+  }
+
+  async run(): Promise<Answer> {
+    let races = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      try {
+        this.#verb = "locate";
+        const planned = await look(this.#books, this.#kind, this.#carried, this.#call);
+        this.#planned = planned;
+        if (planned.every(({ next }) => next.do === "nothing"))
+          return done(told(planned), idsOf(planned), waitsOf(planned));
+        await this.#step();
+      } catch (error) {
+        if (error instanceof Refused) return this.#refuse(error.fault);
+        const fault = this.#sorted(error);
+        if (fault.sort === "raced" && races++ < RACES) continue;
+        if (fault.sort === "data") return this.#refuse(faultOf(fault.row, fault.error.message));
+        return answerOf(fault, this.#wrote);
+      }
+    }
+    return uncertain(`not all of it is done: ${told(this.#planned)}`);
+  }
+
+  get #wrote(): boolean {
+    return this.#made || this.#changed;
+  }
+
+  #sorted(error: unknown): Sorted {
+    return sorted(error, this.#verb, this.#books.faults);
+  }
+
+  /** The lowest step that any of them needs, for all that need it: so what is posted is posted in one call. */
+  async #step(): Promise<void> {
+    for (const { next } of this.#planned)
+      if (next.do === "ask" || next.do === "retracted") throw new Refused(next.fault);
+    const absent = this.#planned.filter(({ next }) => next.do === "create");
+    if (absent.length > 0) return this.#create(absent.map(({ wanted }) => wanted));
+    for (const to of ["amended", "cancelled", "posted"] as const)
+      if (this.#planned.some(({ next }) => next.do === to)) return this.#advance(to);
+    for (const { wanted, next } of this.#planned)
+      if (next.do === "settle") await this.#settle(wanted, next.standing, next.amount);
+  }
+
+  async #create(wanted: readonly Wanted<K>[]): Promise<void> {
+    await expectPayable(this.#books, wanted, this.#call);
+    this.#verb = "create";
+    await ensureParties(this.#books, wanted, this.#call);
+    const ids = await adapterOf(this.#books, this.#kind).create(wanted, this.#call);
+    this.#made = true;
+    this.#carried = this.#carried.map((one) => {
+      const at = wanted.findIndex(({ document }) => document === one.document);
+      return at < 0 ? one : { ...one, counterpart: ids[at] ?? one.counterpart };
+    });
+  }
+
+  async #advance(to: Exclude<StepTo, "retracted">): Promise<void> {
+    const steps = this.#planned.flatMap(({ wanted, next }) =>
+      next.do === to
+        ? [
+            {
+              wanted,
+              standing: next.standing,
+              differences: next.do === "amended" ? next.differences : [],
+            },
+          ]
+        : [],
+    );
+    this.#verb = to;
+    await adapterOf(this.#books, this.#kind).advance(to, steps, this.#call);
+    this.#changed = true;
+  }
+
+  async #settle(wanted: Wanted<K>, standing: Standing, amount: Decimal): Promise<void> {
+    this.#verb = "locate";
+    const payment = await settlementOf(this.#books, wanted, standing, amount, this.#call);
+    this.#verb = "create";
+    await adapterOf(this.#books, "payment").create([payment], this.#call);
+    this.#changed = true;
+  }
+
+  /** Our own drafts are deleted first: a document that is refused leaves nothing behind. */
+  async #refuse(fault: Fault): Promise<Answer> {
+    const steps = this.#planned.flatMap(({ wanted, found }) => {
+      if (found.is !== "one" || !this.#isOwnDraft(wanted, found.standing)) return [];
+      return [{ wanted, standing: found.standing, differences: [] }];
+    });
+    if (steps.length > 0)
+      try {
+        this.#verb = "retracted";
+        await adapterOf(this.#books, this.#kind).advance("retracted", steps, this.#call);
+        this.#made = false;
+      } catch (error) {
+        return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
+      }
+    return this.#wrote
+      ? uncertain(`not all of it is done: ${fault.message}`)
+      : refused(fault);
+  }
+
+  #isOwnDraft({ mark, target }: Wanted<K>, standing: Standing): boolean {
+    const { byUs } = adapterOf(this.#books, this.#kind).ladder;
+    const isOurs = standing.mark === mark && standing.touched === false;
+    const isPosting = !isBelow(byUs, "posted");
+    return isOurs && isPosting && standing.rung === "draft" && target !== "cancelled";
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What changed in books since a position, by stamps that the books keep of every row. Rows are walked in the order of
+ * (stamp, id), so that those of one transaction, which may share a stamp, are neither lost nor repeated.
+ *
+ * A stamp is often the time at which its transaction began: a row that took long to commit comes up behind what was read
+ * already. So a walk ends at the greatest stamp that was there when it began, and the next one goes back from there by
+ * {@link OVERLAP_SECONDS}. What was deleted leaves no stamp: nothing here tells of it.
+ */
+import type { Change, Page, Source } from "../core/contract.ts";
+import type { SourceUnavailable } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+
+/** A row's place in the walk. Stamps are ISO 8601 text without a zone, UTC, with all digits that the books keep. */
+export interface Place {
+  readonly at: string;
+  readonly id: number;
+}
+
+export interface StampedRow extends Place {
+  /** The record that the row is, or is a part of. */
+  readonly record: number;
+}
+
+/** Rows with one kind of stamp, whose change is a change of a record. */
+export interface StampFeed {
+  /** What its position is stored under: it never changes. */
+  readonly name: string;
+  /** One row of a record says all that its other rows say: in one walk a record is read once. */
+  readonly once: boolean;
+  /** The greatest stamp there is; null: there are no rows. @throws a fault of the books */
+  newest(signal: AbortSignal): Promise<string | null>;
+  /** The first `most` rows after `after`, up to the stamp `until`, in the order of (stamp, id). @throws a fault of the books */
+  page(
+    after: Place,
+    until: string,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<readonly StampedRow[]>;
+}
+
+/** Where one walk has got to; one per feed. */
+export interface Mark {
+  /** The greatest stamp that earlier walks have passed; null before the first. */
+  readonly since: string | null;
+  /** When we first saw it as the greatest, by our clock, ISO 8601 UTC. */
+  readonly seenAt: string | null;
+  /** Everything up to `since` was read once more, long after it: nothing can come up behind it. */
+  readonly settled: boolean;
+  /** The walk that is under way: the last row that was read, and the stamp it goes up to. */
+  readonly walk: (Place & { readonly until: string }) | null;
+}
+
+export interface Stamps {
+  readonly feeds: readonly StampFeed[];
+  /** Records as they are now; those that are gone or are not wanted are left out. @throws a fault of the books */
+  details(records: readonly number[], signal: AbortSignal): Promise<readonly Change[]>;
+  now(): Date;
+  /** What a fault of the books means to a reader. @throws the error itself when it is none */
+  unavailable(error: unknown): SourceUnavailable;
+}
+
+const PAGE_ROWS = 100;
+const OVERLAP_SECONDS = 60;
+/** A transaction that takes longer than this would be seen only when its records change again. */
+const SETTLED_MS = 10 * 60_000;
+const NEW: Mark = { since: null, seenAt: null, settled: false, walk: null };
+
+/**
+ * A source of records by their stamps. Its changes have no version: a record is read as it is now, whole, and parts of it
+ * may change without a stamp of their own, so its content says whether it is new.
+ */
+export const stampSource = (stamps: Stamps): Source => ({
+  async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
+    let position = (from ?? {}) as unknown as Readonly<Record<string, Mark>>;
+    try {
+      for (const feed of stamps.feeds) {
+        const told = new Set<number>();
+        const walking = { feed, signal, now: () => stamps.now() };
+        for await (const { records, mark } of walk(walking, position[feed.name] ?? NEW)) {
+          position = { ...position, [feed.name]: mark };
+          const untold = feed.once ? records.filter((id) => !told.has(id)) : records;
+          for (const id of untold) told.add(id);
+          const changes = untold.length === 0 ? [] : await stamps.details(untold, signal);
+          yield { changes, position: position as unknown as Json };
+        }
+      }
+    } catch (error) {
+      const told = stamps.unavailable(error);
+      // Whoever stopped the reading does not need to know what that did to the call.
+      if (signal.aborted) return;
+      throw told;
+    }
+  },
+});
+
+interface Walking {
+  readonly feed: StampFeed;
+  readonly signal: AbortSignal;
+  now(): Date;
+}
+
+async function* walk(
+  walking: Walking,
+  before: Mark,
+): AsyncGenerator<{ records: readonly number[]; mark: Mark }> {
+  const { feed, signal } = walking;
+  let mark = before.walk === null ? await begin(walking, before) : before;
+  while (mark.walk !== null) {
+    if (signal.aborted) return;
+    const { until, at, id } = mark.walk;
+    const rows = await feed.page({ at, id }, until, PAGE_ROWS, signal);
+    const last = rows.at(-1);
+    const goesOn = rows.length === PAGE_ROWS && last !== undefined;
+    mark = {
+      ...mark,
+      since: goesOn ? mark.since : until,
+      walk: goesOn ? { until, at: last.at, id: last.id } : null,
+    };
+    yield { records: [...new Set(rows.map(({ record }) => record))], mark };
+  }
+}
+
+/** A new walk, when there is anything to walk over; the same mark when nothing is to be stored. */
+async function begin({ feed, signal, now }: Walking, mark: Mark): Promise<Mark> {
+  const { since } = mark;
+  if (signal.aborted) return mark;
+  // Rows leave a walk by creation when they are changed, so the greatest stamp may be smaller than it was.
+  const until = [since, await feed.newest(signal)]
+    .filter((text) => text !== null)
+    .toSorted()
+    .at(-1);
+  if (until === undefined) return mark;
+  const today = now();
+  if (until !== since) {
+    const start = since === null ? BEGINNING : earlier(since);
+    const walk = { until, at: start, id: 0 };
+    return { since, seenAt: today.toISOString(), settled: false, walk };
+  }
+  if (mark.settled || since === null) return mark;
+  const age = today.getTime() - Date.parse(mark.seenAt ?? today.toISOString());
+  const walk = { until, at: earlier(since), id: 0 };
+  return { ...mark, settled: age >= SETTLED_MS, walk };
+}
+
+const BEGINNING = "1970-01-01T00:00:00.000000";
+
+/** The digits of a fraction are kept; only the seconds go through Date. */
+function earlier(text: string): string {
+  const seconds = new Date(`${text.slice(0, 19)}Z`).getTime() - OVERLAP_SECONDS * 1000;
+  return `${new Date(seconds).toISOString().slice(0, 19)}${text.slice(19)}`;
+}

@@ -1,0 +1,86 @@
+/** What a request wants of the books: its documents with the records that these books would keep of them. */
+import { z } from "zod";
+import type { Item } from "../core/contract.ts";
+import type { HoldingKind } from "../core/holdings.ts";
+import { parseExact, stringifyExact } from "../core/json.ts";
+import type { BookAdapter, BookKind, Books, Documents, Rung, Wanted } from "./adapter.ts";
+import { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
+
+/** A document as a request's body has it. */
+export interface Carried<K extends BookKind> {
+  readonly document: Documents[K];
+  readonly counterpart: string | null;
+  /** Until when it waits for its payments, ISO 8601 UTC; null: it is settled at once. */
+  readonly until: string | null;
+}
+
+const schemas: { readonly [K in BookKind]: z.ZodType<Documents[K]> } = {
+  invoice: InvoiceDocument,
+  bill: InvoiceDocument,
+  payment: PaymentDocument,
+  party: Party,
+};
+
+/** @throws Refused when these books cannot keep one of them as it is */
+export function bodyOf<K extends BookKind>(books: Books, kind: K, items: readonly Item[]): string {
+  const carried = items.map(({ document, counterpart, settledSince }) => {
+    const parsed = schemas[kind].parse(document);
+    adapterOf(books, kind).expected(parsed);
+    const isPaid = "status" in parsed && parsed.status === "paid";
+    const waits = isPaid && settledSince !== undefined && books.settleAfterMs > 0;
+    const until = waits
+      ? new Date(Date.parse(settledSince) + books.settleAfterMs).toISOString()
+      : null;
+    return { document: parsed, counterpart, until };
+  });
+  return stringifyExact(carried);
+}
+
+export function carriedIn<K extends BookKind>(kind: K, body: string): Carried<K>[] {
+  const schema = z.array(
+    z.object({
+      document: schemas[kind],
+      counterpart: z.string().nullable(),
+      until: z.string().nullable(),
+    }),
+  );
+  return schema.parse(parseExact(body)) as Carried<K>[];
+}
+
+/** @param party its party's code in these books; null: a document without one */
+export function wantedOf<K extends BookKind>(
+  adapter: BookAdapter<K>,
+  kind: K,
+  { document, counterpart, until }: Carried<K>,
+  party: string | null,
+): Wanted<K> {
+  const expected = adapter.expected(document);
+  return {
+    document,
+    expected: party === null || kind === "party" ? expected : { ...expected, party },
+    mark: "companyId" in document ? document.companyId : document.id,
+    number: "companyId" in document ? document.code : document.number,
+    party,
+    target: "status" in document ? TARGETS[document.status] : "posted",
+    disputed: "status" in document && document.status === "disputed",
+    binding: counterpart,
+    until,
+  };
+}
+
+const TARGETS: Readonly<Record<InvoiceDocument["status"], Rung>> = {
+  open: "posted",
+  disputed: "posted",
+  paid: "settled",
+  void: "cancelled",
+};
+
+/** Of the comparison: a payment's kind is that of its direction. */
+export const holdingKindOf = (kind: BookKind, document: Documents[BookKind]): HoldingKind =>
+  kind === "payment" && "type" in document && document.type === "in" ? "bill-payment" : kind;
+
+export function adapterOf<K extends BookKind>(books: Books, kind: K): BookAdapter<K> {
+  const adapter = books.adapters[kind];
+  if (adapter === undefined) throw new Error(`${books.name} has no adapter for ${kind}`);
+  return adapter;
+}

@@ -1,0 +1,225 @@
+/** The part of the connector kit that is about receivers that keep documents: batches, inspection, cancellation, codes. */
+import { expect, test } from "vitest";
+import type { Delivered, Item, Outgoing, Sink } from "../src/core/contract.ts";
+import {
+  deliver,
+  type Documents,
+  type Ground,
+  isDone,
+  type Kit,
+  never,
+  open,
+  read,
+  recordsOf,
+  refusalOf,
+  requestOf,
+  SENT,
+  sinkOf,
+  stepsOf,
+  type Trait,
+} from "./support/connector.ts";
+
+/** Of one sink. */
+export function keeping(kit: Kit, name: string): void {
+  const documents = kit.sinks[name] as Documents;
+  const opened = async (): Promise<{ ground: Ground; sink: Sink }> => {
+    const ground = await kit.ground();
+    return { ground, sink: sinkOf(open(kit, ground), name) };
+  };
+  const cases: Readonly<Record<Trait, (given: Given) => Promise<void>>> = {
+    batches,
+    "batches-cut-off": (given) => cutOff(given, kit),
+    restored,
+    changed,
+    cancellation,
+    codes,
+    clock,
+  };
+  for (const trait of Object.keys(cases) as Trait[]) {
+    const reason = documents.lacks?.[trait];
+    const promise = `${name}: ${PROMISES[trait]}`;
+    if (reason === undefined) test(promise, () => cases[trait]({ kit, name, documents, opened }));
+    else test.skip(`${promise} (${reason})`, () => {});
+  }
+}
+
+/** Of one source. */
+export function stamping(kit: Kit, source: string): void {
+  if (kit.lacksClock !== undefined) return;
+  test(`${source}: with a receiver's clock a day ahead or behind no record is lost`, async () => {
+    const filled = async (aheadMs: number): Promise<Record<string, string>> => {
+      const ground = await kit.ground();
+      await needed(ground.clock)(aheadMs);
+      await ground.fill(source);
+      return recordsOf(await read(open(kit, ground), source, []));
+    };
+    const whole = Object.keys(await filled(0)).toSorted();
+    for (const aheadMs of CLOCKS)
+      expect(Object.keys(await filled(aheadMs)).toSorted()).toEqual(whole);
+  });
+}
+
+const PROMISES: Readonly<Record<Trait, string>> = {
+  batches: "a batch with a refused document changes nothing, and its halves go through",
+  "batches-cut-off": "a batch that is cut off is found or sent again, and nothing doubles",
+  restored: "what restored books lost is gone, and goes again once",
+  changed: "what a person changed there is told field by field, and is not overwritten",
+  cancellation: "what is void is cancelled there once, and never booked when it was void before",
+  codes: "a code that vanished is named, and the document goes when it is back",
+  clock: "with a receiver's clock a day ahead or behind it is delivered once and found",
+};
+const DAY_MS = 86_400_000;
+const CLOCKS = [DAY_MS, -DAY_MS];
+
+interface Given {
+  readonly kit: Kit;
+  readonly name: string;
+  readonly documents: Documents;
+  opened(): Promise<{ ground: Ground; sink: Sink }>;
+}
+
+async function batches({ name, documents, opened }: Given): Promise<void> {
+  const { good, refused } = documents;
+  const others = needed(documents.others);
+  const all = [good, ...others];
+  const { ground, sink } = await opened();
+  expect(sink.itemsMax).toBeGreaterThan(all.length);
+  expect(await refusalOf(sink, good, refused, ...others)).not.toBeNull();
+  for (const item of [...all, refused]) expect(await ground.effects(name, item)).toEqual([]);
+  isDone(await deliver(sink, [good]));
+  expect(await refusalOf(sink, refused)).not.toBeNull();
+  isDone(await deliver(sink, others));
+  const halves = await Promise.all(all.map((item) => ground.effects(name, item)));
+  const fresh = await opened();
+  const whole = isDone(await deliver(fresh.sink, all));
+  expect(new Set(whole.ids).size).toBe(all.length);
+  expect(await fresh.sink.find(sentOf(fresh.sink, all), never)).toMatchObject({
+    found: "exact",
+    ids: whole.ids,
+  });
+  const together = await Promise.all(all.map((item) => fresh.ground.effects(name, item)));
+  expect(together).toEqual(halves);
+}
+
+async function cutOff({ name, documents, opened }: Given, kit: Kit): Promise<void> {
+  const all = [documents.good, ...needed(documents.others)];
+  const undisturbed = await opened();
+  isDone(await deliver(undisturbed.sink, all));
+  const effectsIn = (ground: Ground) => Promise.all(all.map((item) => ground.effects(name, item)));
+  const expected = await effectsIn(undisturbed.ground);
+  for (const step of stepsOf(kit)) {
+    const { ground, sink } = await opened();
+    const request = sentOf(sink, all);
+    await sink.prepare?.({ ...request, firstSentAt: null }, never);
+    const { over } = await ground.interrupt(name, request, step);
+    if (over) break;
+    const { found } = await sink.find(request, never);
+    const left = await effectsIn(ground);
+    expect(found === "exact", `cut off after step ${step}`).toBe(
+      JSON.stringify(left) === JSON.stringify(expected),
+    );
+    if (found !== "exact") isDone(await sink.send(request, never));
+    expect(await effectsIn(ground), `cut off after step ${step}`).toEqual(expected);
+  }
+}
+
+async function restored({ name, documents: { good }, opened }: Given): Promise<void> {
+  const { ground, sink } = await opened();
+  const restore = await needed(ground.backup)();
+  const inspected = async (delivered: readonly Delivered[]) =>
+    needed(sink.inspect)(delivered, never);
+  const { ids } = isDone(await deliver(sink, [good]));
+  const delivered = deliveredAs(sink, good, ids?.[0]);
+  const nobody = { id: "nobody", counterpart: "nobody", body: null };
+  expect(await inspected([nobody, delivered])).toEqual([
+    { is: "gone" },
+    { is: "there", differences: [] },
+  ]);
+  const effects = await ground.effects(name, good);
+  await restore();
+  expect(await inspected([delivered])).toEqual([{ is: "gone" }]);
+  expect(await sink.find(sentOf(sink, [good]), never)).toMatchObject({ found: "none" });
+  isDone(await deliver(sink, [{ ...good, counterpart: delivered.counterpart }]));
+  expect(await ground.effects(name, good)).toEqual(effects);
+  expect(await inspected([delivered])).toEqual([{ is: "there", differences: [] }]);
+}
+
+async function changed({ name, documents: { good }, opened }: Given): Promise<void> {
+  const { ground, sink } = await opened();
+  const { ids } = isDone(await deliver(sink, [good]));
+  await needed(ground.change)(name, good);
+  const effects = await ground.effects(name, good);
+  const delivered = deliveredAs(sink, good, ids?.[0]);
+  const [inspection] = await needed(sink.inspect)([delivered], never);
+  const words = expect.stringMatching(/./);
+  expect(inspection).toMatchObject({
+    is: "there",
+    differences: [{ field: words, expected: words, held: words }],
+  });
+  expect(await sink.find(sentOf(sink, [good]), never)).toMatchObject({ found: "different" });
+  expect(await refusalOf(sink, good)).not.toBeNull();
+  expect(await ground.effects(name, good)).toEqual(effects);
+}
+
+async function cancellation({ name, documents, opened }: Given): Promise<void> {
+  const { good } = documents;
+  const voided = needed(documents.voided);
+  const { ground, sink } = await opened();
+  const { ids } = isDone(await deliver(sink, [good]));
+  const booked = await ground.effects(name, good);
+  const ended = { ...voided, counterpart: ids?.[0] ?? null };
+  isDone(await deliver(sink, [ended]));
+  const cancelled = await ground.effects(name, good);
+  expect(cancelled).toHaveLength(1);
+  expect(cancelled).not.toEqual(booked);
+  isDone(await deliver(sink, [ended]));
+  expect(await ground.effects(name, good)).toEqual(cancelled);
+  expect(await sink.find(sentOf(sink, [ended]), never)).toMatchObject({ found: "exact", ids });
+  const before = await opened();
+  expect(isDone(await deliver(before.sink, [voided])).ids).toEqual([null]);
+  expect(await before.ground.effects(name, good)).toEqual([]);
+}
+
+async function codes({ name, documents: { good }, opened }: Given): Promise<void> {
+  const { ground, sink } = await opened();
+  const putBack = await needed(ground.vanish)(name);
+  const fault = await refusalOf(sink, good);
+  expect(fault?.message).toMatch(/\w+ \w+/);
+  expect(await ground.effects(name, good)).toEqual([]);
+  await putBack();
+  isDone(await deliver(sink, [good]));
+  expect(await ground.effects(name, good)).toHaveLength(1);
+}
+
+async function clock({ name, documents: { good }, opened }: Given): Promise<void> {
+  for (const aheadMs of CLOCKS) {
+    const { ground, sink } = await opened();
+    await needed(ground.clock)(aheadMs);
+    const { ids } = isDone(await deliver(sink, [good]));
+    expect(isDone(await deliver(sink, [good])).ids).toEqual(ids);
+    expect(await sink.find(sentOf(sink, [good]), never)).toMatchObject({ found: "exact", ids });
+    expect(await ground.effects(name, good)).toHaveLength(1);
+  }
+}
+
+/** A part that a connector has unless it declares that it lacks it. */
+function needed<T>(part: T | undefined): T {
+  if (part === undefined)
+    throw new Error("the ground does not have this part, and the sink's `lacks` does not say why");
+  return part;
+}
+
+const deliveredAs = (
+  sink: Sink,
+  item: Item,
+  counterpart: string | null | undefined,
+): Delivered => ({
+  id: item.id,
+  counterpart: counterpart ?? "",
+  body: sink.freeze([item]).body,
+});
+
+const sentOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
+  ...requestOf(sink, items),
+  firstSentAt: SENT,
+});
