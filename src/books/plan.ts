@@ -193,7 +193,7 @@ export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoi
 export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
 const SETTLEMENT = "settlement:";
 
-export const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
+const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
   payments.some((one) => one.mark === settlementMark(mark));
 
 const whose = ({
