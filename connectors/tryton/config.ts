@@ -1,5 +1,6 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
+import { faultOfAddress } from "../../src/core/address.ts";
 import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 
 const code = (what: string) => z.string().min(1).max(80).describe(what);
@@ -18,7 +19,7 @@ export const TrytonConfig = z.strictObject({
   url: z
     .string()
     .superRefine((text, context) => {
-      const message = faultOfUrl(text);
+      const message = faultOfAddress(text);
       if (message !== null) context.addIssue({ code: "custom", message });
     })
     .transform((text) => text.replace(/\/+$/, ""))
@@ -129,18 +130,3 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 export type TrytonConfig = z.infer<typeof TrytonConfig>;
-
-/** The password travels with it: in the clear on this machine only. */
-function faultOfUrl(text: string): string | null {
-  const url = URL.parse(text);
-  if (url === null) return "is not an address";
-  if (url.username !== "" || url.password !== "") return "carries a user name or password";
-  if (url.search !== "" || url.hash !== "") return "ends in a query or fragment";
-  if (url.protocol === "https:") return null;
-  if (url.protocol !== "http:") return "is neither https nor http";
-  return LOOPBACK.test(url.hostname)
-    ? null
-    : "is http, which is for this machine's loopback address only";
-}
-
-const LOOPBACK = /^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;

@@ -7,6 +7,7 @@ import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentMark, settlementMark } from "./marks.ts";
+import { addNote, notesOn } from "./notes.ts";
 import type { Paid } from "./payment-moves.ts";
 
 interface Covered {
@@ -16,20 +17,11 @@ interface Covered {
 }
 
 /** Those that are noted on this invoice, each once. @throws TrytonFault */
-export async function coveredOf({ tryton }: Books, invoice: number): Promise<Covered[]> {
-  const domain = [
-    ["resource", "=", resourceOf(invoice)],
-    ["message", "like", `${paymentMark("%")} of %`],
-  ];
-  const notes = await tryton.call<{ message: string }[]>("model.ir.note.search_read", [
-    domain,
-    0,
-    null,
-    [["id", "ASC"]],
-    ["message"],
-  ]);
+export async function coveredOf(books: Books, invoice: number): Promise<Covered[]> {
+  const covered = ["message", "like", `${paymentMark("%")} of %`];
+  const notes = await notesOn(books, [resourceOf(invoice)], covered);
   const noted = notes.flatMap(({ message }) => {
-    const [, mark, amount] = /^(\S+) of (\d+\.\d\d) /.exec(message) ?? [];
+    const [, mark, amount] = /^(\S+) of (\d+\.\d\d) /.exec(message ?? "") ?? [];
     return mark === undefined || amount === undefined ? [] : [[mark, amount] as const];
   });
   return [...new Map(noted)].map(([mark, amount]) => ({ mark, amount: Decimal.of(amount) }));
@@ -50,11 +42,13 @@ export function uncovered(
 }
 
 /** @throws TrytonFault */
-export async function noteCovered(
-  { tryton }: Books,
+export const noteCovered = (
+  books: Books,
   invoice: number,
   { id, amount, date, description }: PaymentDocument,
-): Promise<void> {
-  const message = `${paymentMark(id)} of ${amount.fixed(2)} on ${date}: ${description}. It is part of what was settled as one before.`;
-  await tryton.call("model.ir.note.create", [[{ resource: resourceOf(invoice), message }]]);
-}
+): Promise<void> =>
+  addNote(
+    books,
+    resourceOf(invoice),
+    `${paymentMark(id)} of ${amount.fixed(2)} on ${date}: ${description}. It is part of what was settled as one before.`,
+  );

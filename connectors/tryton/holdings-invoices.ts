@@ -3,29 +3,21 @@ import { z } from "zod";
 import type { Change, Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type {
-  Expected,
-  Facts,
-  Holding,
-  HoldingPage,
-  HoldingState,
-  Scope,
-} from "../../src/core/holdings.ts";
+import type { Expected, Holding, HoldingPage, Scope } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Books } from "./books.ts";
 import { disputedOf } from "./disputes.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import { type KindHoldings, LOT } from "../../src/books/holdings.ts";
-import { type Credit, creditsOf } from "./invoice-credits.ts";
+import { creditsOf } from "./invoice-credits.ts";
 import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";
+import { draftsIn, NO_CREDIT_NOTE, readInvoices } from "./invoice-facts.ts";
 import {
-  draftsIn,
-  isDraft,
-  NO_CREDIT_NOTE,
+  expectedInvoice,
+  invoiceFacts,
+  invoiceTypeOf,
   type Progressed,
-  readInvoices,
-  typeOf,
-} from "./invoice-facts.ts";
+} from "../../src/books/invoices.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
 import { reading } from "./fault.ts";
 import type { Wanted } from "./standing.ts";
@@ -88,7 +80,7 @@ function scopeDomain({ dated, changedSince, open }: Scope): unknown[] {
 
 async function domainOf({ tryton }: Books, kind: Kind): Promise<unknown[]> {
   const { company } = await tryton.session();
-  return [["company", "=", company], ["type", "=", typeOf(kind)], NO_CREDIT_NOTE];
+  return [["company", "=", company], ["type", "=", invoiceTypeOf(kind)], NO_CREDIT_NOTE];
 }
 
 async function read(
@@ -135,32 +127,9 @@ async function holdingsIn(
       // Links call it so until its next version comes: it was brought there as a draft.
       aliases: [`#${row.id}`],
       change: changes.get(id) ?? null,
-      facts: factsOf(row, disputed.has(row.id), credits.get(row.id) ?? []),
+      facts: invoiceFacts(row, disputed.has(row.id), credits.get(row.id) ?? []),
     };
   });
-}
-
-/** A credit note takes away of what is open, used or not; one over all of it ends the invoice. */
-function factsOf(row: Progressed, isDisputed: boolean, credits: readonly Credit[]): Facts {
-  const credited = Decimal.sum(credits.map(({ total }) => total)).abs();
-  const isCredited = credits.length > 0 && credited.compare(row.total.abs()) >= 0;
-  const isEnded = row.state === "cancelled" || isCredited;
-  const open = Decimal.sum([row.toPay, ...credits.map(({ toPay }) => toPay)]);
-  return {
-    ...row.facts,
-    state: isEnded ? "ended" : stateOf(row, isDisputed),
-    days: { ...row.facts.days, paid: row.reconciled },
-    money: { ...row.facts.money, ...(isDraft(row) ? {} : { open: isEnded ? ZERO : open }) },
-  };
-}
-
-const ZERO = Decimal.zero;
-
-/** With a queue in Tryton its state follows a little later than the payment. */
-function stateOf(row: Progressed, isDisputed: boolean): HoldingState {
-  if (isDraft(row)) return "draft";
-  if (row.state === "paid" || row.reconciled !== null) return "paid";
-  return isDisputed ? "disputed" : "open";
 }
 
 /**
@@ -177,7 +146,7 @@ async function namesOf(
   const { company } = await tryton.session();
   const domain = [
     ["company", "=", company],
-    ["type", "=", typeOf(kind)],
+    ["type", "=", invoiceTypeOf(kind)],
     ["number", "in", numbers],
   ];
   const all = await tryton.call<{ id: number; number: string; state: string }[]>(
@@ -232,20 +201,8 @@ async function expectOne(
 ): Promise<Expected> {
   const { code } = document.party;
   const party = isThere(code) ? code : await partyCode(books, document.party);
-  const { number, ...facts } = await expectedOf(books, document, party);
-  const { status } = document;
-  const isOver = status === "paid" || status === "void";
-  // A draft waits for its accountant: how far it has come is theirs to say.
-  const isOurs = books.config.posting === "post" || isOver;
-  return {
-    facts: {
-      ...facts,
-      // One that was entered by hand has Tryton's number: its link says so.
-      ...(number === undefined || (counterpart ?? number) !== number ? {} : { number }),
-      ...(isOurs ? { state: status === "void" ? "ended" : status } : {}),
-      money: { ...facts.money, ...(isOver ? { open: ZERO } : {}) },
-    },
-  };
+  const facts = await expectedOf(books, document, party);
+  return expectedInvoice(document, facts, counterpart, books.config.posting === "post");
 }
 
 function faultIn(error: unknown): Expected {
@@ -284,7 +241,7 @@ export function controlOf(
         const party = row["party."]?.code ?? "";
         const debit = exact(row.debit).minus(exact(row.credit));
         const open = kind === "invoice" ? debit : debit.negated();
-        sums.set(party, (sums.get(party) ?? ZERO).plus(open));
+        sums.set(party, (sums.get(party) ?? Decimal.zero).plus(open));
       }
       goesOn = rows.length === LEDGER_LOT;
       last = rows.at(-1)?.id ?? last;

@@ -1,19 +1,7 @@
 /** Credit notes that were made of invoices in Tryton, by their lines' origins. */
-import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import type { Entry } from "./invoice-facts.ts";
+import type { Credit, Entry } from "../../src/books/invoices.ts";
 import { exact } from "./values.ts";
-
-/** A credit note that is posted or paid. */
-export interface Credit {
-  readonly id: number;
-  readonly name: string;
-  readonly move: number | null;
-  /** Negative. */
-  readonly total: Decimal;
-  /** What of it has not been used yet; negative or zero. */
-  readonly toPay: Decimal;
-}
 
 /** By the ids of the invoices that they credit; in one call. @throws TrytonFault */
 export async function creditsOf(

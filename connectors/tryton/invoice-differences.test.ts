@@ -3,8 +3,8 @@ import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
-import { inLines, isAmendable } from "./invoice-differences.ts";
-import type { Entry } from "./invoice-facts.ts";
+import { isAmendable } from "./invoice-differences.ts";
+import { type Entry, inLines } from "../../src/books/invoices.ts";
 import { pay } from "./pay.ts";
 import { day } from "./values.ts";
 import {

@@ -1,11 +1,11 @@
 /** What an invoice says otherwise than its document, in words, and what of it Tryton lets us bring over. */
-import { compare, inWords } from "../../src/books/compare.ts";
+import { compare } from "../../src/books/compare.ts";
 import type { Difference } from "../../src/core/holdings.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { expectedOf, loadCodes, partyCode } from "./invoice-expected.ts";
-import { type Entry, isDraft, kindOf } from "./invoice-facts.ts";
+import { type Entry, invoiceKindOf, isDraft } from "../../src/books/invoices.ts";
 import { day } from "./values.ts";
 
 /** A document and its invoice. */
@@ -36,7 +36,7 @@ async function differences(
   books: Books,
   { document, entry }: Pair,
 ): Promise<readonly Difference[]> {
-  const kind = kindOf(document.type);
+  const kind = invoiceKindOf(document.type);
   const { code } = document.party;
   const { party } = entry.facts;
   // Asked for only where it is another one: a party keeps the code that it was there under.
@@ -79,15 +79,4 @@ export async function amend({ tryton }: Books, { document, entry }: Pair): Promi
     [entry.id],
     { reference, description, ...term },
   ]);
-}
-
-/** Lines that a cause shows. */
-const SHOWN = 12;
-
-/** One line per field: `payer: books A-1038, platform A-1001`. */
-export function inLines(type: InvoiceDocument["type"], all: readonly Difference[]): string {
-  const sides = { expected: "platform", held: "books" };
-  const lines = all.slice(0, SHOWN).map((one) => inWords(kindOf(type), one, sides));
-  const more = all.length - lines.length;
-  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
 }

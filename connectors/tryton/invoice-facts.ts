@@ -3,65 +3,17 @@
  * Delivery, inspection and holdings compare these facts and read nothing else.
  */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Facts, FactLine, FactTax, HoldingKind } from "../../src/core/holdings.ts";
+import type {
+  Entry,
+  InvoiceType,
+  OpenEntry,
+  Progressed,
+  Settling,
+} from "../../src/books/invoices.ts";
+import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { platformIdIn } from "./marks.ts";
 import { exact } from "./values.ts";
-
-export type InvoiceType = InvoiceDocument["type"];
-
-export const kindOf = (type: InvoiceType): "invoice" | "bill" =>
-  type === "out" ? "invoice" : "bill";
-export const typeOf = (kind: HoldingKind): InvoiceType => (kind === "bill" ? "in" : "out");
-
-/** An invoice in Tryton. */
-export interface Entry {
-  readonly id: number;
-  readonly type: InvoiceType;
-  readonly number: string | null;
-  readonly reference: string | null;
-  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
-  /** The user of the synchronisation made it. */
-  readonly made: boolean;
-  /** And nobody else has ever written it. */
-  readonly ours: boolean;
-  /** What its comment says; null: it did not come from the platform. */
-  readonly platformId: string | null;
-  readonly partyId: number;
-  readonly total: Decimal;
-  /** Its content, without state and what is open. Lines, taxes and days only where `content` was asked for. */
-  readonly facts: Facts;
-  /** Move lines that say when it is due: one for each term. None while it is a draft. */
-  readonly terms: readonly number[];
-  /** Its lines with an amount. */
-  readonly lineIds: readonly number[];
-}
-
-/** Tryton adds up what is to pay anew each time: it is asked for only where it counts. */
-export interface Standing extends Entry {
-  /** Zero unless it is posted. */
-  readonly toPay: Decimal;
-}
-
-/** Something that pays it, or counts as paying it. */
-export interface Settling {
-  readonly move: number;
-  /** Of that move; it begins with a mark where it came from the platform. */
-  readonly description: string | null;
-  /** Positive when it lowers what is open. */
-  readonly amount: Decimal;
-}
-
-/** How far it has come. */
-export interface Progressed extends Standing {
-  /** The day of the last payment of one that is reconciled in full. */
-  readonly reconciled: string | null;
-  /** Without those that were taken back. */
-  readonly settling: readonly Settling[];
-  /** When it was last written: Tryton's stamp. */
-  readonly stamp: string;
-}
 
 /** What links keep of it: its number, or `#12` while it has none. */
 export const idOf = ({ number, id }: Pick<Entry, "number" | "id">): string => number ?? `#${id}`;
@@ -70,9 +22,6 @@ export const idOf = ({ number, id }: Pick<Entry, "number" | "id">): string => nu
 const DRAFT = /^#(\d+)$/;
 export const draftsIn = (ids: readonly string[]): number[] =>
   ids.flatMap((id) => Number(DRAFT.exec(id)?.[1] ?? []));
-
-export const isDraft = ({ state }: Pick<Entry, "state">): boolean =>
-  state === "draft" || state === "validated";
 
 /** Leaves credit notes out: they have the comment of what they credit. */
 export const NO_CREDIT_NOTE: readonly unknown[] = [
@@ -135,10 +84,13 @@ const fields = {
   ],
 } as const;
 
+/** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
+const MORE = ["party.identifiers.code", "lines.product.name"];
+
 interface Depths {
   readonly head: Entry;
   readonly content: Entry;
-  readonly toPay: Standing;
+  readonly toPay: OpenEntry;
   readonly progress: Progressed;
 }
 
@@ -173,7 +125,26 @@ export async function readByIds<Depth extends keyof Depths>(
   return ids.flatMap((id) => rows.filter((row) => row.id === id));
 }
 
+/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonFault */
+export function readRows(
+  { tryton }: Books,
+  domain: readonly unknown[],
+  signal: AbortSignal,
+): Promise<WholeRow[]> {
+  const params = [domain, 0, null, [["id", "ASC"]], [...fields.progress, ...MORE]];
+  return tryton.call<WholeRow[]>("model.account.invoice.search_read", params, { signal });
+}
+
 type Number = Decimal | number;
+
+/** Of `account.invoice`, with everything; of those that have their number. */
+export type WholeRow = Required<Omit<Row, "number" | "invoice_date" | "party." | "lines.">> & {
+  readonly number: string;
+  readonly invoice_date: string;
+  readonly "party.": Row["party."] & { readonly "identifiers.": readonly { code: string }[] };
+  readonly "lines.": readonly WholeLine[];
+};
+export type WholeLine = LineRow & { readonly "product.": { readonly name: string } | null };
 
 interface Row {
   readonly id: number;
@@ -241,7 +212,7 @@ interface TaxRow {
   readonly amount: Number;
 }
 
-function entryIn(row: Row, user: number): Entry | Standing | Progressed {
+function entryIn(row: Row, user: number): Entry | OpenEntry | Progressed {
   const made = row.create_uid === user;
   const entry: Entry = {
     id: row.id,
@@ -259,7 +230,7 @@ function entryIn(row: Row, user: number): Entry | Standing | Progressed {
     lineIds: amountLines(row).map(({ id }) => id),
   };
   if (row.amount_to_pay === undefined) return entry;
-  const standing: Standing = { ...entry, toPay: exact(row.amount_to_pay) };
+  const standing: OpenEntry = { ...entry, toPay: exact(row.amount_to_pay) };
   if (row["payment_lines."] === undefined) return standing;
   return {
     ...standing,
@@ -291,8 +262,11 @@ function contentFacts(row: Row): Facts {
 }
 
 /** Titles, comments and subtotals are left out. */
-const amountLines = (row: Row): LineRow[] =>
-  (row["lines."] ?? []).filter(({ type }) => type === "line");
+export const amountLines = <Line extends LineRow>({
+  "lines.": lines = [],
+}: {
+  readonly "lines."?: readonly Line[];
+}): Line[] => lines.filter(({ type }) => type === "line");
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {

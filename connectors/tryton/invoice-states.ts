@@ -6,11 +6,11 @@ import type { Books } from "./books.ts";
 import { disputedOf, noteDispute } from "./disputes.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { TrytonFault } from "./fault.ts";
-import { takenBackOf } from "./invoice-taken-back.ts";
-import { settlementMark } from "./marks.ts";
+import { marks, settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
 import { paymentsOf } from "./payment-moves.ts";
-import { type Entry, idOf, isDraft, readByIds, type Standing } from "./invoice-facts.ts";
+import { idOf, readByIds } from "./invoice-facts.ts";
+import { type Entry, isDraft, type OpenEntry, paidTakenBack } from "../../src/books/invoices.ts";
 import { day } from "./values.ts";
 
 /** A document and its invoice in Tryton. */
@@ -56,6 +56,32 @@ async function progress(
     return isUnsettled ? (waits ? "waits" : "open") : "final";
   });
 }
+
+/** By their ids, what a person must know of those that are to be open again. @throws TrytonFault */
+async function takenBackOf(
+  books: Books,
+  booked: readonly Booked[],
+): Promise<ReadonlyMap<number, Fault>> {
+  const open = booked.filter(
+    ({ document: { status }, entry }) =>
+      (status === "open" || status === "disputed") &&
+      !isDraft(entry) &&
+      entry.state !== "cancelled",
+  );
+  const entries = await readByIds(books, idsOf(open), "progress");
+  return new Map(
+    open.flatMap(({ document, entry: { id } }) => {
+      const entry = entries.find((one) => one.id === id);
+      if (entry === undefined) return [];
+      const told = { books: "Tryton", name: idOf(entry), undo: UNDO };
+      const fault = paidTakenBack(document, entry, marks, told);
+      return fault === null ? [] : [[id, fault] as const];
+    }),
+  );
+}
+
+const UNDO =
+  "cancel that move in Tryton (Cancel Moves) and remove it from the invoice's payment lines";
 
 /** Paid on the platform, and not in Tryton. */
 async function unsettledOf(books: Books, booked: readonly Booked[]): Promise<ReadonlySet<number>> {
@@ -115,14 +141,14 @@ async function bring(books: Books, booked: Booked, disputed: boolean): Promise<s
 }
 
 /** With a queue in Tryton its state follows a little later than the payment. */
-const isSettled = ({ state, toPay }: Standing): boolean =>
+const isSettled = ({ state, toPay }: OpenEntry): boolean =>
   state === "paid" || (state === "posted" && toPay.sign === 0);
 
 /** Pays what no payment has covered, once; the words that the payment has in Tryton say why. */
 async function settle(
   books: Books,
   { document, until }: Booked,
-  standing: Standing,
+  standing: OpenEntry,
 ): Promise<string> {
   if (isDraft(standing)) throw refused(document, standing, "not-posted");
   if (document.paidDate === null) throw refused(document, standing, "no-paid-date");
@@ -149,7 +175,7 @@ const hours = (ms: number): string =>
  * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
  * note takes it back. Both are in the books.
  */
-async function cancel(books: Books, document: InvoiceDocument, standing: Standing): Promise<void> {
+async function cancel(books: Books, document: InvoiceDocument, standing: OpenEntry): Promise<void> {
   const { tryton } = books;
   const { id, state, toPay, total } = standing;
   if (state === "paid" || (state === "posted" && !toPay.equals(total)))

@@ -2,18 +2,20 @@
  * Invoices that were delivered: are they still there, still as far as they were brought, and do they still say what
  * they were delivered with?
  */
-import { compare } from "../../src/books/compare.ts";
 import { type Delivered, gone, type Inspection, thereAsBrought } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Guard } from "./guard.ts";
-import { type Credit, creditsOf } from "./invoice-credits.ts";
-import { isDraft, kindOf, type Progressed, type Settling } from "./invoice-facts.ts";
+import { creditsOf } from "./invoice-credits.ts";
+import {
+  hasItsFigures,
+  isDraft,
+  progressDifferences,
+  type Progressed,
+} from "../../src/books/invoices.ts";
 import { progressOf } from "./invoice-states.ts";
-import { isSettlementOf } from "./invoice-taken-back.ts";
-import { isOurPayment, markOf } from "./marks.ts";
+import { markOf, marks } from "./marks.ts";
 import { unavailable } from "./fault.ts";
 import { linkedAs, look, type Verdict, type Wanted } from "./standing.ts";
 
@@ -76,7 +78,7 @@ async function inspectTold(
   const verdicts = await look(books, guard, told);
   const theres = told.map((one, at) => thereIn(one, verdicts[at]));
   const there = theres.filter((one) => one !== null);
-  const alike = there.filter((one) => hasItsFigures(one));
+  const alike = there.filter(({ document, entry }) => hasItsFigures(document, entry));
   const progress = await progressOf(books, alike);
   const undone = new Set(alike.filter((_, at) => progress[at] === "open"));
   const credits = await creditsOf(
@@ -92,7 +94,8 @@ async function inspectTold(
       };
     if (one === null || undone.has(one)) return gone;
     const { document, entry, differences } = one;
-    const more = [...markDifference(one), ...progressDifferences(document, entry, credits)];
+    const its = progressDifferences(document, entry, credits.get(entry.id) ?? [], marks);
+    const more = [...markDifference(one), ...its];
     return { is: "there", differences: [...differences, ...more] };
   });
 }
@@ -108,76 +111,14 @@ function thereIn(told: Told, verdict: Verdict | undefined): There | null {
   const differences = verdict.found === "one" ? verdict.amend : verdict.differences;
   const waits = told.waitsUntil !== undefined;
   const there = { document, entry, differences, until, waits };
-  return entry.platformId === document.id || hasItsFigures(there) ? there : null;
+  return entry.platformId === document.id || hasItsFigures(document, entry) ? there : null;
 }
-
-const hasItsFigures = ({ document, entry }: Pick<There, "document" | "entry">): boolean => {
-  const { type, subtotal, tax, total } = document;
-  return (
-    compare(kindOf(type), { money: { untaxed: subtotal, tax, total } }, entry.facts).length === 0
-  );
-};
 
 /** We made it, and somebody took its mark away: it would not be found again by it. */
 const markDifference = ({ document: { id }, entry }: There): Difference[] =>
   entry.made && entry.platformId === null
     ? [{ field: "mark", expected: markOf(id), held: "none" }]
     : [];
-
-/** What became of it in Tryton by other hands. What payments of the platform's have paid is no difference. */
-function progressDifferences(
-  document: InvoiceDocument,
-  entry: Progressed,
-  allCredits: ReadonlyMap<number, readonly Credit[]>,
-): Difference[] {
-  const { status } = document;
-  // One that is to be void and is not cancelled is gone: see progressOf.
-  if (status === "void" || isDraft(entry)) return [];
-  const credits = allCredits.get(entry.id) ?? [];
-  const credited = credits.map(({ name, total }): Difference => ({
-    field: "credit note",
-    expected: "none",
-    held: `${name} of ${total.fixed(2)}`,
-  }));
-  if (entry.state === "cancelled")
-    return [{ field: "state", expected: status, held: "cancelled" }, ...credited];
-  const isCredit = ({ move }: Settling): boolean => credits.some((one) => one.move === move);
-  const others = entry.settling.filter((one) => !isCredit(one) && !isOurs(document, one));
-  return [...credited, ...paidDifferences(document, entry, others)];
-}
-
-/** A payment that the platform told us of; or our settlement of what it called paid. */
-const isOurs = ({ id, status }: InvoiceDocument, settling: Settling): boolean =>
-  isSettlementOf(id, settling) ? status === "paid" : isOurPayment(settling.description);
-
-/**
- * @param others payments that the platform does not know of. One that settles an invoice is told until the platform
- * calls it paid as well.
- */
-function paidDifferences(
-  { status }: InvoiceDocument,
-  entry: Progressed,
-  others: readonly Settling[],
-): Difference[] {
-  const { toPay, total } = entry;
-  if (status === "paid") {
-    const isApart = entry.state === "posted" && entry.reconciled === null && total.sign !== 0;
-    const held = "posted: what paid it is no longer reconciled with it";
-    return isApart && toPay.sign === 0 ? [{ field: "state", expected: status, held }] : [];
-  }
-  if (others.length === 0) return [];
-  const moves = others.map(({ move, amount }) => `#${move} of ${amount.fixed(2)}`).join(", ");
-  if (entry.state === "paid" || toPay.sign === 0)
-    return [{ field: "state", expected: status, held: `paid (payment move ${moves})` }];
-  const paid = Decimal.sum(others.map(({ amount }) => amount));
-  return [
-    {
-      field: "money.open",
-      expected: toPay.plus(paid).fixed(2),
-      held: `${toPay.fixed(2)} (payment move ${moves}; the platform cannot take partial payments)`,
-    },
-  ];
-}
 
 /** Those that are gone of what a person linked: by the number that was given then. */
 async function unlinked(

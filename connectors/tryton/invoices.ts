@@ -20,7 +20,8 @@ import { type Booked, bringTo, type Progress, progressOf } from "./invoice-state
 import { inspectInvoices } from "./invoices-inspect.ts";
 import { answering, finding } from "../../src/books/answering.ts";
 import { TRYTON } from "./fault.ts";
-import { type Entry, idOf, readByIds } from "./invoice-facts.ts";
+import { idOf, readByIds } from "./invoice-facts.ts";
+import type { Entry } from "../../src/books/invoices.ts";
 import { look, type Wanted } from "./standing.ts";
 
 /** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */

@@ -2,6 +2,7 @@
  * By what we know our own in Tryton: the beginning of texts that survive posting and can be searched. With a colon,
  * as nobody writes it by hand.
  */
+import type { Marks } from "../../src/books/invoices.ts";
 
 /** In an invoice's comment: it came from the platform. */
 export const markOf = (platformId: string): string => `platform:${platformId}`;
@@ -25,6 +26,13 @@ export const isOurPayment = (description: string | null): boolean =>
 
 /** The mark at its beginning. */
 export const markIn = (description: string): string => /^\S*/.exec(description)?.[0] ?? "";
+
+/** Whose a payment of an invoice is, by what its description begins with. */
+export const marks: Marks = {
+  isSettlementOf: (platformId, { description }) =>
+    markIn(description ?? "") === settlementMark(platformId),
+  isOurPayment,
+};
 
 /** What the id of an order says. */
 export interface OrderName {

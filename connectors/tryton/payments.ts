@@ -15,7 +15,7 @@ import { answering, finding } from "../../src/books/answering.ts";
 import type { ToPay } from "./pay.ts";
 import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
 import { type Paid, paymentsOf } from "./payment-moves.ts";
-import type { Standing } from "./invoice-facts.ts";
+import type { OpenEntry } from "../../src/books/invoices.ts";
 import { linkedAs } from "./standing.ts";
 
 export function paymentSink(books: Books): Sink {
@@ -72,7 +72,7 @@ async function send(books: Books, guard: PaymentGuard, document: PaymentDocument
  */
 function howToPay(
   document: PaymentDocument,
-  { toPay, total }: Standing,
+  { toPay, total }: OpenEntry,
   paid: readonly Paid[],
 ): ToPay["how"] {
   const { amount } = document;
@@ -122,7 +122,7 @@ type Held =
 async function heldOf(
   books: Books,
   document: PaymentDocument,
-  { id, platformId, toPay }: Standing,
+  { id, platformId, toPay }: OpenEntry,
 ): Promise<Held> {
   const paid = await paymentsOf(books, id);
   const mark = paymentMark(document.id);
@@ -158,7 +158,7 @@ const told = ({ move, amount }: Paid): string => `the payment #${move} of ${amou
 const notBy = (move: number): string =>
   `was not paid by it: it is the payment #${move} of another invoice`;
 
-async function invoiceOf(books: Books, document: PaymentDocument): Promise<Standing> {
+async function invoiceOf(books: Books, document: PaymentDocument): Promise<OpenEntry> {
   const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
   if (invoice === undefined) throw refused("no-such-invoice", document, "is not in Tryton");
   if (another !== undefined) throw refused("twice-in-tryton", document, "is in Tryton twice");
@@ -168,7 +168,7 @@ async function invoiceOf(books: Books, document: PaymentDocument): Promise<Stand
 }
 
 /** One that was made in Tryton has no id of the platform. */
-const isAnothers = ({ platformId }: Standing, { invoiceId }: PaymentDocument): boolean =>
+const isAnothers = ({ platformId }: OpenEntry, { invoiceId }: PaymentDocument): boolean =>
   platformId !== null && invoiceId !== null && platformId !== invoiceId;
 
 const CENTS = 2;

@@ -2,6 +2,7 @@
 import type { Books } from "./books.ts";
 import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { markOf, platformIdIn } from "./marks.ts";
+import { addNote, type Note, notesOn } from "./notes.ts";
 import { KINDS } from "./shipments-values.ts";
 
 type Type = ShipmentDocument["type"];
@@ -40,14 +41,8 @@ export async function isNoted(
 }
 
 /** @throws TrytonFault */
-export async function note(
-  { tryton }: Books,
-  document: ShipmentDocument,
-  shipment: Shipment,
-): Promise<void> {
-  const values = { resource: resourceOf(document.type, shipment), message: noteText(document) };
-  await tryton.call("model.ir.note.create", [[values]]);
-}
+export const note = (books: Books, document: ShipmentDocument, shipment: Shipment): Promise<void> =>
+  addNote(books, resourceOf(document.type, shipment), noteText(document));
 
 /** The platform's id is in its last line. */
 const noteText = ({ id, note }: ShipmentDocument): string =>
@@ -55,18 +50,8 @@ const noteText = ({ id, note }: ShipmentDocument): string =>
 
 const resourceOf = (type: Type, { id }: Shipment): string => `${KINDS[type].model},${id}`;
 
-interface Note {
-  readonly resource: string;
-  readonly message: string | null;
-}
-
-async function notesOf(
-  { tryton }: Books,
-  type: Type,
-  shipments: readonly Shipment[],
-): Promise<Note[]> {
-  if (shipments.length === 0) return [];
-  const domain = [["resource", "in", shipments.map((one) => resourceOf(type, one))]];
-  const params = [domain, 0, null, null, ["resource", "message"]];
-  return tryton.call<Note[]>("model.ir.note.search_read", params);
-}
+const notesOf = (books: Books, type: Type, shipments: readonly Shipment[]): Promise<Note[]> =>
+  notesOn(
+    books,
+    shipments.map((one) => resourceOf(type, one)),
+  );

@@ -3,15 +3,9 @@ import type { Difference } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Guard } from "./guard.ts";
-import { differencesOf, inLines, isAmendable, type Pair } from "./invoice-differences.ts";
-import {
-  draftsIn,
-  idOf,
-  NO_CREDIT_NOTE,
-  type Progressed,
-  readInvoices,
-  type Standing,
-} from "./invoice-facts.ts";
+import { inLines, type OpenEntry, type Progressed } from "../../src/books/invoices.ts";
+import { differencesOf, isAmendable, type Pair } from "./invoice-differences.ts";
+import { draftsIn, idOf, NO_CREDIT_NOTE, readInvoices } from "./invoice-facts.ts";
 import { markOf } from "./marks.ts";
 import { findParty } from "./parties.ts";
 
@@ -76,7 +70,7 @@ export async function linkedAs(
   books: Books,
   type: InvoiceDocument["type"],
   ids: readonly string[],
-): Promise<Standing[]> {
+): Promise<OpenEntry[]> {
   const { company } = await books.tryton.session();
   const domain = [
     ["company", "=", company],

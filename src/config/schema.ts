@@ -1,6 +1,7 @@
 /** The settings of one installation. Descriptions are what editors show and what error messages offer. */
 import { z } from "zod";
 import { ignorable } from "../books/compare.ts";
+import { faultOfAddress } from "../core/address.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
 import type { Connector } from "../core/contract.ts";
@@ -58,7 +59,7 @@ const budget = z.strictObject({
 
 const address = z
   .string()
-  .superRefine(complainBy(faultOfUrl))
+  .superRefine(complainBy(faultOfAddress))
   .transform((text) => text.replace(/\/+$/, ""));
 
 const platform = z.strictObject({
@@ -234,17 +235,3 @@ function complainBy(fault: (text: string) => string | null) {
     if (message !== null) context.addIssue({ code: "custom", message });
   };
 }
-
-/** http only where it does not leave this machine; nothing in an address that is not an address. */
-function faultOfUrl(text: string): string | null {
-  if (!URL.canParse(text)) return "is not an address";
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  if (username !== "" || password !== "") return "carries a user name or password";
-  if (search !== "" || hash !== "") return "ends in a query or fragment";
-  if (protocol === "https:") return null;
-  if (protocol !== "http:") return "is neither https nor http";
-  return isLoopback(hostname) ? null : "is http, which is for this machine's loopback address only";
-}
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -7,6 +7,7 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
+import { amountLines, readRows, type WholeLine, type WholeRow } from "../invoice-facts.ts";
 import { isOurPayment, platformIdIn } from "../marks.ts";
 import type { InvoiceRecord } from "../../../src/books/records.ts";
 import { exact } from "../values.ts";
@@ -23,56 +24,17 @@ export const invoices = (books: Books): Source => source(books, NUMBERED);
 /** The same: what is paid, what is paid in part, and what is no longer. */
 export const paidInvoices = (books: Books): Source => invoices(books);
 
-const FIELDS = [
-  "number",
-  "type",
-  "state",
-  "reference",
-  "description",
-  "comment",
-  "party.code",
-  "party.identifiers.code",
-  "currency.code",
-  "invoice_date",
-  "untaxed_amount",
-  "tax_amount",
-  "total_amount",
-  "amount_to_pay",
-  "reconciled",
-  "move",
-  "lines_to_pay.maturity_date",
-  "lines_to_pay.reconciliation.lines.move.description",
-  "lines_to_pay.reconciliation.lines.debit",
-  "lines_to_pay.reconciliation.lines.credit",
-  "payment_lines.move.description",
-  "payment_lines.debit",
-  "payment_lines.credit",
-  "payment_lines.reconciliation",
-  "lines.type",
-  "lines.product.code",
-  "lines.product.name",
-  "lines.description",
-  "lines.quantity",
-  "lines.unit.symbol",
-  "lines.unit_price",
-  "lines.amount",
-  "lines.account.code",
-  "taxes.description",
-  "taxes.account.code",
-  "taxes.base",
-  "taxes.amount",
-];
-
 const source = (books: Books, states: readonly string[]): Source =>
   feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal, states));
 
 /** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonFault */
 export async function invoiceChanges(
-  { tryton }: Books,
+  books: Books,
   ids: readonly number[],
   signal: AbortSignal,
   states: readonly string[] = NUMBERED,
 ): Promise<Change[]> {
+  const { tryton } = books;
   const { company } = await tryton.session();
   const domain = [
     ["id", "in", ids],
@@ -80,12 +42,7 @@ export async function invoiceChanges(
     ["state", "in", states],
     ["number", "!=", null],
   ];
-  // One call is one transaction: an invoice, its lines and its payments are of one moment.
-  const rows = await tryton.call<InvoiceRow[]>(
-    `model.${MODEL}.search_read`,
-    [domain, 0, null, [["id", "ASC"]], FIELDS],
-    { signal },
-  );
+  const rows = await readRows(books, domain, signal);
   const others = await tryton.call<{ number: string }[]>(
     `model.${MODEL}.search_read`,
     [
@@ -113,7 +70,7 @@ export async function invoiceChanges(
 }
 
 const LIVE: readonly string[] = ["posted", "paid"];
-const isLive = ({ state }: InvoiceRow): boolean => LIVE.includes(state);
+const isLive = ({ state }: WholeRow): boolean => LIVE.includes(state);
 
 /** Tryton takes a number twice; links are kept by it, and an amount would be delivered under the other's. */
 const numberTwice = (number: string): Fault => ({
@@ -123,64 +80,7 @@ const numberTwice = (number: string): Fault => ({
   field: "Number",
 });
 
-type Number = Decimal | number;
-
-interface InvoiceRow {
-  readonly id: number;
-  readonly number: string;
-  readonly type: string;
-  readonly state: string;
-  readonly reference: string | null;
-  readonly description: string | null;
-  readonly comment: string | null;
-  readonly "party.": {
-    readonly code: string;
-    readonly "identifiers.": readonly { code: string }[];
-  };
-  readonly "currency.": { readonly code: string };
-  readonly invoice_date: string;
-  readonly untaxed_amount: Number;
-  readonly tax_amount: Number;
-  readonly total_amount: Number;
-  readonly amount_to_pay: Number;
-  readonly reconciled: string | null;
-  readonly move: number | null;
-  readonly "lines_to_pay.": readonly DueRow[];
-  readonly "payment_lines.": readonly (SettlingRow & { readonly reconciliation: number | null })[];
-  readonly "lines.": readonly LineRow[];
-  readonly "taxes.": readonly {
-    readonly description: string;
-    readonly "account.": { readonly code: string | null };
-    readonly base: Number;
-    readonly amount: Number;
-  }[];
-}
-
-interface LineRow {
-  readonly type: string;
-  readonly "product.": { readonly code: string | null; readonly name: string } | null;
-  readonly description: string | null;
-  readonly quantity: Number | null;
-  readonly "unit.": { readonly symbol: string } | null;
-  readonly unit_price: Number | null;
-  readonly amount: Number;
-  readonly "account.": { readonly code: string | null } | null;
-}
-
-interface DueRow {
-  readonly maturity_date: string | null;
-  /** Of this line with what settled it. */
-  readonly "reconciliation.": { readonly "lines.": readonly SettlingRow[] } | null;
-}
-
-interface SettlingRow {
-  readonly id: number;
-  readonly debit: Number;
-  readonly credit: Number;
-  readonly "move.": { readonly id: number; readonly description: string | null };
-}
-
-function changeOf(row: InvoiceRow): Change {
+function changeOf(row: WholeRow): Change {
   const { code: partyCode, "identifiers.": identifiers } = row["party."];
   const record = {
     number: row.number,
@@ -202,7 +102,7 @@ function changeOf(row: InvoiceRow): Change {
     paidByPlatform: isPaidByPlatform(row),
     paidByOthers: paidByOthers(row),
     platformId: platformIdIn(row.comment),
-    lines: row["lines."].filter(({ type }) => type === "line").map(lineOf),
+    lines: amountLines(row).map(lineOf),
     taxes: row["taxes."].map((tax) => ({
       description: tax.description,
       account: some(tax["account."].code),
@@ -213,7 +113,7 @@ function changeOf(row: InvoiceRow): Change {
   return { id: row.number, version: null, text: stringifyExact(record) };
 }
 
-const lineOf = (line: LineRow): InvoiceRecord["lines"][number] => ({
+const lineOf = (line: WholeLine): InvoiceRecord["lines"][number] => ({
   product: some(line["product."]?.code),
   productName: some(line["product."]?.name),
   description: some(line.description),
@@ -225,7 +125,7 @@ const lineOf = (line: LineRow): InvoiceRecord["lines"][number] => ({
 });
 
 /** What settled it besides its own move: payments, and nothing but those that we booked for the platform. */
-function isPaidByPlatform({ state, move, "lines_to_pay.": due }: InvoiceRow): boolean {
+function isPaidByPlatform({ state, move, "lines_to_pay.": due }: WholeRow): boolean {
   const settling = due
     .flatMap((line) => line["reconciliation."]?.["lines."] ?? [])
     .filter((line) => line["move."].id !== move);
@@ -234,7 +134,7 @@ function isPaidByPlatform({ state, move, "lines_to_pay.": due }: InvoiceRow): bo
 }
 
 /** Payments of an open invoice are settled with it in full, or with one of its terms, or not yet. */
-function paidByOthers(row: InvoiceRow): Decimal | null {
+function paidByOthers(row: WholeRow): Decimal | null {
   if (row.state !== "posted") return null;
   const settled = row["lines_to_pay."].flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
   const unsettled = row["payment_lines."].filter(({ reconciliation }) => reconciliation === null);
