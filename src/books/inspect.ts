@@ -13,14 +13,14 @@ import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 const MANY = 200;
 
 /** One inspection each, in their order. @throws SourceUnavailable */
-export async function inspectBooks<K extends BookKind>(
+export async function inspectBooks(
   books: Books,
-  kind: K,
+  kind: BookKind,
   delivered: readonly Delivered[],
   signal: AbortSignal,
 ): Promise<Inspection[]> {
-  const bodies = new Map<string, readonly Carried<K>[]>();
-  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried<K> | null => {
+  const bodies = new Map<string, readonly Carried[]>();
+  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
     if (body === null) return null;
     const carried = bodies.get(body) ?? carriedIn(kind, body);
     bodies.set(body, carried);
@@ -56,11 +56,7 @@ export async function inspectBooks<K extends BookKind>(
 const idOf = (document: object): string =>
   "companyId" in document ? String(document.companyId) : String((document as { id: unknown }).id);
 
-function inspected<K extends BookKind>(
-  books: Books,
-  kind: K,
-  { wanted, found, next }: Planned<K>,
-): Inspection {
+function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planned): Inspection {
   if (found.is === "several") {
     const held = found.standings.map(({ id }) => id).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };

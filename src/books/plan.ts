@@ -147,13 +147,8 @@ export function differencesOf(
   const content = contentOf(planning, wanted, standing);
   const shows = planning.ladder.amend["state"] !== undefined && standing.rung !== "settled";
   if (!shows || wanted.disputed === standing.disputed) return content;
-  const told = (disputed: boolean): string => (disputed ? "disputed" : "open");
-  const dispute = {
-    field: "state",
-    expected: told(wanted.disputed),
-    held: told(standing.disputed),
-  };
-  return [...content, dispute];
+  const [expected, held] = wanted.disputed ? ["disputed", "open"] : ["open", "disputed"];
+  return [...content, { field: "state", expected, held }];
 }
 
 function contentOf(planning: Planning, wanted: Wanted, { facts }: Standing): Difference[] {
