@@ -209,7 +209,7 @@ describe("a fault of the ledger", () => {
       expect(ledger.rows("invoices"), code).toHaveLength(sort === "raced" ? 1 : 0);
     }
   });
-  const CODES = ["stale", "closed-period", "unknown-product", "any-other"];
+  const CODES = ["stale", "more-than-open", "closed-period", "unknown-product", "any-other"];
 
   test("that no row knows is unknown to a writer, and nothing to a reader", async () => {
     const ledger = await openLedger();
@@ -273,6 +273,22 @@ describe("what the ledger holds", () => {
     expect(
       (await holdings.named?.(kind, [item.number, "S-1"], never))?.map((one) => one.id),
     ).toContain(id);
+  });
+
+  test("a document that is a draft again or open again is told, whoever did it", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
+    const { ids } = await deliver(sink, paid);
+    const id = ids?.[0] ?? "";
+    const inspected = async () => (await sink.inspect?.([deliveredAs(sink, paid, id)], never))?.[0];
+    expect(await inspected()).toEqual({ is: "there", differences: [] });
+    ledger.edit("invoices", id, { state: "posted", paid: null });
+    expect(await inspected()).toMatchObject({ differences: [{ field: "state", held: "open" }] });
+    ledger.edit("invoices", id, { state: "posted", paid: null, payments: [] });
+    expect(await inspected()).toEqual({ is: "gone" });
+    ledger.edit("invoices", id, { state: "draft" });
+    expect(await inspected()).toEqual({ is: "gone" });
   });
 
   test("a payment that the platform does not know of is told, until it calls the invoice paid", async () => {

@@ -6,7 +6,7 @@ import type { BookKind, Books, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import { unavailable } from "./faults.ts";
 import { look, type Planned } from "./look.ts";
-import { differencesOf, isBelow, kindOf, settlementMark } from "./plan.ts";
+import { differencesOf, isBelow, kindOf, type Next, settlementMark } from "./plan.ts";
 import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 
 /** Documents that one look asks for. */
@@ -72,7 +72,9 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
     const figures = money === undefined ? {} : { money };
     if (compare(kindOf(planning, wanted), figures, standing.facts).length > 0) return gone;
   }
-  if (next.do === "posted" || next.do === "cancelled" || next.do === "settle") return gone;
+  const { byUs } = planning.ladder;
+  const isDraftAgain = isBelow(standing.rung, "posted") && !isBelow(byUs, "posted");
+  if (isDraftAgain || next.do === "cancelled" || next.do === "settle") return gone;
   if (wanted.target === "cancelled") return thereAsBrought;
   return {
     is: "there",
@@ -80,7 +82,7 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
       ...(standing.rung === "cancelled"
         ? [{ field: "state", expected: stateOf(wanted), held: "cancelled" }]
         : differencesOf(planning, wanted, standing)),
-      ...paidDifferences(wanted, standing),
+      ...paidDifferences(wanted, standing, next),
     ],
   };
 }
@@ -88,8 +90,17 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
 const stateOf = ({ target, disputed }: Wanted): string =>
   target === "settled" ? "paid" : disputed ? "disputed" : "open";
 
-/** Payments that the platform does not know of, until it calls the document paid as well. */
-function paidDifferences(wanted: Wanted, { rung, payments, facts }: Standing): Difference[] {
+/**
+ * Payments that the platform does not know of, until it calls the document paid as well; and one that was settled as one
+ * and is open again.
+ */
+function paidDifferences(
+  wanted: Wanted,
+  { rung, payments, facts }: Standing,
+  next: Next,
+): Difference[] {
+  if (wanted.target === "settled" && rung === "posted" && next.do === "ask")
+    return [{ field: "state", expected: "paid", held: "open" }];
   if (wanted.target !== "posted" || isBelow(rung, "posted") || rung === "cancelled") return [];
   const own = settlementMark(wanted.mark);
   const others = payments.filter(({ mark }) => mark === null || mark === own);
