@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
-import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { platformOffers as platform } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
@@ -55,7 +55,6 @@ function setup() {
   ): readonly Problem[] {
     writeFileSync(config, text);
     const env = { KEY: "svc_live_abcdefgh1234", CANARY, ...more };
-    const platform = { sources: platformSources, sinks: platformSinks };
     try {
       loadConfig(config, { env, connectors, mappings, platform }, depth);
       return [];
@@ -283,7 +282,6 @@ test("what came from a file is hidden from answers and logs, whatever setting it
     ),
   );
   const known = { env: { KEY: "svc_live_abcdefgh1234" }, connectors, mappings };
-  const platform = { sources: platformSources, sinks: platformSinks };
   expect(loadConfig(at("fuelbridge.yaml"), { ...known, platform }).secrets).toEqual([
     "svc_live_abcdefgh1234",
     "https://api.example.com/v1/public",

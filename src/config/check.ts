@@ -5,7 +5,7 @@ import type { Connector, FolderNeed, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
-import { complaintsOfFlows, type KnownMapping, type Parts, PLATFORM } from "./flows.ts";
+import { complaintsOfFlows, type KnownMapping, PLATFORM } from "./flows.ts";
 import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
@@ -25,7 +25,7 @@ export interface Known {
   readonly connectors: readonly Connector[];
   readonly mappings: readonly KnownMapping[];
   /** What flows may name after `platform.`. */
-  readonly platform: Parts;
+  readonly platform: Offers;
 }
 
 interface Checked {
@@ -169,7 +169,7 @@ export class Check {
     const offers = new Map<string, Offers | null>(
       this.#groups("endpoints").map(([name]) => [name, this.#offers.get(name) ?? null]),
     );
-    offers.set(PLATFORM, offersOfPlatform(this.#known.platform));
+    offers.set(PLATFORM, this.#known.platform);
     const around = {
       offers,
       mappings: this.#known.mappings,
@@ -332,9 +332,3 @@ function isFolder(path: string): boolean {
 
 const isGroup = (value: unknown): value is Group =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const offersOfPlatform = ({ sources, sinks }: Parts): Offers => ({
-  sources: offersNamed(sources),
-  sinks: offersNamed(sinks),
-});
-const offersNamed = (names: readonly string[]): Offers["sources"] =>
-  Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));

@@ -67,12 +67,6 @@ export const flowOf = (name: string, { every, cron, ...flow }: FlowSettings): Fl
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },
 });
 
-/** What the configuration may name after `platform.`. */
-export interface Parts {
-  readonly sources: readonly string[];
-  readonly sinks: readonly string[];
-}
-
 /** What is used here of a mapping. */
 export type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
 

@@ -239,6 +239,11 @@ export interface Offer {
   readonly form: string;
   /** What the service's user must be allowed to do on this machine; left out: nothing. */
   readonly folders?: readonly FolderNeed[];
+  /**
+   * Of a sink: its receiver gives what is written no id, so a source of the same name cannot tell it from what others
+   * wrote. A configuration uses one of the two.
+   */
+  readonly anonymous?: true;
 }
 
 export type FolderRight = "r" | "w" | "x";
