@@ -53,13 +53,6 @@ const NAME_MAX = 100;
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
 
-export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
-  orders: "file.order.deliver",
-  "delivery-tickets": "file.delivery-ticket.deliver",
-  "customer-invoices": "file.customer-invoice.deliver",
-  "supplier-invoices": "file.supplier-invoice.deliver",
-};
-
 /**
  * Folders that are missing are created here. Where that fails it is tried again before each document, whose trouble is
  * then that one and not the missing folder that follows from it.
@@ -110,7 +103,7 @@ function fileSink(
     return { final, staging, part: join(staging, `${basename(final)}.part`) };
   };
   return {
-    operation: OPERATIONS[config.document],
+    operation: documents[config.document].operation,
     writes: "upsert",
     itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
     policy: POLICY,

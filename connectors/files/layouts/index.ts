@@ -2,6 +2,7 @@
 import { customerInvoices, supplierInvoices } from "./invoices.ts";
 import { customers, suppliers } from "./parties.ts";
 import { payments } from "./payments.ts";
+import * as plain from "./plain.ts";
 import { priceLists } from "./price-lists.ts";
 import { products } from "./products.ts";
 import type { Layout } from "./table.ts";
@@ -14,4 +15,10 @@ export const layouts: readonly Layout[] = [
   customerInvoices,
   supplierInvoices,
   payments,
+  plain.deliveryTickets,
+  plain.ticketSignatures,
+  plain.freightRates,
+  plain.endedFreightRates,
+  plain.terminals,
+  plain.orderNotes,
 ];
