@@ -35,7 +35,8 @@ export const ChangedFreightRate = z.looseObject({
   customFees: fixed,
 });
 /** Without what the platform adds to a new rate: a change of the rate would carry it. */
-export const FreightRateDocument = CreateFreightRate.safeExtend({
+export const FreightRateDocument = z.looseObject({
+  ...CreateFreightRate.shape,
   distanceUnit: CreateFreightRate.shape.distanceUnit.unwrap().optional(),
 });
 export const EndedFreightRate = z.looseObject({ freightRateId: p.id, connectionId: p.id });
