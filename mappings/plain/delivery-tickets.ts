@@ -6,13 +6,13 @@ import { defineMapping, type References, skip } from "../../src/core/contract.ts
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
-import { NewTicket } from "../../src/platform/contract/documents.ts";
+import { TicketDocument } from "../../src/platform/contract/documents.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
 import { noonOf } from "../platform/invoices.ts";
 import { productOf } from "../platform/products.ts";
 import { present } from "./present.ts";
 
-/** Delivery tickets that an ERP made. A newer version of a ticket changes it on the platform. */
+/** Delivery tickets that an ERP issued. A newer version of a ticket changes it on the platform. */
 export const deliveryTickets = defineMapping({
   name: "plain/delivery-tickets",
   kind: "delivery-ticket",
@@ -20,28 +20,29 @@ export const deliveryTickets = defineMapping({
   writes: "platform.tickets",
   tables: { products: ["code", "product"] },
   input: layout.record,
-  output: NewTicket,
+  output: TicketDocument,
   number: ({ number }) => number,
   map(ticket, references) {
     const { status, number, lines } = ticket;
     if (!isKnown(ticketStatuses, status)) throw unknownStatus(status);
-    if (status === "VOID" && references.find("delivery-ticket", number) === null)
-      return skip("void");
+    const isNew = references.find("delivery-ticket", number) === null;
+    if (isNew && (status === "DRAFT" || status === "VOID")) return skip(status.toLowerCase());
+    if (status === "DRAFT") throw draftAgain;
     return {
       ticketNumber: number,
-      status,
-      ...present({
-        orderId: ticket.orderId,
-        supplierCompanyId: partyOf(references, "supplier", ticket.supplier),
-        receiverCompanyId: partyOf(references, "customer", ticket.receiver),
-        bolNumber: ticket.bolNumber,
-        deliveryDate: ticket.delivered === null ? null : noonOf(ticket.delivered),
-        driverName: ticket.driver,
-        carrierCompanyName: ticket.carrier,
-        loadingTerminalName: ticket.terminal,
-        destinationName: ticket.destination,
-        deliveryNotes: ticket.notes,
-      }),
+      // The receiver may have signed it on the platform meanwhile.
+      ...(status === "ISSUED" && !isNew ? {} : { status }),
+      // What the ERP has emptied is emptied on the platform.
+      orderId: ticket.orderId,
+      supplierCompanyId: partyOf(references, "supplier", ticket.supplier),
+      receiverCompanyId: partyOf(references, "customer", ticket.receiver),
+      bolNumber: ticket.bolNumber,
+      deliveryDate: ticket.delivered === null ? null : noonOf(ticket.delivered),
+      driverName: ticket.driver,
+      carrierCompanyName: ticket.carrier,
+      loadingTerminalName: ticket.terminal,
+      destinationName: ticket.destination,
+      deliveryNotes: ticket.notes ?? "",
       productLines: lines.flatMap((line) => (isEmpty(line) ? [] : [lineOf(line, references)])),
     };
   },
@@ -86,6 +87,13 @@ const partyOf = (
   kind: "customer" | "supplier",
   code: string | null,
 ): string | null => (code === null ? null : references.counterpart(kind, code));
+
+const draftAgain = new Refused({
+  code: "draft-after-delivery",
+  message: "the ticket is a draft in the ERP, and issued on the platform",
+  next: "Issue it in the ERP again, or make it void there; or correct it on the platform by hand, then resolve it here.",
+  field: "Status",
+});
 
 const unknownStatus = (status: string): Refused =>
   new Refused({

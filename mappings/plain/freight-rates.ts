@@ -7,7 +7,8 @@ import { present } from "./present.ts";
 
 /**
  * Freight rates of a connection. Of a rate that is there the platform changes everything but the connection and the
- * destination's city and state: a rate with one of these is ended and made anew under another code.
+ * destination's city and state: a rate with one of these is ended and made anew under another code. An empty cell empties
+ * the field, but for `Effective`, which the platform keeps.
  */
 export const freightRates = defineMapping({
   name: "plain/freight-rates",
@@ -20,11 +21,9 @@ export const freightRates = defineMapping({
   number: ({ code }) => code,
   map: ({ code: _, product, effective, connectionId, ...rate }, references) => ({
     connectionId,
-    ...present({
-      ...rate,
-      product: product === null ? null : productOf(references, product),
-      effectiveAt: effective === null ? null : noonOf(effective),
-    }),
+    ...rate,
+    product: product === null ? null : productOf(references, product),
+    ...present({ effectiveAt: effective === null ? null : noonOf(effective) }),
   }),
   figures: () => ({ amount: null, gallons: null }),
 });

@@ -1,4 +1,4 @@
-/** The members that have a value: what a list leaves empty is not sent. */
+/** The members that have a value: what the platform does not take as empty is left out. */
 export type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 export const present = <T extends object>(members: T): Present<T> =>

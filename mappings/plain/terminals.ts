@@ -3,7 +3,7 @@ import { defineMapping } from "../../src/core/contract.ts";
 import { TerminalDocument } from "../../src/platform/contract/documents.ts";
 import { present } from "./present.ts";
 
-/** The terminals that the company sells from. An empty cell leaves what the platform has. */
+/** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
 export const terminals = defineMapping({
   name: "plain/terminals",
   kind: "supplier-terminal",
@@ -15,7 +15,10 @@ export const terminals = defineMapping({
   map: ({ code, name, latitude, longitude, active, ...terminal }) => ({
     terminalCode: code,
     name,
-    ...present({ ...terminal, lat: latitude, lng: longitude, isActive: active }),
+    ...terminal,
+    lat: latitude,
+    lng: longitude,
+    ...present({ isActive: active }),
   }),
   figures: () => ({ amount: null, gallons: null }),
   about: ({ name }) => ({ name }),

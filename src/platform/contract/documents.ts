@@ -19,6 +19,10 @@ export const PaidInvoice = z.looseObject({ invoiceId: p.id }).and(MarkPaid);
 
 /** Always with our own number: by it the ticket can be found again. */
 export const NewTicket = CreateDeliveryTicket.and(z.looseObject({ ticketNumber: p.required(64) }));
+/** Without the platform's default status: a change of the ticket would carry it. */
+export const TicketDocument = UpdateDeliveryTicket.and(
+  z.looseObject({ ticketNumber: p.required(64) }),
+);
 export const ChangedTicket = z.looseObject({ ticketId: p.id }).and(UpdateDeliveryTicket);
 export const SignedTicket = SignDeliveryTicket.extend({ ticketId: p.id });
 
