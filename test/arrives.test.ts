@@ -48,6 +48,7 @@ async function site() {
     folder,
     now: () => new Date(clock.now().wallMs),
     pause: async () => {},
+    currency: "USD",
     dayOf: calendarOf("America/Chicago"),
     ignore: {},
     note: () => {},

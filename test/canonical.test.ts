@@ -76,6 +76,7 @@ describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
       folder,
       now: () => new Date(),
       pause: () => Promise.resolve(),
+      currency: "USD",
       dayOf: (instant: string) => instant.slice(0, 10),
       ignore: {},
       note: () => {},

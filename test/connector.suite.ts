@@ -265,6 +265,7 @@ function open(kit: Kit, { folder, config }: Ground, other: Config = config): End
     folder,
     now: () => new Date(),
     pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
+    currency: "USD",
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},

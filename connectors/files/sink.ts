@@ -8,9 +8,8 @@ import { constants, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { access, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { repeated } from "../../src/core/company.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
-import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 import { type Finding, keyless, type Policy } from "../../src/core/outcome.ts";
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
@@ -30,16 +29,7 @@ export const SinkConfig = z
       .boolean()
       .default(true)
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
-    timeZone: z
-      .string()
-      .superRefine((text, context) => {
-        const message = faultOfTimeZone(text);
-        if (message !== null) context.addIssue({ code: "custom", message });
-      })
-      .optional()
-      .describe(
-        "Whose calendar the dates are of; left out: the time zone of the whole configuration.",
-      ),
+    timeZone: repeated("timeZone"),
   })
   .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
     message: "more than one document in a file needs per: batch",
@@ -174,12 +164,9 @@ function fileSink(
   };
 }
 
-export const writingOf = (
-  { spreadsheetSafe, timeZone }: SinkConfig,
-  { dayOf }: Surroundings,
-): Writing => ({
+export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundings): Writing => ({
   spreadsheetSafe,
-  dayOf: timeZone === undefined ? dayOf : calendarOf(timeZone),
+  dayOf,
 });
 
 /** The file; in one with several documents, each by its own id in it. */

@@ -58,6 +58,7 @@ export async function dropFolder(): Promise<DropFolder> {
         folder: path,
         now: () => new Date("2026-11-21T12:00:00Z"),
         pause: () => folder.duringPause(),
+        currency: "USD",
         dayOf: (instant) => instant.slice(0, 10),
         ignore: {},
         note: () => {},

@@ -73,6 +73,11 @@ const changed = (from: string, to: string): string => {
   return GOOD.replace(from, () => to);
 };
 
+test("what a connector repeats of the company is taken where it agrees, by any name of the zone", () => {
+  const again = changed("folder: import/orders }", "folder: import/orders, timeZone: US/Central }");
+  expect(setup().problems(again)).toEqual([]);
+});
+
 test("a site on which everything is right has no problem", () => {
   expect(setup().problems()).toEqual([]);
 });
@@ -125,6 +130,14 @@ test.each([
     "endpoints.erp.sinks.orders.timeZone",
     "is an abbreviation",
     "time zone",
+  ],
+  [
+    "another time zone of a sink than the company's",
+    changed("folder: import/orders }", "folder: import/orders, timeZone: America/Denver }"),
+    17,
+    "endpoints.erp.sinks.orders.timeZone",
+    '"America/Denver" contradicts the company\'s timeZone, which is "America/Chicago"',
+    "Remove this line",
   ],
   [
     "30 February as the first start",
@@ -186,6 +199,44 @@ flows:
   expect(setup().problems(tryton)).toMatchObject([
     { setting: "flows.orders.to", message: 'the endpoint "books" has no sink "order"' },
     { setting: "flows.bills.to", remedy: expect.stringContaining("Write books.bills here.") },
+  ]);
+});
+
+test("another currency of a connector than the company's is refused", () => {
+  const books = `
+  books:
+    connector: tryton
+    url: http://127.0.0.1:8000
+    database: books
+    user: fuelbridge
+    password: \${CANARY}
+    company: Prairie Fuel
+    currency: EUR
+    accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
+    paymentMethod: Bank
+flows:`;
+  expect(setup().problems(changed("\nflows:", books))).toMatchObject([
+    {
+      setting: "endpoints.books.currency",
+      message: '"EUR" contradicts the company\'s currency, which is "USD"',
+      remedy: expect.stringContaining("Remove this line"),
+    },
+  ]);
+});
+
+test("prices that are written to the platform are not read back: nothing tells them from others'", () => {
+  const both = GOOD.replace(
+    "    sinks:\n",
+    '      prices: { layout: tryton-export/price-lists, pick: "p*.csv" }\n    sinks:\n      priceFiles: { document: rack-prices, folder: import/prices }\n',
+  );
+  const flows = `  prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 1h }
+  back: { mapping: canonical/rack-prices, from: platform.rackPrices, to: erp.priceFiles, every: 1h }\n`;
+  expect(setup().problems(both + flows, "settings")).toMatchObject([
+    {
+      line: 26,
+      setting: "flows.back.from",
+      message: expect.stringContaining('flow "prices" writes "platform.rackPrices"'),
+    },
   ]);
 });
 

@@ -1,8 +1,10 @@
 /** All that can be wrong with a configuration, found in one go and located. */
 import { statSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import type { CompanySetting } from "../core/company.ts";
 import type { Connector, FolderNeed, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
+import { isSameZone } from "../core/time-zone.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
 import { complaintsOfFlows, type KnownMapping, PLATFORM } from "./flows.ts";
@@ -81,6 +83,7 @@ export class Check {
     const endpoints = this.#endpoints();
     this.#checkNames();
     this.#checkFlows();
+    this.#checkRepeated();
     this.#checkPlatformKey();
     this.#checkSurroundings();
     if (depth === "site") {
@@ -179,6 +182,25 @@ export class Check {
     for (const { flow, field, ...complaint } of complaintsOfFlows(this.#groups("flows"), around))
       if (field === null || !this.#document.broken(["flows", flow, field]))
         this.#complain(["flows", flow, ...(field === null ? [] : [field])], complaint);
+  }
+
+  /** What a connector's settings repeat of the company's ({@link repeated}) says the same. */
+  #checkRepeated(): void {
+    const { scalars, value } = this.#document;
+    for (const { path } of scalars) {
+      const parts = schemasAt(this.#schema, path, value);
+      const setting = parts.find(({ company }) => company !== undefined)?.company;
+      const said = valueAt(value, path);
+      if (setting === undefined || typeof said !== "string" || this.#document.broken(path))
+        continue;
+      const own = valueAt(value, [setting]);
+      if (typeof own !== "string" || isSame(setting, said, own)) continue;
+      const quoted = (at: Path, text: string) => hiddenBy(this.#document.source(at)) ?? shown(text);
+      this.#complain(path, {
+        message: `${quoted(path, said)} contradicts the company's ${setting}, which is ${quoted([setting], own)}`,
+        remedy: `Remove this line: the ${setting} of the whole configuration counts for every connector.`,
+      });
+    }
   }
 
   #checkPlatformKey(): void {
@@ -320,6 +342,9 @@ export class Check {
     this.problems.push({ ...place, setting: settingOf(path), message, remedy });
   }
 }
+
+const isSame = (setting: CompanySetting, one: string, other: string): boolean =>
+  setting === "timeZone" ? isSameZone(one, other) : one === other;
 
 /** False also where it cannot be looked at. */
 function isFolder(path: string): boolean {

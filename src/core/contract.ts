@@ -273,6 +273,8 @@ export interface Surroundings {
   now(): Date;
   /** Resolves after `ms`, or at once when the signal aborts. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** The company's currency, ISO 4217. */
+  readonly currency: string;
   /** The calendar day (`YYYY-MM-DD`) of an instant (ISO 8601) where the company is. */
   readonly dayOf: (instant: string) => string;
   /** Fields of a kind that do not matter to this site: left out of every comparison. */

@@ -259,6 +259,7 @@ async function deliveredOf(
     folder,
     now: () => new Date(),
     pause: async () => {},
+    currency: "USD",
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},
