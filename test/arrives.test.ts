@@ -13,6 +13,7 @@ import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { Mapping } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
+import { platformOffers } from "../src/platform/parts.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { push, runFlow } from "../src/engine/run.ts";
 import type { Row } from "./conformance/support.ts";
@@ -219,9 +220,13 @@ test("a payment waits for its invoice and becomes one file; one that is pending 
   expect(texts.filter((text) => !text.includes("SUCCEEDED"))).toEqual([]);
 });
 
-test("every document and every plain layout has a mapping", () => {
+test("every source and sink of the platform, every layout and every document has a mapping", () => {
   const used = new Set(mappings.flatMap(({ reads, writes }) => [reads, writes]));
-  const plain = layouts.map(({ name }) => name).filter((name) => name.startsWith("plain/"));
-  for (const form of [...plain, ...Object.keys(documents).map((name) => `files.${name}`)])
-    expect([...used]).toContain(form);
+  const offered = [
+    ...Object.values(platformOffers.sources).map(({ form }) => form),
+    ...Object.values(platformOffers.sinks).map(({ form }) => form),
+    ...layouts.map(({ name }) => name),
+    ...Object.keys(documents).map((name) => `files.${name}`),
+  ];
+  expect(offered.filter((form) => !used.has(form))).toEqual([]);
 });
