@@ -12,10 +12,12 @@ export async function openBooks(): Promise<Books> {
     folder,
     now: () => new Date(),
     pause: () => Promise.resolve(),
+    currency: "USD",
     dayOf: (instant: string) => instant.slice(0, 10),
     ignore: {},
     note: () => {},
   };
   const tryton = openTryton(config, surroundings);
-  return { config, tryton, lookup: openLookup(tryton, surroundings), surroundings };
+  const own = { ...config, currency: surroundings.currency };
+  return { config: own, tryton, lookup: openLookup(tryton, surroundings), surroundings };
 }

@@ -194,7 +194,6 @@ endpoints:
     paymentMethod: Bank transfer
     posting: post
     batch: 20
-    timeZone: ${ZONE}
 crossReferences: ../crossref
 flows:
   invoices-issued:

@@ -1,9 +1,24 @@
 /** The list of mappings: a new one is a file in a folder of its format and a line here. */
 import type { Mapping } from "../src/core/contract.ts";
+import { allocations } from "./canonical/allocations.ts";
+import { connections } from "./canonical/connections.ts";
 import { customerInvoices } from "./canonical/customer-invoices.ts";
 import { deliveryTickets } from "./canonical/delivery-tickets.ts";
+import { locations } from "./canonical/locations.ts";
 import { orders } from "./canonical/orders.ts";
+import {
+  paymentsMade as canonicalPaymentsMade,
+  paymentsReceived as canonicalPaymentsReceived,
+} from "./canonical/payments.ts";
+import { rackPrices as canonicalRackPrices } from "./canonical/rack-prices.ts";
 import { supplierInvoices } from "./canonical/supplier-invoices.ts";
+import { terminals as canonicalTerminals } from "./canonical/terminals.ts";
+import { deliveryTickets as plainDeliveryTickets } from "./plain/delivery-tickets.ts";
+import { endedFreightRates } from "./plain/ended-freight-rates.ts";
+import { freightRates } from "./plain/freight-rates.ts";
+import { orderNotes } from "./plain/order-notes.ts";
+import { terminals } from "./plain/terminals.ts";
+import { ticketSignatures } from "./plain/ticket-signatures.ts";
 import { customers } from "./tryton-export/customers.ts";
 import { invoices } from "./tryton-export/invoices.ts";
 import { paidInvoices } from "./tryton-export/paid-invoices.ts";
@@ -25,6 +40,19 @@ export const mappings: readonly Mapping[] = [
   deliveryTickets,
   customerInvoices,
   supplierInvoices,
+  canonicalPaymentsReceived,
+  canonicalPaymentsMade,
+  canonicalRackPrices,
+  canonicalTerminals,
+  locations,
+  allocations,
+  connections,
+  plainDeliveryTickets,
+  ticketSignatures,
+  freightRates,
+  endedFreightRates,
+  terminals,
+  orderNotes,
   customers,
   suppliers,
   rackPrices,

@@ -4,8 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readDelivered } from "../connectors/files/delivered.ts";
-import { type DocumentName, documents } from "../connectors/files/documents.ts";
+import { readDelivered, type TradedDocument } from "../connectors/files/delivered.ts";
 import { openSinks, SinkConfig } from "../connectors/files/sink.ts";
 import { mappings } from "../mappings/index.ts";
 import { openTables } from "../src/config/crossref.ts";
@@ -23,7 +22,7 @@ const feeds = {
   "delivery-tickets": scene.records["delivery-tickets"],
   "customer-invoices": scene.records.invoices.filter((one) => one["companyId"] === supplier),
   "supplier-invoices": scene.records.invoices.filter((one) => one["payerCompanyId"] === supplier),
-} satisfies Record<DocumentName, unknown>;
+} satisfies Record<TradedDocument, unknown>;
 
 const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 const references: References = {
@@ -40,14 +39,14 @@ const references: References = {
   },
 };
 
-function mappingOf(name: DocumentName): Mapping {
+function mappingOf(name: TradedDocument): Mapping {
   const mapping = mappings.find((candidate) => candidate.name === `canonical/${name}`);
   if (mapping === undefined) throw new Error(`no mapping for ${name}`);
   return mapping;
 }
 
 /** Every record of a feed, mapped: what is delivered, and why the others are not. */
-function mapped(name: DocumentName): { items: Item[]; skipped: string[] } {
+function mapped(name: TradedDocument): { items: Item[]; skipped: string[] } {
   const mapping = mappingOf(name);
   const items: Item[] = [];
   const skipped: string[] = [];
@@ -70,13 +69,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe.each(Object.keys(documents) as DocumentName[])("%s", (name) => {
+describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
   test("control totals of the import folder are those of the documents", async () => {
     const signal = new AbortController().signal;
     const surroundings = {
       folder,
       now: () => new Date(),
       pause: () => Promise.resolve(),
+      currency: "USD",
       dayOf: (instant: string) => instant.slice(0, 10),
       ignore: {},
       note: () => {},

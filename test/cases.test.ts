@@ -14,7 +14,7 @@ import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers, References } from "../src/core/contract.ts";
 import { NotMapped, Refused, WaitsFor } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
-import { platformSinks, platformSources } from "../src/platform/endpoint.ts";
+import { platformOffers } from "../src/platform/parts.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -124,13 +124,11 @@ function cellsOf(mapping: Mapping): Set<string> {
 
 test("a mapping says what it reads and writes, and some connector or the platform offers that", () => {
   const offered = [
-    ...platformSources.map((name) => `platform.${name}`),
-    ...platformSinks.map((name) => `platform.${name}`),
     ...Object.keys(documents).map((name) => `files.${name}`),
     ...layouts.map(({ name }) => name),
-    ...Object.values(tryton.offers({} as never, "/")).flatMap((parts) =>
-      Object.values(parts as Offers["sources"]).map(({ form }) => form),
-    ),
+    ...[platformOffers, tryton.offers({} as never, "/")]
+      .flatMap(Object.values)
+      .flatMap((parts) => Object.values(parts as Offers["sources"]).map(({ form }) => form)),
   ];
   for (const { name, reads, writes } of mappings)
     for (const form of [reads, writes]) expect(offered, name).toContain(form);

@@ -1,16 +1,9 @@
 /** The exports of a real Tryton, read through the files source, agree with the ERP's own books. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  customerInvoices,
-  supplierInvoices,
-  type CustomerInvoice,
-  type SupplierInvoice,
-} from "../connectors/files/layouts/invoices.ts";
+import { customerInvoices, type CustomerInvoice } from "../connectors/files/layouts/invoices.ts";
 import { customers, suppliers } from "../connectors/files/layouts/parties.ts";
-import { payments } from "../connectors/files/layouts/payments.ts";
 import { priceLists, type PriceLine } from "../connectors/files/layouts/price-lists.ts";
-import { products } from "../connectors/files/layouts/products.ts";
 import type { Layout } from "../connectors/files/layouts/table.ts";
 import {
   dropFolder,
@@ -18,6 +11,12 @@ import {
   recordsOf,
   type DropFolder,
 } from "../connectors/files/source.fixture.ts";
+import {
+  payments,
+  products,
+  supplierInvoices,
+  type SupplierInvoice,
+} from "../connectors/files/specimens.fixture.ts";
 import { Decimal } from "../src/core/decimal.ts";
 
 const expected = JSON.parse(

@@ -30,6 +30,7 @@ const surroundings: Surroundings = {
   folder: ".",
   now: () => new Date(SENT),
   pause: () => Promise.resolve(),
+  currency: "USD",
   dayOf: (instant) => instant.slice(0, 10),
   ignore: {},
   note: () => {},

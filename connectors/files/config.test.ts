@@ -13,7 +13,7 @@ test("sample.yaml is a configuration of this connector", () => {
   const { connector, ...section } = endpoints.books;
   expect(connector).toBe("files");
   const config = FilesConfig.parse(section);
-  expect(Object.keys(config.sources).length).toBe(7);
+  expect(Object.keys(config.sources).length).toBe(5);
 });
 
 test("an unknown layout is refused with the known ones", () => {

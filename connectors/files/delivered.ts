@@ -17,15 +17,18 @@ export interface Delivered {
 
 type Row = Readonly<Record<string, string>>;
 
-const GALLONS: Readonly<Record<DocumentName, string>> = {
+/** Documents of goods, and the column that their gallons stand in. */
+const GALLONS = {
   orders: "gallons",
   "delivery-tickets": "net_gallons",
   "customer-invoices": "gallons",
   "supplier-invoices": "gallons",
-};
+} as const satisfies Partial<Record<DocumentName, string>>;
+
+export type TradedDocument = keyof typeof GALLONS;
 
 /** Reads the files of one kind of document in `folder`. @throws what the file system throws. */
-export async function readDelivered(folder: string, document: DocumentName): Promise<Delivered> {
+export async function readDelivered(folder: string, document: TradedDocument): Promise<Delivered> {
   const latest = new Map<string, { version: string; rows: Row[] }>();
   for (const name of (await readdir(folder)).sort()) {
     if (!name.startsWith(`${document}_`) || !name.endsWith(".csv")) continue;

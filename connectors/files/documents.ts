@@ -138,17 +138,130 @@ export const SupplierInvoiceDocument = z.object({
   ...invoiceBody,
 });
 
+/** A payment that went through, of an invoice that was delivered. Its `version` is the moment it was paid. */
+export const PaymentDocument = z.object({
+  ...head,
+  /** `received`: of an invoice that we issued; `made`: of one that we pay. */
+  direction: z.enum(["received", "made"]),
+  invoiceId: text,
+  paidDate: day,
+  method: text,
+  reference: textOrNone,
+  amount: decimal,
+  surcharge: decimalOrNone,
+});
+
+const unstated = { id: text, number: text, version: instant };
+
+/** A rack price: `terminal` is the platform's name of it, `item` the ERP's code. `price` per `unit`, without tax. */
+export const RackPriceDocument = z.object({
+  ...unstated,
+  terminal: text,
+  item: text,
+  product: text,
+  price: decimal,
+  unit: text,
+  /** Instants, as the platform wrote them. */
+  effectiveAt: instant,
+  expiresAt: instant.nullable(),
+  indexSource: textOrNone,
+});
+
+const place = { city: textOrNone, state: textOrNone, zip: textOrNone, country: textOrNone };
+const position = { latitude: decimalOrNone, longitude: decimalOrNone };
+
+/** `number` is the terminal's code, `status` ACTIVE or INACTIVE. */
+export const TerminalDocument = z.object({
+  ...head,
+  name: text,
+  ...place,
+  ...position,
+  operatingHours: textOrNone,
+  /** As on the platform, which names no unit. */
+  capacity: decimalOrNone,
+});
+
+const AssetLine = z.object({
+  assetId: text,
+  name: text,
+  assetType: text,
+  item: textOrNone,
+  product: textOrNone,
+  /** In `unit`; percentages 0 to 100. */
+  capacity: decimal,
+  currentLevel: decimal,
+  unit: text,
+  fillMethod: textOrNone,
+  maxFillPercent: decimal,
+  reorderPercent: decimalOrNone,
+});
+
+/** A site; `lines` are its tanks and other assets. */
+export const LocationDocument = z.object({
+  ...head,
+  companyId: text,
+  name: text,
+  locationType: textOrNone,
+  street: textOrNone,
+  ...place,
+  gateCode: textOrNone,
+  ...position,
+  lines: z.array(AssetLine),
+});
+
+/** What a supplier grants at a terminal. Quantities as on the platform, which names no unit. */
+export const AllocationDocument = z.object({
+  ...unstated,
+  companyId: text,
+  connectionId: text,
+  supplierId: textOrNone,
+  terminal: text,
+  item: text,
+  product: text,
+  brand: textOrNone,
+  period: text,
+  dailyAllocation: decimalOrNone,
+  dailyUsed: decimal,
+  weeklyAllocation: decimalOrNone,
+  weeklyUsed: decimal,
+  monthlyAllocation: decimalOrNone,
+  monthlyUsed: decimal,
+});
+
+/** A connection that another company and we have, which did not come from the ERP. */
+export const ConnectionDocument = z.object({
+  ...head,
+  fromCompanyId: text,
+  toCompanyId: text,
+  message: textOrNone,
+  paymentTerms: textOrNone,
+  creditLimit: decimalOrNone,
+});
+
 export type OrderDocument = z.infer<typeof OrderDocument>;
 export type DeliveryTicketDocument = z.infer<typeof DeliveryTicketDocument>;
 export type CustomerInvoiceDocument = z.infer<typeof CustomerInvoiceDocument>;
 export type SupplierInvoiceDocument = z.infer<typeof SupplierInvoiceDocument>;
+export type PaymentDocument = z.infer<typeof PaymentDocument>;
 
-/** By the name that the configuration and the file names use. */
+/** By the name that the configuration and the file names use; the operation enters every key, and never changes. */
 export const documents = {
-  orders: OrderDocument,
-  "delivery-tickets": DeliveryTicketDocument,
-  "customer-invoices": CustomerInvoiceDocument,
-  "supplier-invoices": SupplierInvoiceDocument,
+  orders: { schema: OrderDocument, operation: "file.order.deliver" },
+  "delivery-tickets": { schema: DeliveryTicketDocument, operation: "file.delivery-ticket.deliver" },
+  "customer-invoices": {
+    schema: CustomerInvoiceDocument,
+    operation: "file.customer-invoice.deliver",
+  },
+  "supplier-invoices": {
+    schema: SupplierInvoiceDocument,
+    operation: "file.supplier-invoice.deliver",
+  },
+  payments: { schema: PaymentDocument, operation: "file.payment.deliver" },
+  "rack-prices": { schema: RackPriceDocument, operation: "file.rack-price.deliver" },
+  terminals: { schema: TerminalDocument, operation: "file.terminal.deliver" },
+  locations: { schema: LocationDocument, operation: "file.location.deliver" },
+  allocations: { schema: AllocationDocument, operation: "file.allocation.deliver" },
+  connections: { schema: ConnectionDocument, operation: "file.connection.deliver" },
 } as const;
 
 export type DocumentName = keyof typeof documents;

@@ -15,6 +15,7 @@ export async function examined(folder: string): Promise<(readonly [string, strin
       folder,
       now: () => new Date(),
       pause: async () => {},
+      currency: "USD",
       dayOf: (instant) => instant.slice(0, 10),
       ignore: {},
       looking: true,

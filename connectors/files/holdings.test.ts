@@ -36,6 +36,7 @@ function openIn(
     folder,
     now: () => new Date("2026-11-21T12:00:00Z"),
     pause: async () => {},
+    currency: "USD",
     dayOf: calendarOf("America/Chicago"),
     ignore: {},
     note: () => {},

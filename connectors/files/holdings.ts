@@ -15,8 +15,9 @@ import {
   type Strength,
 } from "../../src/core/holdings.ts";
 import type { FilesConfig } from "./config.ts";
+import { documents } from "./documents.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
-import { OPERATIONS, type SinkConfig, writingOf } from "./sink.ts";
+import { type SinkConfig, writingOf } from "./sink.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
 import { writeCsv } from "./write.ts";
 import { type InvoiceName, readWritten, type Written } from "./written.ts";
@@ -108,8 +109,9 @@ async function writtenOf(
     }
   };
   const known = new Set<string>();
-  for (const { target, body, deliveredAt } of surroundings.remembered?.(OPERATIONS[document]) ??
-    []) {
+  for (const { target, body, deliveredAt } of surroundings.remembered?.(
+    documents[document].operation,
+  ) ?? []) {
     known.add(target);
     take(target, (await textAt(resolve(folder, target))) ?? body, deliveredAt);
   }

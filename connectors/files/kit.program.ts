@@ -17,6 +17,7 @@ const endpoint = files.open(files.config.parse(send.config), {
   folder: send.folder,
   now: () => new Date(),
   pause: () => Promise.resolve(),
+  currency: "USD",
   dayOf: (instant) => instant.slice(0, 10),
   ignore: {},
   note: () => {},

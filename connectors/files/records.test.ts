@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { FileFault, Sheet } from "./csv.ts";
-import { supplierInvoices } from "./layouts/invoices.ts";
 import { customers } from "./layouts/parties.ts";
 import { priceLists } from "./layouts/price-lists.ts";
 import type { Layout } from "./layouts/table.ts";
+import { supplierInvoices } from "./specimens.fixture.ts";
 import { changesOf, HEADS, PartFault, readRecords } from "./records.ts";
 
 const LINE_FEED = 0x0a;

@@ -15,6 +15,7 @@ for (const folder of process.argv.slice(2)) {
       folder,
       now: () => new Date(),
       pause: () => Promise.resolve(),
+      currency: "USD",
       dayOf: (instant) => instant.slice(0, 10),
       ignore: {},
       note: () => {},

@@ -11,13 +11,18 @@ export const START = "2026-03-02T08:00:00.000Z";
 export const config = (more: Record<string, unknown> = {}): SinkConfig =>
   SinkConfig.parse({ document: "customer-invoices", folder: "import/invoices", ...more });
 
-/** A sink into `import/invoices` under `folder`, opened at `at`. */
-export function openIn(folder: string, more: Record<string, unknown> = {}, at = START): Sink {
+/** A sink into `import/invoices` under `folder`, opened at `at`, of a company in `timeZone`. */
+export function openIn(
+  folder: string,
+  { timeZone = "America/Chicago", ...more }: Record<string, unknown> = {},
+  at = START,
+): Sink {
   const surroundings = {
     folder,
     now: () => new Date(at),
     pause: () => Promise.resolve(),
-    dayOf: calendarOf("America/Chicago"),
+    currency: "USD",
+    dayOf: calendarOf(timeZone as string),
     ignore: {},
     note: () => {},
   };

@@ -8,9 +8,8 @@ import { constants, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { access, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { z } from "zod";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { repeated } from "../../src/core/company.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
-import { faultOfTimeZone } from "../../src/core/time-zone.ts";
 import {
   done,
   type Finding,
@@ -37,16 +36,7 @@ export const SinkConfig = z
       .boolean()
       .default(true)
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
-    timeZone: z
-      .string()
-      .superRefine((text, context) => {
-        const message = faultOfTimeZone(text);
-        if (message !== null) context.addIssue({ code: "custom", message });
-      })
-      .optional()
-      .describe(
-        "Whose calendar the dates are of; left out: the time zone of the whole configuration.",
-      ),
+    timeZone: repeated("timeZone"),
   })
   .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
     message: "more than one document in a file needs per: batch",
@@ -62,13 +52,6 @@ const POLICY: Policy = keyless;
 
 /** Another writer took the name: that is for a person, and everything stops until somebody looked. */
 const OTHERS_FILE = { person: "now", stop: "split-brain" } as const;
-
-export const OPERATIONS: Readonly<Record<DocumentName, string>> = {
-  orders: "file.order.deliver",
-  "delivery-tickets": "file.delivery-ticket.deliver",
-  "customer-invoices": "file.customer-invoice.deliver",
-  "supplier-invoices": "file.supplier-invoice.deliver",
-};
 
 /**
  * Folders that are missing are created here. Where that fails it is tried again before each document, whose trouble is
@@ -120,7 +103,7 @@ function fileSink(
     return { final, staging, part: join(staging, `${basename(final)}.part`) };
   };
   return {
-    operation: OPERATIONS[config.document],
+    operation: documents[config.document].operation,
     writes: "upsert",
     itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
     policy: POLICY,
@@ -190,12 +173,9 @@ function fileSink(
   };
 }
 
-export const writingOf = (
-  { spreadsheetSafe, timeZone }: SinkConfig,
-  { dayOf }: Surroundings,
-): Writing => ({
+export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundings): Writing => ({
   spreadsheetSafe,
-  dayOf: timeZone === undefined ? dayOf : calendarOf(timeZone),
+  dayOf,
 });
 
 /** The file; in one with several documents, each by its own id in it. */

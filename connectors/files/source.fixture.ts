@@ -2,10 +2,22 @@
 import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Change, Endpoint, Obstacle, Page, Reading } from "../../src/core/contract.ts";
+import type {
+  Change,
+  Endpoint,
+  Obstacle,
+  Page,
+  Reading,
+  Source,
+  Surroundings,
+} from "../../src/core/contract.ts";
 import { parseExact, type Json } from "../../src/core/json.ts";
+import type { SourceConfig } from "./config.ts";
 import { files } from "./index.ts";
+import { customers } from "./layouts/parties.ts";
 import type { Layout } from "./layouts/table.ts";
+import { openSource } from "./source.ts";
+import { specimens } from "./specimens.fixture.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
 
@@ -41,6 +53,21 @@ export async function dropFolder(): Promise<DropFolder> {
     const found = seen.findLast((batch) => batch.id === id);
     return found === undefined ? null : { ...found, latest: seen.at(-1) === found };
   };
+  const surroundings: Surroundings = {
+    folder: path,
+    now: () => new Date("2026-11-21T12:00:00Z"),
+    pause: () => folder.duringPause(),
+    currency: "USD",
+    dayOf: (instant) => instant.slice(0, 10),
+    ignore: {},
+    note: () => {},
+  };
+  /** Its settings are those of a layout that the connector offers and that is of one file, too. */
+  const specimenSource = (layout: Layout, source: Record<string, unknown>, more = {}): Source => {
+    const it = { ...source, layout: customers.name };
+    const config = files.config.parse({ folder: ".", sources: { it }, ...more });
+    return openSource(config.sources["it"] as SourceConfig, config, surroundings, layout);
+  };
   const folder: DropFolder = {
     path,
     async copy(name, as = name) {
@@ -54,16 +81,16 @@ export async function dropFolder(): Promise<DropFolder> {
     names: async (sub = ".") =>
       (await readdir(join(path, sub)).catch((): string[] => [])).toSorted(),
     open: (source, more) =>
-      files.open(files.config.parse({ folder: ".", sources: { it: source }, ...more }), {
-        folder: path,
-        now: () => new Date("2026-11-21T12:00:00Z"),
-        pause: () => folder.duringPause(),
-        dayOf: (instant) => instant.slice(0, 10),
-        ignore: {},
-        note: () => {},
-      }),
+      files.open(
+        files.config.parse({ folder: ".", sources: { it: source }, ...more }),
+        surroundings,
+      ),
     async read(source, more) {
-      const { it } = folder.open(source, more).sources;
+      const specimen = specimens.find(({ name }) => name === source["layout"]);
+      const { it } =
+        specimen === undefined
+          ? folder.open(source, more).sources
+          : { it: specimenSource(specimen, source, more) };
       const obstacles: Obstacle[] = [];
       const reading: Reading = {
         signal: new AbortController().signal,

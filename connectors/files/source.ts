@@ -31,9 +31,10 @@ export function openSource(
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Surroundings,
+  layout: Layout = layoutOf(config),
 ): Source {
   const place = placeOf(config, files, surroundings);
-  const read: ReadSet = { config, layout: layoutOf(config), place, surroundings };
+  const read: ReadSet = { config, layout, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const queue = await lookAt(place, files, surroundings, reading.signal);

@@ -167,7 +167,7 @@ describe("content", () => {
 });
 
 test.each([
-  { document: "payments" },
+  { document: "receipts" },
   { folder: "" },
   { itemsMax: 5 },
   { per: "batch", itemsMax: 0 },

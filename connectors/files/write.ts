@@ -34,7 +34,8 @@ export function writeCsv(name: DocumentName, list: readonly unknown[], writing: 
   const layout = layoutOf(name);
   const { columns } = layout;
   const rows = list.flatMap((unchecked) => {
-    const document: Fields & { id: string; number: string } = documents[name].parse(unchecked);
+    const document: Fields & { id: string; number: string } =
+      documents[name].schema.parse(unchecked);
 
     const row = (record: string, shape: Shape, fields: Fields, at: string) =>
       columns.map((column) => {
@@ -73,7 +74,7 @@ const LAYOUTS = new Map<DocumentName, Layout>();
 export function layoutOf(name: DocumentName): Layout {
   const known = LAYOUTS.get(name);
   if (known !== undefined) return known;
-  const { lines, taxes, ...header } = documents[name].shape as Shape;
+  const { lines, taxes, ...header } = documents[name].schema.shape as Shape;
   const parts = { header, lines: elementShape(lines), taxes: elementShape(taxes) };
   const columns = new Set(["record", ...Object.values(parts).flatMap((part) => Object.keys(part))]);
   const layout = { ...parts, columns: [...columns] };

@@ -5,7 +5,8 @@ import type { Tryton } from "./wire.ts";
 
 /** What every source and sink of this connector works with: the books of one company. */
 export interface Books {
-  readonly config: TrytonConfig;
+  /** With the company's currency, ISO 4217. */
+  readonly config: TrytonConfig & { readonly currency: string };
   readonly tryton: Tryton;
   readonly lookup: Lookup;
   readonly surroundings: Surroundings;

@@ -1,7 +1,7 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
 import { faultOfAddress } from "../../src/core/address.ts";
-import { faultOfTimeZone } from "../../src/core/time-zone.ts";
+import { repeated } from "../../src/core/company.ts";
 
 const code = (what: string) => z.string().min(1).max(80).describe(what);
 
@@ -34,11 +34,7 @@ export const TrytonConfig = z.strictObject({
     .meta({ secret: true })
     .describe("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
   company: code("The company of the books, by its name in Tryton."),
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/)
-    .default("USD")
-    .describe("The currency that the company must have: its ISO 4217 code."),
+  currency: repeated("currency"),
   accounts: z
     .strictObject({
       receivable: code("What customers owe: the account of customer invoices."),
@@ -85,16 +81,7 @@ export const TrytonConfig = z.strictObject({
       "Tryton keeps no role of a party. payment-term: it has a term of that side; category: one of its categories " +
         'begins with "customer", or "supplier" or "vendor"; invoice: an invoice made in Tryton was posted for it.',
     ),
-  timeZone: z
-    .string()
-    .superRefine((text, context) => {
-      const message = faultOfTimeZone(text);
-      if (message !== null) context.addIssue({ code: "custom", message });
-    })
-    .optional()
-    .describe(
-      "Whose calendar the days are of; left out: the time zone of the whole configuration.",
-    ),
+  timeZone: repeated("timeZone"),
   settleAfter: z
     .string()
     .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { trytonIsThere, useTryton, type Books as Copy } from "../../test/support/tryton.ts";
+import { calendarOf } from "../../src/core/calendar.ts";
 import type { Endpoint } from "../../src/core/contract.ts";
 import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
@@ -16,7 +17,11 @@ type Changes = Partial<Omit<TrytonConfig, "accounts" | "journals">> & {
   readonly journals?: Partial<TrytonConfig["journals"]>;
 };
 
-function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
+function endpoint(
+  copy: Copy,
+  { currency = "USD", timeZone = "UTC", ...changes }: Changes = {},
+  now = NOW,
+): Endpoint {
   const { url, database, user, password, company } = copy;
   const config = connector.config.parse({
     url,
@@ -40,7 +45,8 @@ function endpoint(copy: Copy, changes: Changes = {}, now = NOW): Endpoint {
     folder: ".",
     now: () => now,
     pause: async () => {},
-    dayOf: (instant) => instant.slice(0, 10),
+    currency,
+    dayOf: calendarOf(timeZone),
     ignore: {},
     note: () => {},
   });

@@ -1,5 +1,4 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { calendarOf } from "../../src/core/calendar.ts";
 import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
@@ -38,9 +37,8 @@ export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",
   config: TrytonConfig,
   offers: () => ({ sources: offered(sources), sinks: offered(sinks) }),
-  open(config, given) {
-    const { timeZone } = config;
-    const surroundings = timeZone === undefined ? given : { ...given, dayOf: calendarOf(timeZone) };
+  open(settings, surroundings) {
+    const config = { ...settings, currency: surroundings.currency };
     const wire = openTryton(config, surroundings);
     const books: Books = {
       config,

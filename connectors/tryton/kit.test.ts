@@ -253,6 +253,7 @@ async function interrupt(
     folder: ".",
     now: () => new Date(),
     pause: () => Promise.resolve(),
+    currency: "USD",
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},

@@ -56,12 +56,14 @@ export function booksOf(database: Database, more: object = {}): Books {
     folder: ".",
     now: () => new Date(`${TODAY}T12:00:00Z`),
     pause: () => Promise.resolve(),
+    currency: "USD",
     dayOf: (instant: string) => instant.slice(0, 10),
     ignore: {},
     note: () => {},
   };
   const tryton = sessionOf(config);
-  return { config, tryton, lookup: openLookup(tryton, surroundings), surroundings };
+  const own = { ...config, currency: surroundings.currency };
+  return { config: own, tryton, lookup: openLookup(tryton, surroundings), surroundings };
 }
 
 function sessionOf(config: TrytonConfig, more: object = {}): Tryton {

@@ -8,7 +8,7 @@ import {
   type DropFolder,
 } from "../../connectors/files/source.fixture.ts";
 import { customerInvoices } from "../../connectors/files/layouts/invoices.ts";
-import { payments as paymentLines } from "../../connectors/files/layouts/payments.ts";
+import { payments as paymentLines } from "../../connectors/files/specimens.fixture.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { paidInvoices } from "./paid-invoices.ts";

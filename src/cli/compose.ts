@@ -218,6 +218,7 @@ function openEndpoints(
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
+    currency: config.currency,
     dayOf,
     ignore: config.ignore,
     remembered: (operation: string) => store.remembered.of(operation),

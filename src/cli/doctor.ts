@@ -174,6 +174,7 @@ async function openEndpoints(config: Config, governor: Governor): Promise<Map<st
     folder: config.folder,
     now: () => new Date(clock.now().wallMs),
     pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
+    currency: config.currency,
     dayOf,
     ignore: config.ignore,
     looking: true,

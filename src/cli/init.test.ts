@@ -18,7 +18,7 @@ import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
-import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { platformOffers as platform } from "../platform/parts.ts";
 import { writeSite } from "./init/disk.ts";
 import type { Answers } from "./init/fields.ts";
 import { askFor } from "./init/prompt.ts";
@@ -122,7 +122,6 @@ test.each([
       mkdirSync(join(folder, path, ".."), { recursive: true });
       writeFileSync(join(folder, path), text, { mode: 0o600 });
     }
-    const platform = { sources: platformSources, sinks: platformSinks };
     const config = loadConfig(join(folder, "fuelbridge.yaml"), {
       env: {},
       connectors,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
-import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { platformOffers as platform } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
@@ -55,7 +55,6 @@ function setup() {
   ): readonly Problem[] {
     writeFileSync(config, text);
     const env = { KEY: "svc_live_abcdefgh1234", CANARY, ...more };
-    const platform = { sources: platformSources, sinks: platformSinks };
     try {
       loadConfig(config, { env, connectors, mappings, platform }, depth);
       return [];
@@ -73,6 +72,11 @@ const changed = (from: string, to: string): string => {
   expect(GOOD).toContain(from);
   return GOOD.replace(from, () => to);
 };
+
+test("what a connector repeats of the company is taken where it agrees, by any name of the zone", () => {
+  const again = changed("folder: import/orders }", "folder: import/orders, timeZone: US/Central }");
+  expect(setup().problems(again)).toEqual([]);
+});
 
 test("a site on which everything is right has no problem", () => {
   expect(setup().problems()).toEqual([]);
@@ -126,6 +130,14 @@ test.each([
     "endpoints.erp.sinks.orders.timeZone",
     "is an abbreviation",
     "time zone",
+  ],
+  [
+    "another time zone of a sink than the company's",
+    changed("folder: import/orders }", "folder: import/orders, timeZone: America/Denver }"),
+    17,
+    "endpoints.erp.sinks.orders.timeZone",
+    '"America/Denver" contradicts the company\'s timeZone, which is "America/Chicago"',
+    "Remove this line",
   ],
   [
     "30 February as the first start",
@@ -211,6 +223,44 @@ flows:
   expect(setup().problems(books)).toEqual([]);
   expect(setup().problems(books.replace("supplier-invoices", "supplier-invoice"))).toMatchObject([
     { setting: "flows.bills.mapping", remedy: expect.stringContaining("books/supplier-invoices") },
+  ]);
+});
+
+test("another currency of a connector than the company's is refused", () => {
+  const books = `
+  books:
+    connector: tryton
+    url: http://127.0.0.1:8000
+    database: books
+    user: fuelbridge
+    password: \${CANARY}
+    company: Prairie Fuel
+    currency: EUR
+    accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
+    paymentMethod: Bank
+flows:`;
+  expect(setup().problems(changed("\nflows:", books))).toMatchObject([
+    {
+      setting: "endpoints.books.currency",
+      message: '"EUR" contradicts the company\'s currency, which is "USD"',
+      remedy: expect.stringContaining("Remove this line"),
+    },
+  ]);
+});
+
+test("prices that are written to the platform are not read back: nothing tells them from others'", () => {
+  const both = GOOD.replace(
+    "    sinks:\n",
+    '      prices: { layout: tryton-export/price-lists, pick: "p*.csv" }\n    sinks:\n      priceFiles: { document: rack-prices, folder: import/prices }\n',
+  );
+  const flows = `  prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 1h }
+  back: { mapping: canonical/rack-prices, from: platform.rackPrices, to: erp.priceFiles, every: 1h }\n`;
+  expect(setup().problems(both + flows, "settings")).toMatchObject([
+    {
+      line: 26,
+      setting: "flows.back.from",
+      message: expect.stringContaining('flow "prices" writes "platform.rackPrices"'),
+    },
   ]);
 });
 
@@ -307,7 +357,6 @@ test("what came from a file is hidden from answers and logs, whatever setting it
     ),
   );
   const known = { env: { KEY: "svc_live_abcdefgh1234" }, connectors, mappings };
-  const platform = { sources: platformSources, sinks: platformSinks };
   expect(loadConfig(at("fuelbridge.yaml"), { ...known, platform }).secrets).toEqual([
     "svc_live_abcdefgh1234",
     "https://api.example.com/v1/public",

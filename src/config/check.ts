@@ -1,11 +1,13 @@
 /** All that can be wrong with a configuration, found in one go and located. */
 import { statSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import type { CompanySetting } from "../core/company.ts";
 import type { Connector, FolderNeed, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
+import { isSameZone } from "../core/time-zone.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
-import { complaintsOfFlows, type KnownMapping, type Parts, PLATFORM } from "./flows.ts";
+import { complaintsOfFlows, type KnownMapping, PLATFORM } from "./flows.ts";
 import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
@@ -25,7 +27,7 @@ export interface Known {
   readonly connectors: readonly Connector[];
   readonly mappings: readonly KnownMapping[];
   /** What flows may name after `platform.`. */
-  readonly platform: Parts;
+  readonly platform: Offers;
 }
 
 interface Checked {
@@ -81,6 +83,7 @@ export class Check {
     const endpoints = this.#endpoints();
     this.#checkNames();
     this.#checkFlows();
+    this.#checkRepeated();
     this.#checkPlatformKey();
     this.#checkSurroundings();
     if (depth === "site") {
@@ -169,7 +172,7 @@ export class Check {
     const offers = new Map<string, Offers | null>(
       this.#groups("endpoints").map(([name]) => [name, this.#offers.get(name) ?? null]),
     );
-    offers.set(PLATFORM, offersOfPlatform(this.#known.platform));
+    offers.set(PLATFORM, this.#known.platform);
     const around = {
       offers,
       mappings: this.#known.mappings,
@@ -179,6 +182,25 @@ export class Check {
     for (const { flow, field, ...complaint } of complaintsOfFlows(this.#groups("flows"), around))
       if (field === null || !this.#document.broken(["flows", flow, field]))
         this.#complain(["flows", flow, ...(field === null ? [] : [field])], complaint);
+  }
+
+  /** What a connector's settings repeat of the company's ({@link repeated}) says the same. */
+  #checkRepeated(): void {
+    const { scalars, value } = this.#document;
+    for (const { path } of scalars) {
+      const parts = schemasAt(this.#schema, path, value);
+      const setting = parts.find(({ company }) => company !== undefined)?.company;
+      const said = valueAt(value, path);
+      if (setting === undefined || typeof said !== "string" || this.#document.broken(path))
+        continue;
+      const own = valueAt(value, [setting]);
+      if (typeof own !== "string" || isSame(setting, said, own)) continue;
+      const quoted = (at: Path, text: string) => hiddenBy(this.#document.source(at)) ?? shown(text);
+      this.#complain(path, {
+        message: `${quoted(path, said)} contradicts the company's ${setting}, which is ${quoted([setting], own)}`,
+        remedy: `Remove this line: the ${setting} of the whole configuration counts for every connector.`,
+      });
+    }
   }
 
   #checkPlatformKey(): void {
@@ -321,6 +343,9 @@ export class Check {
   }
 }
 
+const isSame = (setting: CompanySetting, one: string, other: string): boolean =>
+  setting === "timeZone" ? isSameZone(one, other) : one === other;
+
 /** False also where it cannot be looked at. */
 function isFolder(path: string): boolean {
   try {
@@ -332,9 +357,3 @@ function isFolder(path: string): boolean {
 
 const isGroup = (value: unknown): value is Group =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const offersOfPlatform = ({ sources, sinks }: Parts): Offers => ({
-  sources: offersNamed(sources),
-  sinks: offersNamed(sinks),
-});
-const offersNamed = (names: readonly string[]): Offers["sources"] =>
-  Object.fromEntries(names.map((name) => [name, { form: `${PLATFORM}.${name}` }]));

@@ -78,6 +78,11 @@ const MAPPINGS = [
 
 const withUrl = (url: string): string => GOOD.replace("https://api.example.com/v1/public/", url);
 
+const PLATFORM = {
+  sources: { orders: { form: "platform.orders" }, invoices: { form: "platform.invoices" } },
+  sinks: { customers: { form: "platform.customers" } },
+};
+
 function setup() {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-config-"));
   const file = join(folder, "fuelbridge.yaml");
@@ -87,7 +92,7 @@ function setup() {
       env: { KEY, PASSWORD, REDIS_PASSWORD, ...env },
       connectors: [drop],
       mappings: MAPPINGS,
-      platform: { sources: ["orders", "invoices"], sinks: ["customers"] },
+      platform: PLATFORM,
     });
   };
   const problemsOf = (text: string, env?: Record<string, string>): readonly Problem[] => {
@@ -287,6 +292,6 @@ test("certificates are always checked", () => {
 test("an empty file and a missing one say where to start", () => {
   const { problemsOf, folder } = setup();
   expect(problemsOf("")).toMatchObject([{ message: "there is nothing in it" }]);
-  const known = { env: {}, connectors: [], mappings: [], platform: { sources: [], sinks: [] } };
+  const known = { env: {}, connectors: [], mappings: [], platform: { sources: {}, sinks: {} } };
   expect(() => loadConfig(join(folder, "other.yaml"), known)).toThrow("cannot be read (ENOENT)");
 });

@@ -67,12 +67,6 @@ export const flowOf = (name: string, { every, cron, ...flow }: FlowSettings): Fl
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },
 });
 
-/** What the configuration may name after `platform.`. */
-export interface Parts {
-  readonly sources: readonly string[];
-  readonly sinks: readonly string[];
-}
-
 /** What is used here of a mapping. */
 export type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
 
@@ -100,6 +94,7 @@ export function* complaintsOfFlows(
   flows: readonly (readonly [name: string, written: Written])[],
   around: Around,
 ): Generator<FlowComplaint & { readonly flow: string }> {
+  yield* complaintsOfEchoes(flows, around);
   const receivers = new Map<string, string>();
   for (const [name, written] of flows) {
     const inFlow = function* (complaints: Iterable<FlowComplaint>) {
@@ -121,6 +116,27 @@ export function* complaintsOfFlows(
         message: `flows "${other}" and "${name}" both deliver each ${mapping.kind} of the ${side}`,
         remedy: "Remove one: a document has one counterpart on the other side.",
       };
+  }
+}
+
+/** What is written without an id would come back as somebody else's ({@link Offer.anonymous}). */
+function* complaintsOfEchoes(
+  flows: readonly (readonly [name: string, written: Written])[],
+  { offers }: Around,
+): Generator<FlowComplaint & { readonly flow: string }> {
+  for (const [writer, { to }] of flows) {
+    const end = endOf(to);
+    const sink = end === null ? undefined : offers.get(end.endpoint)?.sinks[end.name];
+    if (sink?.anonymous === undefined) continue;
+    for (const [flow, { from }] of flows)
+      if (from === to)
+        yield {
+          flow,
+          field: "from",
+          message: `flow "${writer}" writes ${shown(to)}, which this flow reads: what was written would come back as new`,
+          remedy:
+            "Keep one of the two flows: its receiver gives what is written no id to know it by.",
+        };
   }
 }
 

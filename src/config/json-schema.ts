@@ -3,11 +3,14 @@
  * a field's description says what is right: `A duration such as 30s, 10m or 2h.`
  */
 import { z } from "zod";
+import type { CompanySetting } from "../core/company.ts";
 import type { Path } from "./problems.ts";
 
 export interface JsonSchema {
   readonly description?: string;
   readonly secret?: boolean;
+  /** What the configuration says of the company, and this repeats. */
+  readonly company?: CompanySetting;
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -64,7 +67,7 @@ export function withReferences(schema: JsonSchema): JsonSchema {
 }
 
 const NARROW = ["enum", "pattern", "format", "minLength", "maxLength"];
-const OUTSIDE = new Set(["description", "default", "secret"]);
+const OUTSIDE = new Set(["description", "default", "deprecated", "secret", "company"]);
 const BY_NAME = new Set(["properties", "$defs"]);
 const NESTED = new Set(["additionalProperties", "items"]);
 const LISTS = new Set(["anyOf", "oneOf", "allOf"]);

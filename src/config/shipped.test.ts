@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
-import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { platformOffers as platform } from "../platform/parts.ts";
 import { loadConfig } from "./config.ts";
 import { openTables } from "./crossref.ts";
 import { jsonSchema } from "./schema.ts";
@@ -31,7 +31,6 @@ test.each(FILES)("%s names the schema and loads", (name) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), KEY, { mode: 0o600 });
   }
-  const platform = { sources: platformSources, sinks: platformSinks };
   const config = loadConfig(join(folder, name), { env: {}, connectors, mappings, platform });
   expect(config.flows.length).toBeGreaterThan(0);
   expect(text.startsWith(MODELINE)).toBe(true);

@@ -240,6 +240,11 @@ export interface Offer {
   readonly form: string;
   /** What the service's user must be allowed to do on this machine; left out: nothing. */
   readonly folders?: readonly FolderNeed[];
+  /**
+   * Of a sink: its receiver gives what is written no id, so a source of the same name cannot tell it from what others
+   * wrote. A configuration uses one of the two.
+   */
+  readonly anonymous?: true;
 }
 
 export type FolderRight = "r" | "w" | "x";
@@ -269,6 +274,8 @@ export interface Surroundings {
   now(): Date;
   /** Resolves after `ms`, or at once when the signal aborts. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** The company's currency, ISO 4217. */
+  readonly currency: string;
   /** The calendar day (`YYYY-MM-DD`) of an instant (ISO 8601) where the company is. */
   readonly dayOf: (instant: string) => string;
   /** Fields of a kind that do not matter to this site: left out of every comparison. */

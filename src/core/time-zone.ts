@@ -41,6 +41,10 @@ export function faultOfTimeZone(name: string): string | null {
   return "is not a time zone";
 }
 
+/** Whether two names are of one zone: `US/Central` is `America/Chicago`. */
+export const isSameZone = (one: string, other: string): boolean =>
+  one === other || (nameOf(one) !== null && nameOf(one) === nameOf(other));
+
 const such = (cities: readonly string[]): string =>
   `write the zone of a city, such as ${(cities.length === 0 ? ["America/Chicago"] : cities).join(", ")}`;
 
@@ -58,10 +62,13 @@ function winterOffset(timeZone: string): number {
   return Number(`${sign}${hours}`);
 }
 
-function isKnown(timeZone: string): boolean {
+const isKnown = (timeZone: string): boolean => nameOf(timeZone) !== null;
+
+/** The name that stands for all names of a zone; null: there is none such. */
+function nameOf(timeZone: string): string | null {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone !== "";
+    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return null;
   }
 }

@@ -4,15 +4,15 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { never, usePlatform } from "../../test/platform/support.ts";
 import type { Cell, Needs } from "../core/examination.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
-import { platformSinks, platformSources } from "./endpoint.ts";
+import { platformOffers } from "./parts.ts";
 
 const platform = usePlatform();
 const { control } = platform;
 
 test("what the configuration may name is what there is", () => {
   const { sources, sinks } = platform.endpoint();
-  expect(Object.keys(sources)).toEqual(platformSources);
-  expect(Object.keys(sinks)).toEqual(platformSinks);
+  expect(Object.keys(sources)).toEqual(Object.keys(platformOffers.sources));
+  expect(Object.keys(sinks)).toEqual(Object.keys(platformOffers.sinks));
 });
 
 test("no two sinks write under one operation: it is part of every key", () => {

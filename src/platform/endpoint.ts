@@ -1,28 +1,21 @@
 /** The platform as an endpoint like any other: its feeds and what it takes. */
 import { z } from "zod";
 import { type Budget, runShareOf, usualBudget } from "../core/budget.ts";
-import type { Endpoint } from "../core/contract.ts";
+import type { Endpoint, Sink, Source } from "../core/contract.ts";
 import { sliceArray } from "../core/json.ts";
 import { openClient, type PlatformOptions } from "./client.ts";
-import { pages, widePages } from "./contract/operation.ts";
+import type { Operation } from "./contract/operation.ts";
+import { operations } from "./contract/operations.ts";
+import { type ListOperation, pathOf } from "./contract/path.ts";
 import { examinePlatform } from "./examine.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { listingSource } from "./listing.ts";
 import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
-import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
-import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
-import { invoices } from "./sinks/invoices.ts";
-import { markPaid } from "./sinks/mark-paid.ts";
-import { orderNotes } from "./sinks/order-notes.ts";
+import { sinkParts, sourceParts } from "./parts.ts";
 import { ourselves } from "./sinks/ourselves.ts";
 import { firstOf } from "./sinks/read-back.ts";
-import { parties } from "./sinks/parties.ts";
-import { rackPrices } from "./sinks/rack-prices.ts";
-import { supplierTerminals } from "./sinks/supplier-terminals.ts";
 import { walkSource } from "./walk.ts";
-
-const Anything = z.unknown();
 
 export interface EndpointOptions extends PlatformOptions {
   readonly overlapMs: number;
@@ -37,44 +30,29 @@ export interface EndpointOptions extends PlatformOptions {
 export function openPlatform(options: EndpointOptions): Endpoint {
   const client = openClient(options);
   const { overlapMs, clock, budget = usualBudget } = options;
-  const pagesPerRun = runShareOf(budget);
   const surroundings = { client, clock, settleMs: options.settleMs };
   const us = ourselves(surroundings);
   const reader = { client, clock, dayOf: options.dayOf };
-  const feed = (path: string, lines: string, query: Readonly<Record<string, string>> = {}) =>
-    walkSource(client, { path, query, lines, overlapMs, pagesPerRun, clock });
-  const listing = (path: string, pageSize: number, query: Readonly<Record<string, string>> = {}) =>
-    listingSource(client, { path, query, pageSize, pagesPerRun, clock });
+  const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
+  const sourceOf = ({ list, query = {}, detail }: (typeof sourceParts)[string]): Source => {
+    const { cursorWalk }: Operation = operations[list];
+    const options = { list, query, ...reading };
+    return cursorWalk
+      ? walkSource(client, { ...options, ...(detail === undefined ? {} : { detail }) })
+      : listingSource(client, options);
+  };
+
+  const first = (list: ListOperation, query: Readonly<Record<string, string>>) =>
+    firstOf(surroundings, { list, query, item: z.unknown() }, 1);
 
   return {
-    sources: {
-      orders: feed("/orders", "lines"),
-      deliveryTickets: feed("/delivery-tickets", "productLines"),
-      invoicesIssued: feed("/invoices", "lineItems", { role: "issuer" }),
-      // A feed of its own: what we must pay (specification part 4, query `role`).
-      invoicesPayable: feed("/invoices", "lineItems", { role: "payer" }),
-      // Lists that take no updatedSince.
-      paymentsReceived: listing("/payments", pages.max, { role: "issuer" }),
-      paymentsMade: listing("/payments", pages.max, { role: "payer" }),
-      connections: listing("/connections", widePages.max),
-    },
-    sinks: {
-      invoices: invoices(surroundings),
-      customers: parties(surroundings, "customer", us),
-      suppliers: parties(surroundings, "supplier", us),
-      rackPrices: rackPrices(surroundings),
-      paidInvoices: markPaid(surroundings),
-      tickets: deliveryTickets(surroundings),
-      ticketSignatures: ticketSignatures(surroundings),
-      freightRates: freightRates(surroundings),
-      endedFreightRates: endedFreightRates(surroundings),
-      supplierTerminals: supplierTerminals(surroundings),
-      orderNotes: orderNotes(surroundings),
-    },
+    sources: mapped(sourceParts, sourceOf),
+    sinks: mapped(sinkParts, ({ open }): Sink => open(surroundings, us)),
     holdings: platformHoldings(reader, us),
     examine: (signal, needs) => examinePlatform({ reader, ourselves: us }, needs, signal),
     async check() {
-      const request = { method: "GET", path: "/invoices?pageSize=1", purpose: "check" } as const;
+      const path = `${pathOf("listInvoices")}?pageSize=1`;
+      const request = { method: "GET", path, purpose: "check" } as const;
       const exchange = await client.exchange(request);
       const wrong = misaddressed(exchange, options.url);
       if (wrong !== null) throw wrong;
@@ -82,8 +60,8 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       if (sliceArray(answer.text, "data") === null) throw noList(answer, options.url);
     },
     async knowsUs() {
-      const connections = await firstOf(surroundings, "/connections?direction=all", Anything, 1);
-      const invoices = await firstOf(surroundings, "/invoices?role=issuer", Anything, 1);
+      const connections = await first("listConnections", { direction: "all" });
+      const invoices = await first("listInvoices", { role: "issuer" });
       const known = [
         ...(connections.length > 0 ? ["connections"] : []),
         ...(invoices.length > 0 ? ["invoices"] : []),
@@ -94,26 +72,8 @@ export function openPlatform(options: EndpointOptions): Endpoint {
   };
 }
 
-/** What the configuration may name after `platform.`. */
-export const platformSources = [
-  "orders",
-  "deliveryTickets",
-  "invoicesIssued",
-  "invoicesPayable",
-  "paymentsReceived",
-  "paymentsMade",
-  "connections",
-] as const;
-export const platformSinks = [
-  "invoices",
-  "customers",
-  "suppliers",
-  "rackPrices",
-  "paidInvoices",
-  "tickets",
-  "ticketSignatures",
-  "freightRates",
-  "endedFreightRates",
-  "supplierTerminals",
-  "orderNotes",
-] as const;
+const mapped = <In, Out>(
+  parts: Readonly<Record<string, In>>,
+  open: (part: In) => Out,
+): Record<string, Out> =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, open(part)]));

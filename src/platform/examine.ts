@@ -5,7 +5,9 @@
 import type { Cell, Examination, Needs } from "../core/examination.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import { rackPages, terminalPages } from "./contract/operation.ts";
+import { type Operation, pages } from "./contract/operation.ts";
+import { operations } from "./contract/operations.ts";
+import type { ListOperation } from "./contract/path.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { SupplierTerminal } from "./contract/supplier-terminal.ts";
 import { listed, type Reader, recordIn } from "./holdings/reading.ts";
@@ -27,19 +29,15 @@ export async function examinePlatform(
   const writesPrices = needs.parts.has("rackPrices");
   const terminals = writesPrices ? needs.column("terminals", "terminal") : [];
   const products = writesPrices ? needs.column("products", "product") : [];
-  const names = (path: string, pageSize: number, nameOf: (record: string) => string | undefined) =>
-    namesIn(reader, { path, pageSize, nameOf }, signal);
+  const names = (list: ListOperation, nameOf: (record: string) => string | undefined) =>
+    namesIn(reader, list, nameOf, signal);
   return [
     ...(await companyExaminations(needs.ourselves, ourselves)),
     ...(await known(terminals, "terminal", () =>
-      names(
-        "/supplier-terminals",
-        terminalPages.max,
-        (record) => recordIn(SupplierTerminal, record)?.terminalCode,
-      ),
+      names("listSupplierTerminals", (record) => recordIn(SupplierTerminal, record)?.terminalCode),
     )),
     ...(await known(products, "product", () =>
-      names("/pricing/rack", rackPages.max, (record) => recordIn(RackPrice, record)?.product),
+      names("listRackPrices", (record) => recordIn(RackPrice, record)?.product),
     )),
   ];
 }
@@ -94,23 +92,20 @@ async function known(
 
 const SHOWN_MAX = 5;
 
-interface Names {
-  readonly path: string;
-  readonly pageSize: number;
-  readonly nameOf: (record: string) => string | undefined;
-}
-
 /** @throws SourceUnavailable */
 async function namesIn(
   reader: Reader,
-  { path, pageSize, nameOf }: Names,
+  list: ListOperation,
+  nameOf: (record: string) => string | undefined,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
+  const { pageSize }: Operation = operations[list];
+  const query = { pageSize: String(pageSize?.max ?? pages.max) };
   const names = new Set<string>();
-  let pages = 0;
-  for await (const { records } of listed(reader, path, { pageSize: String(pageSize) }, signal)) {
+  let read = 0;
+  for await (const { records } of listed(reader, list, query, signal)) {
     for (const name of records.map(nameOf)) if (name !== undefined) names.add(name);
-    if (++pages === LIST_PAGES) break;
+    if (++read === LIST_PAGES) break;
   }
   return names;
 }

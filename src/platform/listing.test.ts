@@ -30,7 +30,7 @@ async function payments(count: number) {
 
 async function received(options: { pageSize?: number } = {}) {
   const clock = await platform.clock();
-  const list = { path: "/payments", query: { role: "issuer" }, pageSize: 100, clock };
+  const list = { list: "listPayments", query: { role: "issuer" }, clock } as const;
   return listingSource(platform.client({ clock }), { ...list, ...options });
 }
 
@@ -129,6 +129,9 @@ describe("a listing", () => {
     ["paymentsReceived", "/payments", "100"],
     ["paymentsMade", "/payments", "100"],
     ["connections", "/connections", "500"],
+    ["rackPrices", "/pricing/rack", "500"],
+    ["supplierTerminals", "/supplier-terminals", "100"],
+    ["locations", "/locations", "100"],
   ])("%s asks for the largest pages there are", async (name, path, pageSize) => {
     const source = platform.endpoint().sources[name];
     if (source === undefined) throw new Error(name);
@@ -212,7 +215,7 @@ describe("a list that leads nowhere ends, and keeps what it read", () => {
     for (const body of bodies)
       nock("http://platform.test").get("/v1/public/payments").query(true).reply(200, body);
     const clock = testClock();
-    return listingSource(clientFor({ clock }), { path: "/payments", pageSize: 100, clock });
+    return listingSource(clientFor({ clock }), { list: "listPayments", clock });
   };
 
   test.each([
@@ -233,8 +236,7 @@ describe("a list that leads nowhere ends, and keeps what it read", () => {
   test("when every page is new and it never ends: it stops at its share, and at once only when released", async () => {
     const bodies = times(9, (n) => page([`${n}`]));
     const source = listingSource(clientFor({ clock: testClock() }), {
-      path: "/payments",
-      pageSize: 100,
+      list: "listPayments",
       pagesPerRun: 4,
       clock: testClock(),
     });

@@ -11,14 +11,16 @@ import type { Clock } from "../core/moment.ts";
 import type { Exchanger } from "./client.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
 import { endless, runMax } from "./bounds.ts";
+import type { Operation } from "./contract/operation.ts";
+import { operations } from "./contract/operations.ts";
+import { type ListOperation, pathOf } from "./contract/path.ts";
 import { changeOf, mostOf, patiently, sliced } from "./walk.ts";
 
 export interface ListingOptions {
-  /** `/payments` */
-  readonly path: string;
+  readonly list: ListOperation;
+  /** The list's largest when left out (rule P1): each page is a request of the month's. */
+  readonly pageSize?: number;
   readonly query?: Readonly<Record<string, string>>;
-  /** The list's own maximum (rule P1): each page is a request of the month's. */
-  readonly pageSize: number;
   /** How many pages one run may read, unless the list says that it needs more; the usual share when left out. */
   readonly pagesPerRun?: number;
   readonly clock: Clock;
@@ -33,20 +35,12 @@ async function* listing(
   options: ListingOptions,
   { signal }: Reading,
 ): AsyncGenerator<Page> {
-  const { path, query, pageSize, clock, pagesPerRun = runShareOf(usualBudget) } = options;
+  const { list, clock, pagesPerRun = runShareOf(usualBudget) } = options;
+  const pageSize = pageSizeOf(options);
   const seen = new Set<string>();
   let most: number | null = null;
   for (let page = 1; !signal.aborted; page++) {
-    const search = new URLSearchParams({
-      ...query,
-      page: String(page),
-      pageSize: String(pageSize),
-    });
-    const request = {
-      method: "GET",
-      path: `${path}?${search.toString()}`,
-      purpose: "poll",
-    } as const;
+    const request = { method: "GET", path: pageAt(options, page), purpose: "poll" } as const;
     const exchange = await patiently(client, request, clock, signal);
     const { records, hasMore, total } = sliced(exchange, options);
     most = mostOf(most, total);
@@ -56,17 +50,32 @@ async function* listing(
     // There is nowhere to go on from: the next run begins at the first page again.
     yield { changes, position: null };
     if (!hasMore) return;
-    if (changes.length === 0) throw stuck(path, "says there is more after an empty page");
-    if (seen.size === before) throw stuck(path, "gives nothing but records that it gave before");
-    const extent = { pageSize, total: most, pagesPerRun };
-    if (page >= runMax(extent)) throw endless(`The list ${path}`, page, extent, A_DAY_MS);
+    if (changes.length === 0) throw stuck(list, "says there is more after an empty page");
+    if (seen.size === before) throw stuck(list, "gives nothing but records that it gave before");
+    const extent = { pageSize: pageSize ?? 1, total: most, pagesPerRun };
+    if (page >= runMax(extent)) throw endless(`The list ${pathOf(list)}`, page, extent, A_DAY_MS);
   }
+}
+
+/** Null: the list is not paged. */
+function pageSizeOf({ list, pageSize }: ListingOptions): number | null {
+  const operation: Operation = operations[list];
+  return pageSize ?? operation.pageSize?.max ?? null;
+}
+
+/** What is not paged is asked for as it is. */
+function pageAt(options: ListingOptions, page: number): string {
+  const { list, query = {} } = options;
+  const pageSize = pageSizeOf(options);
+  const paging = pageSize === null ? {} : { page: String(page), pageSize: String(pageSize) };
+  const search = new URLSearchParams({ ...query, ...paging }).toString();
+  return pathOf(list) + (search === "" ? "" : `?${search}`);
 }
 
 /** It has no position to keep a longer wait in. */
 const A_DAY_MS = 24 * 3_600_000;
 
-const stuck = (path: string, how: string): SourceUnavailable =>
-  new SourceUnavailable(`The list ${path} ${how}.`, {
+const stuck = (list: ListOperation, how: string): SourceUnavailable =>
+  new SourceUnavailable(`The list ${pathOf(list)} ${how}.`, {
     next: "The next run begins again, nothing is lost; if it stays, report it to the platform's support.",
   });

@@ -1,17 +1,19 @@
 /** The reference page is the generated one, and what it says of uses is what happens. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { freightRate, invoice, party, price, terminal } from "../../test/conformance/samples.ts";
 import type { Row } from "../../test/conformance/support.ts";
 import { never, reading, usePlatform } from "../../test/platform/support.ts";
 import type { Item } from "../core/contract.ts";
-import { type OperationId, operations } from "./contract/operations.ts";
-import { platformSinks, platformSources } from "./endpoint.ts";
-import { referencePage, uses } from "./reference.ts";
+import { operations } from "./contract/operations.ts";
+import { pathOf, targetOf } from "./contract/path.ts";
+import { readsOf, sinks, sources } from "./parts.ts";
+import { referencePage } from "./reference.ts";
 
 const PAGE = join(import.meta.dirname, "..", "..", "docs", "platform-api.md");
-const used = new Set<OperationId>(Object.values(uses).flat());
+const sourceNames = Object.keys(sources) as (keyof typeof sources)[];
+const sinkNames = Object.keys(sinks) as (keyof typeof sinks)[];
 
 test("docs/platform-api.md is the generated page", () => {
   expect(
@@ -20,19 +22,10 @@ test("docs/platform-api.md is the generated page", () => {
   ).toBe(referencePage());
 });
 
-test("every path written in the endpoint and its sinks is one of a used operation", () => {
-  const sinks = join(import.meta.dirname, "sinks");
-  const files = readdirSync(sinks).filter((name) => !name.endsWith(".test.ts"));
-  const texts = [
-    join(import.meta.dirname, "endpoint.ts"),
-    ...files.map((name) => join(sinks, name)),
-  ].map((file) => readFileSync(file, "utf8"));
-  const paths = texts.flatMap((text) =>
-    [...text.matchAll(/"(\/[a-z/-]+)(?:\?[^"]*)?"/g)].map(([, path]) => path),
-  );
-  const known = new Set<string | undefined>([...used].map((id) => operations[id].path));
-  expect(paths).toContain("/invoices");
-  expect(paths.filter((path) => !known.has(path))).toEqual([]);
+test("what frozen requests ask for is an operation of the table, with the id escaped", () => {
+  expect(pathOf("listOrders")).toBe("/orders");
+  expect(pathOf("listTerminalPrices", "a b/c")).toBe("/pricing/terminal/a%20b%2Fc");
+  expect(targetOf("markInvoicePaid", "i-1")).toBe("PUT /invoices/i-1/mark-paid");
 });
 
 describe("an end of a flow asks for what the page says, and for nothing else", () => {
@@ -54,22 +47,22 @@ describe("an end of a flow asks for what the page says, and for nothing else", (
     return found?.[0] ?? `${method} ${path}`;
   }
 
-  test.each(platformSources)("source %s", async (name) => {
+  test.each(sourceNames)("source %s", async (name) => {
     await control.readings({ listsCarryLines: false });
     // All invoices of the scenario are the supplier's, for the customer to pay.
     const key = /^(?:invoicesPayable|paymentsMade)$/.test(name) ? "customer" : "supplier";
-    const { sources } = platform.endpoint({}, key);
+    const { [name]: source } = platform.endpoint({}, key).sources;
     const read = async (): Promise<void> => {
-      for await (const page of sources[name]?.read(null, reading()) ?? [])
+      for await (const page of source?.read(null, reading()) ?? [])
         expect(page.changes).not.toEqual([]);
     };
-    expect(await asked(read())).toEqual([...uses[name]].toSorted());
+    expect(await asked(read())).toEqual([...readsOf(sources[name])].toSorted());
   });
 
   const first = async (resource: string) => (await control.stored(resource, "supplier"))[0] ?? {};
 
   /** Something new, and for an upsert the same once it is there. */
-  async function itemsFor(name: (typeof platformSinks)[number]): Promise<Partial<Item>[]> {
+  async function itemsFor(name: keyof typeof sinks): Promise<Partial<Item>[]> {
     const { id: invoiceId } = await first("invoices");
     const { id: orderId } = await first("orders");
     const { id: ticketId } = await first("delivery-tickets");
@@ -95,7 +88,7 @@ describe("an end of a flow asks for what the page says, and for nothing else", (
     return items[name];
   }
 
-  test.each(platformSinks)("sink %s", async (name) => {
+  test.each(sinkNames)("sink %s", async (name) => {
     const items = await itemsFor(name);
     const sink = platform.sink(name);
     const work = async (): Promise<void> => {
@@ -108,6 +101,6 @@ describe("an end of a flow asks for what the page says, and for nothing else", (
         await sink.find(request, never);
       }
     };
-    expect(await asked(work())).toEqual([...uses[name]].toSorted());
+    expect(await asked(work())).toEqual([...sinks[name].uses].toSorted());
   });
 });

@@ -2,41 +2,13 @@
 import type { Operation } from "./contract/operation.ts";
 import { type OperationId, operations } from "./contract/operations.ts";
 import { summaries } from "./contract/summaries.ts";
-import type { platformSinks, platformSources } from "./endpoint.ts";
-
-type Part = (typeof platformSources)[number] | (typeof platformSinks)[number];
+import { readsOf, sinkParts, sourceParts } from "./parts.ts";
 
 /** What each source reads, and each sink writes and reads back. */
-export const uses: Readonly<Record<Part, readonly OperationId[]>> = {
-  orders: ["listOrders", "getOrder"],
-  deliveryTickets: ["listDeliveryTickets", "getDeliveryTicket"],
-  invoicesIssued: ["listInvoices", "getInvoice"],
-  invoicesPayable: ["listInvoices", "getInvoice"],
-  paymentsReceived: ["listPayments"],
-  paymentsMade: ["listPayments"],
-  connections: ["listConnections"],
-  invoices: ["createInvoice", "listInvoices"],
-  customers: ["createCustomer", "listConnections"],
-  suppliers: ["createSupplier", "listConnections"],
-  rackPrices: ["upsertRackPrices", "listRackPrices"],
-  paidInvoices: ["markInvoicePaid", "getInvoice"],
-  tickets: [
-    "createDeliveryTicket",
-    "listDeliveryTickets",
-    "updateDeliveryTicket",
-    "getDeliveryTicket",
-  ],
-  ticketSignatures: ["signDeliveryTicket", "getDeliveryTicket"],
-  freightRates: ["createFreightRate", "updateFreightRate", "listFreightRates"],
-  endedFreightRates: ["deleteFreightRate", "listFreightRates"],
-  supplierTerminals: [
-    "createSupplierTerminal",
-    "listSupplierTerminals",
-    "updateSupplierTerminal",
-    "getSupplierTerminal",
-  ],
-  orderNotes: ["addOrderNote", "listOrderNotes"],
-};
+const uses: readonly (readonly [part: string, operations: readonly OperationId[]])[] = [
+  ...Object.entries(sourceParts).map(([name, part]) => [name, readsOf(part)] as const),
+  ...Object.entries(sinkParts).map(([name, { uses }]) => [name, uses] as const),
+];
 
 /** Markdown, laid out as Prettier would. */
 export function referencePage(): string {
@@ -76,7 +48,7 @@ const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 function rowOf(id: OperationId, operation: Operation): string[] {
   const { method, path, scope, idempotencyKey, pageSize, cursorWalk, inferred } = operation;
-  const users = Object.entries(uses).filter(([, used]) => used.includes(id));
+  const users = new Set(uses.flatMap(([part, used]) => (used.includes(id) ? [part] : [])));
   return [
     method,
     `\`${path}\``,
@@ -86,6 +58,6 @@ function rowOf(id: OperationId, operation: Operation): string[] {
     pageSize === undefined
       ? ""
       : `${pageSize.default}, at most ${pageSize.max}${cursorWalk ? "; walk" : ""}`,
-    users.map(([part]) => `\`${part}\``).join(", "),
+    [...users].map((part) => `\`${part}\``).join(", "),
   ];
 }

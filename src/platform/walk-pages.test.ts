@@ -27,8 +27,8 @@ function answers(...bodies: readonly string[]) {
       .reply(200, body, { Date: "Sat, 21 Nov 2026 12:00:00 GMT" });
   const clock = testClock();
   return walkSource(clientFor({ clock }), {
-    path: "/orders",
-    lines: "lines",
+    list: "listOrders",
+    detail: { operation: "getOrder", lines: "lines" },
     overlapMs: 0,
     clock,
   });

@@ -88,8 +88,8 @@ test.each(combinations)("nothing is lost: %j", async (readings) => {
   await control.advance(readings.readLagSeconds + 1);
   const clock = await platform.clock();
   const source = walkSource(platform.client({ clock }), {
-    path: "/invoices",
-    lines: "lineItems",
+    list: "listInvoices",
+    detail: { operation: "getInvoice", lines: "lineItems" },
     overlapMs: OVERLAP_S * 1000,
     clock,
   });

@@ -30,7 +30,8 @@ const invoices = (count: number, from = 0) =>
 const idsOf = (rows: readonly Record<string, unknown>[]): string[] =>
   rows.map(({ id }) => String(id));
 
-const list = { path: "/invoices", lines: "lineItems", overlapMs: 300_000 };
+const detail = { operation: "getInvoice", lines: "lineItems" } as const;
+const list = { list: "listInvoices", detail, overlapMs: 300_000 } as const;
 
 async function feed(options: Partial<PlatformOptions> = {}) {
   const clock = await platform.clock();

@@ -11,17 +11,26 @@ import { runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
 import { boundOf, endless, endlessWaitMs } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
+import type { Operation } from "./contract/operation.ts";
+import { operations } from "./contract/operations.ts";
+import { type ListOperation, pathOf, type RecordOperation } from "./contract/path.ts";
 import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
 import { brokenBy } from "./paging.ts";
 
+/** Reads one record where its list shows it without a field that it may leave out. */
+export interface Detail {
+  readonly operation: RecordOperation;
+  readonly lines: string;
+}
+
 export interface WalkOptions {
-  /** `/invoices` */
-  readonly path: string;
+  /** A list that may be asked for what changed. */
+  readonly list: ListOperation;
   readonly query?: Readonly<Record<string, string>>;
   /** Asked for again on every walk, for writes that were committed late. */
   readonly overlapMs: number;
-  /** A member without which a listed record is only half of it, and is read in detail. */
-  readonly lines: string;
+  /** Left out: the list shows all of a record. */
+  readonly detail?: Detail;
   /** How many pages one run may read, unless the list says that it needs more; the usual share when left out. */
   readonly pagesPerRun?: number;
   readonly clock: Clock;
@@ -80,9 +89,10 @@ async function* walk(
       fetching = fetchPage(client, options, current, reading);
       fetching.catch(() => {});
     }
-    const changes = listed.lacksLines
-      ? await detailed(client, options, listed.changes, reading)
-      : listed.changes;
+    const changes =
+      listed.lacksLines && options.detail !== undefined
+        ? await detailed(client, options.detail, options.clock, listed.changes, reading)
+        : listed.changes;
     if (broken !== null) {
       yield pageOf(changes, { ...from, walk: null });
       throw stuck(options, broken);
@@ -92,7 +102,7 @@ async function* walk(
       const next = bound === "endless" ? { ...from, walk: null } : position;
       yield pageOf(changes, { ...next, endless: times });
       const extent = extentOf(options, current);
-      const what = `The walk of ${options.path}`;
+      const what = `The walk of ${pathOf(options.list)}`;
       throw endless(what, current.pages + 1, extent, endlessWaitMs(times));
     }
     yield pageOf(changes, position);
@@ -115,8 +125,8 @@ const freshWalk = (since: string, restarts: number): Walk => ({
 });
 
 /** A walk that leads nowhere is forgotten, so that the next run does not go on with its cursor. */
-function stuck({ path }: WalkOptions, how: string): SourceUnavailable {
-  return new SourceUnavailable(`The walk of ${path} ${how}.`, {
+function stuck({ list }: WalkOptions, how: string): SourceUnavailable {
+  return new SourceUnavailable(`The walk of ${pathOf(list)} ${how}.`, {
     next: "Report it to the platform's support; the next run begins again, nothing is lost.",
   });
 }
@@ -135,7 +145,7 @@ interface Listed {
 
 async function fetchPage(
   client: Exchanger,
-  { path, query, clock }: WalkOptions,
+  { list, query, clock }: WalkOptions,
   { since, cursor }: Walk,
   { signal }: Reading,
 ): Promise<Exchange> {
@@ -147,7 +157,7 @@ async function fetchPage(
   });
   return patiently(
     client,
-    { method: "GET", path: `${path}?${search.toString()}`, purpose: "poll" },
+    { method: "GET", path: `${pathOf(list)}?${search.toString()}`, purpose: "poll" },
     clock,
     signal,
   );
@@ -182,10 +192,15 @@ function isJson(text: string): boolean {
 }
 
 /** The page of a list, its records as the texts that they came as. @throws SourceUnavailable when it is none */
-export function sliced(exchange: Exchange, { path, clock }: { path: string; clock: Clock }) {
+export function sliced(
+  exchange: Exchange,
+  { list, clock }: { readonly list: ListOperation; readonly clock: Clock },
+) {
+  const path = pathOf(list);
   const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
   const data = sliceArray(text, "data");
-  const meta = metaOf(data?.rest);
+  const { success }: Operation = operations[list];
+  const meta = success.kind === "array" ? wholeArray : metaOf(data?.rest);
   if (data !== null && meta !== null) return { headers, records: data.elements, ...meta };
   throw new SourceUnavailable(`${path} did not answer with a list.`, {
     next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
@@ -201,7 +216,7 @@ function readPage(exchange: Exchange, options: WalkOptions): Listed {
     const change = changeOf(record);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
-    lacksLines ||= !change.fault && !record.includes(`"${options.lines}"`);
+    lacksLines ||= !change.fault && lacks(record, options.detail);
     return change;
   });
   const serverTime = new Date(headers["date"] ?? Number.NaN);
@@ -217,6 +232,9 @@ function readPage(exchange: Exchange, options: WalkOptions): Listed {
     total,
   };
 }
+
+/** What is not paged says nothing of pages. */
+const wholeArray = { hasMore: false, nextCursor: null, total: null };
 
 function metaOf(rest: string | undefined) {
   try {
@@ -253,6 +271,10 @@ const extentOf = (
 export const mostOf = (one: number | null = null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
+/** Whether a listed record is only half of it. */
+const lacks = (record: string, detail: Detail | undefined): boolean =>
+  detail !== undefined && !record.includes(`"${detail.lines}"`);
+
 /**
  * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
  * Undated records are compared by content.
@@ -286,7 +308,8 @@ export function changeOf(text: string, undated = false): Change {
 /** Replaces records that are new to us by their details; the detail's own time is its version. */
 async function detailed(
   client: Exchanger,
-  { path, clock }: WalkOptions,
+  { operation }: Detail,
+  clock: Clock,
   changes: readonly Change[],
   reading: Reading,
 ): Promise<Change[]> {
@@ -296,12 +319,13 @@ async function detailed(
       if (change.fault) whole.push(change);
       continue;
     }
-    const request = { method: "GET", path: `${path}/${change.id}`, purpose: "detail" } as const;
+    const path = pathOf(operation, change.id);
+    const request = { method: "GET", path, purpose: "detail" } as const;
     const exchange = await patiently(client, request, clock, reading.signal);
     if (exchange.kind === "answer" && exchange.status === 404) continue;
-    const { text } = bodyOf(exchange, request.path, new Date(clock.now().wallMs));
+    const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));
     const data = sliceObject(text, "data");
-    if (data === null) throw noRecord(request.path);
+    if (data === null) throw noRecord(path);
     whole.push(changeOf(data));
   }
   return whole;

@@ -103,6 +103,7 @@ export function open(kit: Kit, { folder, config }: Ground, other: Config = confi
     folder,
     now: () => new Date(),
     pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
+    currency: "USD",
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},

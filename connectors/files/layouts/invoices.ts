@@ -1,7 +1,4 @@
-/**
- * Tryton's invoices. Customer invoices come as up to three files (heads, lines, taxes) because their lines have a list
- * of their own; supplier invoices come as one with the lines nested.
- */
+/** Tryton's customer invoices: up to three files (heads, lines, taxes), because their lines have a list of their own. */
 import type { z } from "zod";
 import { date, decimal, filled, flag, records, stamp, text } from "./table.ts";
 
@@ -75,24 +72,4 @@ export const customerInvoices = records({
   key,
 });
 
-export const supplierInvoices = records({
-  name: "tryton-export/supplier-invoices",
-  restates: false,
-  head,
-  children: {
-    dueDates,
-    lines: {
-      product: text("Lines/Product/Code"),
-      description: text("Lines/Description"),
-      quantity: decimal("Lines/Quantity"),
-      unit: text("Lines/Unit/Symbol"),
-      unitPrice: decimal("Lines/Unit Price"),
-      amount: decimal("Lines/Amount"),
-    },
-  },
-  joined: {},
-  key,
-});
-
 export type CustomerInvoice = z.infer<typeof customerInvoices.record>;
-export type SupplierInvoice = z.infer<typeof supplierInvoices.record>;

@@ -45,6 +45,7 @@ export function deskIn(server: TrytonServer, more: object = {}): Desk {
     folder: ".",
     now: () => desk.clock,
     pause: () => Promise.resolve(),
+    currency: "USD",
     dayOf: (instant: string) => instant.slice(0, 10),
     ignore: {},
     note: () => {},
@@ -57,7 +58,12 @@ export function deskIn(server: TrytonServer, more: object = {}): Desk {
   });
   return Object.assign(desk, {
     database,
-    books: { config, tryton, lookup: openLookup(tryton, surroundings), surroundings },
+    books: {
+      config: { ...config, currency: "USD" },
+      tryton,
+      lookup: openLookup(tryton, surroundings),
+      surroundings,
+    },
     clerk,
     async create(model: string, values: object) {
       const [id] = await clerk.call<[number]>(`model.${model}.create`, [[values]]);

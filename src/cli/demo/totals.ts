@@ -4,8 +4,7 @@
  */
 import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
-import { readDelivered } from "../../../connectors/files/delivered.ts";
-import type { DocumentName } from "../../../connectors/files/documents.ts";
+import { readDelivered, type TradedDocument } from "../../../connectors/files/delivered.ts";
 import type { SourceConfig } from "../../../connectors/files/config.ts";
 import { everyExport } from "../../../connectors/files/exported.ts";
 import { files } from "../../../connectors/files/index.ts";
@@ -190,7 +189,7 @@ function pairsOf(prices: readonly Members[], tables: Tables): Set<string> {
 }
 
 async function importedByErp(folder: string): Promise<Record<string, Totals>> {
-  const read = async (sub: string, document: DocumentName): Promise<Totals> => {
+  const read = async (sub: string, document: TradedDocument): Promise<Totals> => {
     const { count, amount, gallons } = await readDelivered(
       join(folder, "erp", "import", sub),
       document,
@@ -260,6 +259,7 @@ async function deliveredOf(
     folder,
     now: () => new Date(),
     pause: async () => {},
+    currency: "USD",
     dayOf: (instant) => instant.slice(0, 10),
     ignore: {},
     note: () => {},

@@ -86,8 +86,6 @@ function configurationOf(answers: Answers, { template, today, state }: Ground) {
     ),
   ];
   for (const [path, value] of set) if (value !== undefined) document.setIn(path, value);
-  // The one of the whole configuration counts.
-  document.deleteIn(["endpoints", erp, "timeZone"]);
   const head = isMap(document.contents) ? document.contents.items[0]?.key : null;
   if (isScalar(head)) head.commentBefore = headOf(head.commentBefore ?? "", today);
   const value = document.toJS() as Shipped;
@@ -144,8 +142,6 @@ const trytonOf = (answers: Answers): [string, string | undefined][] => [
   ["user", answers.erpUser],
   ["password", `\${file:${PASSWORD}}`],
   ["company", answers.erpCompany],
-  // What the connector takes for granted needs no line.
-  ["currency", answers.currency === "USD" ? undefined : answers.currency],
 ];
 
 const secretsOf = ({ apiKey, erpPassword }: Answers): Made[] => [

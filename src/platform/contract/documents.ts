@@ -3,6 +3,7 @@
  * beside it the ids that stand in its path. Mappings make them, sinks take them apart.
  */
 import { z } from "zod";
+import { CreateFreightRate } from "./connection.ts";
 import {
   CreateDeliveryTicket,
   SignDeliveryTicket,
@@ -11,12 +12,17 @@ import {
 import { MarkPaid } from "./invoice.ts";
 import { OrderNoteInput } from "./order.ts";
 import * as p from "./primitives.ts";
+import { UpsertTerminal } from "./supplier-terminal.ts";
 
 /** Whether `notes` are added to the invoice's own or replace them is not specified. */
 export const PaidInvoice = z.looseObject({ invoiceId: p.id }).and(MarkPaid);
 
 /** Always with our own number: by it the ticket can be found again. */
 export const NewTicket = CreateDeliveryTicket.and(z.looseObject({ ticketNumber: p.required(64) }));
+/** Without the platform's default status: a change of the ticket would carry it. */
+export const TicketDocument = UpdateDeliveryTicket.and(
+  z.looseObject({ ticketNumber: p.required(64) }),
+);
 export const ChangedTicket = z.looseObject({ ticketId: p.id }).and(UpdateDeliveryTicket);
 export const SignedTicket = SignDeliveryTicket.extend({ ticketId: p.id });
 
@@ -32,6 +38,17 @@ export const ChangedFreightRate = z.looseObject({
   distanceUnit: fixed,
   customFees: fixed,
 });
+/** Without what the platform adds to a new rate: a change of the rate would carry it. */
+export const FreightRateDocument = z.looseObject({
+  ...CreateFreightRate.shape,
+  distanceUnit: CreateFreightRate.shape.distanceUnit.unwrap().optional(),
+});
 export const EndedFreightRate = z.looseObject({ freightRateId: p.id, connectionId: p.id });
+
+/** Without the platform's defaults: a change of the terminal would carry them. */
+export const TerminalDocument = UpsertTerminal.extend({
+  unitSystem: UpsertTerminal.shape.unitSystem.unwrap().optional(),
+  isActive: z.boolean().optional(),
+});
 
 export const NoteOnOrder = OrderNoteInput.extend({ orderId: p.id });

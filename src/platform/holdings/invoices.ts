@@ -26,7 +26,7 @@ import {
 
 type Kind = "invoice" | "bill";
 
-const PATH = "/invoices";
+const LIST = "listInvoices";
 const EPOCH = "1970-01-01T00:00:00.000Z";
 const DAY_MS = 86_400_000;
 /** The statuses of {@link invoiceStatuses} in which money is owed. */
@@ -51,7 +51,7 @@ export function invoiceHoldings(
   };
   const role = kind === "invoice" ? "issuer" : "payer";
   const one = async (id: string, signal: AbortSignal): Promise<string | null> =>
-    recordAt(reader, `${PATH}/${encodeURIComponent(id)}`, signal);
+    recordAt(reader, "getInvoice", id, signal);
 
   return {
     async *list(scope, signal) {
@@ -73,7 +73,7 @@ export function invoiceHoldings(
           // Made after its last change: changes say nothing about days, and only the whole list does.
           if (!isAll && whole.some(isOlderThanItself)) {
             isAll = true;
-            walks.push(walked(reader, PATH, { role, updatedSince: EPOCH }, signal));
+            walks.push(walked(reader, LIST, { role, updatedSince: EPOCH }, signal));
           }
           const paidOf = paid.of(role, signal);
           const holdings: Holding[] = [];
@@ -130,12 +130,12 @@ async function* namedIn(
   const isSearched = searchable.length <= SEARCHES_MAX;
   let isCommon = !isSearched;
   for (const search of isSearched ? searchable : []) {
-    const page = await pageAt(reader, PATH, { role, search, pageSize: "100" }, signal);
+    const page = await pageAt(reader, LIST, { role, search, pageSize: "100" }, signal);
     if (page.hasMore) isCommon = true;
     else yield page.records.filter(isWanted);
   }
   if (!isCommon) return;
-  for await (const { records } of walked(reader, PATH, { role, updatedSince: EPOCH }, signal))
+  for await (const { records } of walked(reader, LIST, { role, updatedSince: EPOCH }, signal))
     yield records.filter(isWanted);
 }
 
@@ -154,10 +154,10 @@ async function walksFor(
 ): Promise<AsyncIterable<ListPage>[]> {
   const since = earliest(dated === null ? null : dayBefore(dated.from), changedSince);
   const walk = (query: Query, updatedSince: string) =>
-    walked(reader, PATH, { role, ...query, updatedSince }, signal);
+    walked(reader, LIST, { role, ...query, updatedSince }, signal);
   const walks = since === null ? [] : [walk({}, since)];
   if (!open) return walks;
-  const count = (query: Query) => countOf(reader, PATH, { role, ...query }, signal);
+  const count = (query: Query) => countOf(reader, LIST, { role, ...query }, signal);
   const all = await count({});
   const owed: (number | null)[] = [];
   for (const status of OWED) owed.push(await count({ status }));

@@ -18,7 +18,7 @@ export function partyHoldings(reader: Reader, ourselves: Ourselves): KindHolding
     const query = { direction: "all", pageSize: String(widePages.max) };
     let serverTime: string | null = null;
     let total: number | null = null;
-    for await (const page of listed(reader, "/connections", query, signal)) {
+    for await (const page of listed(reader, "listConnections", query, signal)) {
       serverTime = page.serverTime;
       total = page.total ?? total;
       for (const record of page.records) {

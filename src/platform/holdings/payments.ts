@@ -18,7 +18,6 @@ export interface PaidSoFar {
 /** Of the invoices that were shown, by id: a payment names its invoice by the id alone. */
 export type Shown = ReadonlyMap<string, Pick<Facts, "number" | "party">>;
 
-const PATH = "/payments";
 /** A listing serves the invoices that are read right after it: the list has no date filter, and each page costs. */
 const FRESH_MS = 600_000;
 
@@ -34,7 +33,7 @@ export function paymentHoldings(
   async function* all(role: Role, query: Query, signal: AbortSignal) {
     for await (const page of listed(
       reader,
-      PATH,
+      "listPayments",
       { role, ...query, pageSize: String(pages.max) },
       signal,
     ))
@@ -87,7 +86,7 @@ export function paymentHoldings(
       async get(ids, signal) {
         const found: Holding[] = [];
         for (const id of ids) {
-          const record = await recordAt(reader, `${PATH}/${encodeURIComponent(id)}`, signal);
+          const record = await recordAt(reader, "getPayment", id, signal);
           if (record !== null) found.push(holdingOf(reader, kind, record, shown));
         }
         return found;

@@ -16,7 +16,7 @@ export function priceHoldings(reader: Reader): KindHoldings {
     const ids = new Set<string>();
     let serverTime: string | null = null;
     let total: number | null = null;
-    const list = listed(reader, "/pricing/rack", { pageSize: String(rackPages.max) }, signal);
+    const list = listed(reader, "listRackPrices", { pageSize: String(rackPages.max) }, signal);
     for await (const page of list) {
       serverTime = page.serverTime;
       total = page.total ?? total;

@@ -9,6 +9,7 @@ import { parseExact, sliceArray, sliceObject } from "../../core/json.ts";
 import type { Expected, Holding, HoldingPage, Scope } from "../../core/holdings.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
+import { type ListOperation, pathOf, type RecordOperation } from "../contract/path.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages, type Query } from "../paging.ts";
@@ -45,10 +46,11 @@ export interface ListPage {
  */
 export async function* listed(
   reader: Reader,
-  path: string,
+  list: ListOperation,
   query: Query & { readonly pageSize: string },
   signal: AbortSignal,
 ): AsyncGenerator<ListPage> {
+  const path = pathOf(list);
   yield* allPages({
     query,
     stuck: (how) => stuck(path, how),
@@ -64,36 +66,38 @@ export async function* listed(
 /** All that changed since an instant. @throws SourceUnavailable */
 export const walked = (
   reader: Reader,
-  path: string,
+  list: ListOperation,
   query: Query & { readonly updatedSince: string },
   signal: AbortSignal,
-): AsyncGenerator<ListPage> => listed(reader, path, { ...query, pageSize: "100" }, signal);
+): AsyncGenerator<ListPage> => listed(reader, list, { ...query, pageSize: "100" }, signal);
 
 /** The first page of a list. One request. @throws SourceUnavailable */
 export const pageAt = async (
   reader: Reader,
-  path: string,
+  list: ListOperation,
   query: Query,
   signal: AbortSignal,
 ): Promise<ListPage & { readonly hasMore: boolean }> =>
-  pageOf(reader, path, await asked(reader, path, query, signal));
+  pageOf(reader, pathOf(list), await asked(reader, pathOf(list), query, signal));
 
 /** How many records a list has; null where it does not say. One request. @throws SourceUnavailable */
 export async function countOf(
   reader: Reader,
-  path: string,
+  list: ListOperation,
   query: Query,
   signal: AbortSignal,
 ): Promise<number | null> {
-  return (await pageAt(reader, path, { ...query, pageSize: "1" }, signal)).total;
+  return (await pageAt(reader, list, { ...query, pageSize: "1" }, signal)).total;
 }
 
 /** One record as the text that it came as; null when there is none to be seen (rule V1). @throws SourceUnavailable */
 export async function recordAt(
   reader: Reader,
-  path: string,
+  operation: RecordOperation,
+  id: string,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const path = pathOf(operation, id);
   const exchange = await asked(reader, path, {}, signal);
   if (exchange.kind === "answer" && exchange.status === 404) return null;
   const { text } = bodyOf(exchange, path, new Date(reader.clock.now().wallMs));

@@ -4,6 +4,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import { ChangedTicket, NewTicket, SignedTicket } from "../contract/documents.ts";
+import { pathOf, targetOf } from "../contract/path.ts";
 import { settledIn, tickets } from "./policy.ts";
 import { foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
@@ -18,9 +19,12 @@ export function deliveryTickets(surroundings: Surroundings): Sink {
     write([item]) {
       const document = { ticketId: item?.counterpart, ...(item?.document as object) };
       if (document.ticketId === null)
-        return { target: "POST /delivery-tickets", body: accepted(NewTicket, item?.document) };
+        return {
+          target: targetOf("createDeliveryTicket"),
+          body: accepted(NewTicket, item?.document),
+        };
       const { ticketId, ...body } = accepted(ChangedTicket, document);
-      return { target: `PUT /delivery-tickets/${ticketId}`, body };
+      return { target: targetOf("updateDeliveryTicket", ticketId), body };
     },
     find: (request) =>
       reading(() =>
@@ -40,7 +44,7 @@ export function ticketSignatures(surroundings: Surroundings): Sink {
     policy: settledIn(tickets, surroundings.settleMs),
     write([item]) {
       const { ticketId, ...body } = accepted(SignedTicket, item?.document);
-      return { target: `POST /delivery-tickets/${ticketId}/sign`, body };
+      return { target: targetOf("signDeliveryTicket", ticketId), body };
     },
     find: (request) => reading(() => findSigned(surroundings, request)),
   });
@@ -70,7 +74,12 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
   };
   const ours = new Set<string>();
   let other: string | null = null;
-  const listing = { path: "/delivery-tickets", query, item: DeliveryTicket, names: [number] };
+  const listing = {
+    list: "listDeliveryTickets",
+    query,
+    item: DeliveryTicket,
+    names: [number],
+  } as const;
   for await (const ticket of listAll(surroundings, listing)) {
     if (ticket.ticketNumber !== number) continue;
     if (ticket.orderId === orderId) ours.add(ticket.id);
@@ -96,7 +105,7 @@ async function findSigned(surroundings: Surroundings, request: Outgoing): Promis
 }
 
 const ticketOf = (surroundings: Surroundings, request: Outgoing) =>
-  recordAt(surroundings, `/delivery-tickets/${idIn(request)}`, DeliveryTicket);
+  recordAt(surroundings, pathOf("getDeliveryTicket", idIn(request)), DeliveryTicket);
 
 const noTicket = (request: Outgoing): Finding => ({
   found: "none",

@@ -5,6 +5,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { CreateFreightRate, FreightRate, UpdateFreightRate } from "../contract/connection.ts";
 import { ChangedFreightRate, EndedFreightRate } from "../contract/documents.ts";
+import { pathOf, targetOf } from "../contract/path.ts";
 import { masterData, settledIn } from "./policy.ts";
 import { differs, foundChanged, foundIn, isSince, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
@@ -23,11 +24,11 @@ export function freightRates(surroundings: Surroundings): Sink {
       const document = { freightRateId: item?.counterpart, ...(item?.document as object) };
       if (document.freightRateId === null) {
         const body = accepted(CreateFreightRate, item?.document);
-        return { target: `POST ${ratesOn(body.connectionId)}`, body };
+        return { target: targetOf("createFreightRate", body.connectionId), body };
       }
       const { freightRateId, connectionId, ...body } = accepted(ChangedFreightRate, document);
       return {
-        target: `PUT ${pathOf(freightRateId)} ${ratesOn(connectionId)}`,
+        target: `${targetOf("updateFreightRate", freightRateId)} ${ratesOn(connectionId)}`,
         body: accepted(UpdateFreightRate, body),
       };
     },
@@ -49,15 +50,14 @@ export function endedFreightRates(surroundings: Surroundings): Sink {
     policy: settledIn({ ...masterData, preflight: false }, surroundings.settleMs),
     write([item]) {
       const { freightRateId, connectionId } = accepted(EndedFreightRate, item?.document);
-      const target = `DELETE ${pathOf(freightRateId)} ${ratesOn(connectionId)}`;
+      const target = `${targetOf("deleteFreightRate", freightRateId)} ${ratesOn(connectionId)}`;
       return { target, body: undefined };
     },
     find: (request) => reading(() => findEnded(surroundings, request)),
   });
 }
 
-const pathOf = (id: string): string => `/freight-rates/${id}`;
-const ratesOn = (connectionId: string): string => `/connections/${connectionId}/freight-rates`;
+const ratesOn = (connectionId: string): string => pathOf("listFreightRates", connectionId);
 
 /** The rates of the connection that the target's last word names; null when it is not to be seen. */
 const listed = (surroundings: Surroundings, { target }: Outgoing): Promise<FreightRate[] | null> =>

@@ -6,6 +6,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
 import { toDecimal } from "../contract/primitives.ts";
+import { targetOf } from "../contract/path.ts";
 import { money, settledIn } from "./policy.ts";
 import { foundIn, listAll, reading } from "./read-back.ts";
 import { accepted, type Surroundings, writeSink } from "./write.ts";
@@ -17,7 +18,7 @@ export function invoices(surroundings: Surroundings): Sink {
     itemsMax: 1,
     policy: settledIn(money, surroundings.settleMs),
     write: ([item]) => ({
-      target: "POST /invoices",
+      target: targetOf("createInvoice"),
       body: accepted(CreateInvoice, item?.document),
     }),
     find: (request) => reading(() => find(surroundings, request)),
@@ -28,7 +29,7 @@ export function invoices(surroundings: Surroundings): Sink {
       async still(ids) {
         const drafts = new Set<string>();
         const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
-        const listing = { path: "/invoices", query, item: ListedInvoice, names: ids };
+        const listing = { list: "listInvoices", query, item: ListedInvoice, names: ids } as const;
         for await (const { id } of listAll(surroundings, listing)) drafts.add(id);
         return ids.map((id) => drafts.has(id));
       },
@@ -66,7 +67,7 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const exact = new Set<string>();
   let open: Fault | null = null;
   let other: string | null = null;
-  const listing = { path: "/invoices", query, item: ListedInvoice, names: [number] };
+  const listing = { list: "listInvoices", query, item: ListedInvoice, names: [number] } as const;
   for await (const invoice of listAll(surroundings, listing)) {
     if (invoice.invoiceNumber !== number) continue;
     const difference = differs(ours, invoice);

@@ -4,6 +4,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { PaidInvoice } from "../contract/documents.ts";
 import { ListedInvoice, MarkPaid } from "../contract/invoice.ts";
+import { pathOf, targetOf } from "../contract/path.ts";
 import { payments, settledIn } from "./policy.ts";
 import { isSameInstant, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
@@ -16,7 +17,7 @@ export function markPaid(surroundings: Surroundings): Sink {
     policy: settledIn(payments, surroundings.settleMs),
     write([item]) {
       const { invoiceId, ...body } = accepted(PaidInvoice, item?.document);
-      return { target: `PUT /invoices/${invoiceId}/mark-paid`, body };
+      return { target: targetOf("markInvoicePaid", invoiceId), body };
     },
     find: (request) => reading(() => find(surroundings, request)),
   });
@@ -26,7 +27,7 @@ export function markPaid(surroundings: Surroundings): Sink {
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const { paidAt } = MarkPaid.parse(parseExact(request.body));
   const id = idIn(request);
-  const invoice = await recordAt(surroundings, `/invoices/${id}`, ListedInvoice);
+  const invoice = await recordAt(surroundings, pathOf("getInvoice", id), ListedInvoice);
   if (invoice === null) return { found: "none", detail: `no invoice ${id}` };
   const { status, invoiceNumber: number } = invoice;
   const detail = `invoice ${number} is ${status}`;

@@ -5,6 +5,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { NoteOnOrder } from "../contract/documents.ts";
 import { OrderNote, OrderNoteInput } from "../contract/order.ts";
+import { pathOf, targetOf } from "../contract/path.ts";
 import { notes, settledIn } from "./policy.ts";
 import { foundIn, isSince, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
@@ -17,7 +18,7 @@ export function orderNotes(surroundings: Surroundings): Sink {
     policy: settledIn(notes, surroundings.settleMs),
     write([item]) {
       const { orderId, ...body } = accepted(NoteOnOrder, item?.document);
-      return { target: `POST /orders/${orderId}/notes`, body };
+      return { target: targetOf("addOrderNote", orderId), body };
     },
     find: (request) => reading(() => find(surroundings, request)),
   });
@@ -26,7 +27,7 @@ export function orderNotes(surroundings: Surroundings): Sink {
 /** By its words, among the notes since the first send: the same words may rightly stand there from before. */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const { content } = OrderNoteInput.parse(parseExact(request.body));
-  const path = `/orders/${idIn(request)}/notes`;
+  const path = pathOf("listOrderNotes", idIn(request));
   const there = (await recordAt(surroundings, path, z.array(OrderNote))) ?? [];
   // Before a first send we look because the store was restored: then any such note may be ours.
   const mayBeOurs = (createdAt: string): boolean =>

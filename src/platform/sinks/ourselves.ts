@@ -2,6 +2,7 @@
 import { Connection } from "../contract/connection.ts";
 import { CompanyProfile } from "../contract/company.ts";
 import { ListedInvoice } from "../contract/invoice.ts";
+import { pathOf } from "../contract/path.ts";
 import { firstOf, recordAt } from "./read-back.ts";
 import type { Surroundings } from "./write.ts";
 
@@ -35,18 +36,19 @@ const CONNECTIONS = 100;
 async function derived(surroundings: Surroundings): Promise<string | null> {
   const connections = await firstOf(
     surroundings,
-    "/connections?direction=all",
-    Connection,
+    { list: "listConnections", query: { direction: "all" }, item: Connection },
     CONNECTIONS,
   );
   const ends = commonEnds(connections);
   if (ends.length === 1) return ends[0] ?? null;
-  const [invoice] = await firstOf(surroundings, "/invoices?role=issuer", ListedInvoice, 1);
+  const issued = { list: "listInvoices", query: { role: "issuer" }, item: ListedInvoice } as const;
+  const [invoice] = await firstOf(surroundings, issued, 1);
   if (invoice !== undefined) return invoice.companyId;
   const readable: string[] = [];
-  for (const id of ends)
-    if ((await recordAt(surroundings, `/companies/${id}/profile`, CompanyProfile)) !== null)
-      readable.push(id);
+  for (const id of ends) {
+    const path = pathOf("getCompanyProfile", id);
+    if ((await recordAt(surroundings, path, CompanyProfile)) !== null) readable.push(id);
+  }
   return readable.length === 1 ? (readable[0] ?? null) : null;
 }
 

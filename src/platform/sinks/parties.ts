@@ -3,6 +3,7 @@ import type { Memory, Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection } from "../contract/connection.ts";
+import { targetOf } from "../contract/path.ts";
 import { CreateParty } from "../contract/party.ts";
 import { otherEnd, type Ourselves } from "./ourselves.ts";
 import { money, settledIn } from "./policy.ts";
@@ -21,7 +22,7 @@ export function parties(
     names: "party",
     policy: settledIn(money, surroundings.settleMs),
     write: ([item]) => ({
-      target: `POST /${kind}s`,
+      target: targetOf(kind === "customer" ? "createCustomer" : "createSupplier"),
       body: accepted(CreateParty, item?.document),
     }),
     find: (request, memory) => reading(() => find(surroundings, ourselves, request, memory)),
@@ -41,7 +42,7 @@ async function find(
   const { name, externalId } = CreateParty.parse(parseExact(request.body));
   const query = { direction: "all", search: beginningOf(name), pageSize: "500" };
   // A connection names nothing but companies: one that cannot be read may be ours.
-  const listing = { path: "/connections", query, item: Connection, names: [""] };
+  const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
   const ours = new Set<string>();
   const suspects = new Set<string>();
   for await (const connection of listAll(surroundings, listing)) {

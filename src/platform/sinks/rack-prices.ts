@@ -3,6 +3,7 @@ import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
+import { targetOf } from "../contract/path.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { prices, settledIn } from "./policy.ts";
 import { listAll, reading } from "./read-back.ts";
@@ -17,7 +18,7 @@ export function rackPrices(surroundings: Surroundings): Sink {
     itemsMax: PRICES_MAX,
     policy: settledIn(prices, surroundings.settleMs),
     write: (items) => ({
-      target: "POST /pricing/bulk/rack",
+      target: targetOf("upsertRackPrices"),
       body: accepted(BulkRackPrice, { prices: items.map(({ document }) => document) }),
     }),
     // Prices have no ids of their own to us: terminal and product name them.
@@ -33,11 +34,11 @@ async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Fin
   const ours = BulkRackPrice.parse(parseExact(body)).prices;
   const theirs = new Map<string, RackPrice>();
   const listing = {
-    path: "/pricing/rack",
+    list: "listRackPrices",
     query: { pageSize: "500" },
     item: RackPrice,
     names: ours.map(({ terminalId }) => terminalId),
-  };
+  } as const;
   for await (const price of listAll(surroundings, listing)) {
     // Whether older prices of the same thing stay listed is not specified: the latest counts.
     const other = theirs.get(nameOf(price));

@@ -8,6 +8,7 @@ import { sortableInstant } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import type { Exchange } from "../client.ts";
 import { listOf, successOf } from "../contract/envelope.ts";
+import { type ListOperation, pathOf } from "../contract/path.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages } from "../paging.ts";
@@ -15,7 +16,7 @@ import { patiently } from "../walk.ts";
 import type { Surroundings } from "./write.ts";
 
 export interface Listing<Item> {
-  readonly path: string;
+  readonly list: ListOperation;
   readonly query: Readonly<Record<string, string>>;
   readonly item: z.ZodType<Item>;
   /** What is looked for: numbers, codes, ids. A record that cannot be read is none of ours while it names none. */
@@ -28,8 +29,9 @@ export interface Listing<Item> {
  */
 export async function* listAll<Item>(
   surroundings: Surroundings,
-  { path, query, item, names }: Listing<Item>,
+  { list, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
+  const path = pathOf(list);
   const pages = allPages({
     query,
     stuck: (how) => unreadable(path, `a list that ${how}`),
@@ -55,11 +57,12 @@ export async function* listAll<Item>(
 /** The first of a list, at most `count`. @throws SourceUnavailable, also when one of them cannot be read */
 export async function firstOf<Item>(
   surroundings: Surroundings,
-  path: string,
-  item: z.ZodType<Item>,
+  { list, query, item }: Omit<Listing<Item>, "names">,
   count: number,
 ): Promise<readonly Item[]> {
-  const exchange = await get(surroundings, `${path}&page=1&pageSize=${count}`);
+  const path = pathOf(list);
+  const search = new URLSearchParams({ ...query, page: "1", pageSize: String(count) });
+  const exchange = await get(surroundings, `${path}?${search.toString()}`);
   return readable(surroundings, listOf(item), exchange, path).data;
 }
 

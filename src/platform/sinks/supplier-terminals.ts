@@ -3,6 +3,7 @@ import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/supplier-terminal.ts";
+import { pathOf, targetOf } from "../contract/path.ts";
 import { masterData, settledIn } from "./policy.ts";
 import { differs, foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";
@@ -17,9 +18,12 @@ export function supplierTerminals(surroundings: Surroundings): Sink {
     write([item]) {
       const id = item?.counterpart ?? null;
       return id === null
-        ? { target: "POST /supplier-terminals", body: accepted(UpsertTerminal, item?.document) }
+        ? {
+            target: targetOf("createSupplierTerminal"),
+            body: accepted(UpsertTerminal, item?.document),
+          }
         : {
-            target: `PUT /supplier-terminals/${id}`,
+            target: targetOf("updateSupplierTerminal", id),
             body: accepted(UpdateTerminal, item?.document),
           };
     },
@@ -39,7 +43,12 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
   const query = { search: code, pageSize: "100" };
   const exact = new Set<string>();
   let other: string | null = null;
-  const listing = { path: "/supplier-terminals", query, item: SupplierTerminal, names: [code] };
+  const listing = {
+    list: "listSupplierTerminals",
+    query,
+    item: SupplierTerminal,
+    names: [code],
+  } as const;
   for await (const theirs of listAll(surroundings, listing)) {
     if (theirs.terminalCode !== code) continue;
     const difference = differs(ours, theirs, SupplierTerminal);
@@ -53,7 +62,11 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
 
 async function findChanged(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const id = idIn(request);
-  const terminal = await recordAt(surroundings, `/supplier-terminals/${id}`, SupplierTerminal);
+  const terminal = await recordAt(
+    surroundings,
+    pathOf("getSupplierTerminal", id),
+    SupplierTerminal,
+  );
   return terminal === null
     ? { found: "none", detail: `no terminal ${id}` }
     : foundChanged(request, SupplierTerminal, terminal);

@@ -1,0 +1,32 @@
+import { TerminalDocument } from "../../connectors/files/documents.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { SupplierTerminal } from "../../src/platform/contract/supplier-terminal.ts";
+import { activity, counted } from "./values.ts";
+
+/** Terminals that are entered on the platform, for an ERP. */
+export const terminals = defineMapping({
+  name: "canonical/terminals",
+  kind: "supplier-terminal",
+  reads: "platform.supplierTerminals",
+  writes: "files.terminals",
+  input: SupplierTerminal,
+  output: TerminalDocument,
+  number: ({ terminalCode }) => terminalCode,
+  map: (terminal) => ({
+    id: terminal.id,
+    number: terminal.terminalCode,
+    version: terminal.updatedAt,
+    status: activity(terminal.isActive),
+    name: terminal.name,
+    city: terminal.city,
+    state: terminal.state,
+    zip: terminal.zip,
+    country: terminal.country,
+    latitude: terminal.lat,
+    longitude: terminal.lng,
+    operatingHours: terminal.operatingHours,
+    capacity: counted(terminal.capacity),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ name }) => ({ name }),
+});

@@ -1,0 +1,29 @@
+import { freightRates as layout } from "../../connectors/files/layouts/plain.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { FreightRateDocument } from "../../src/platform/contract/documents.ts";
+import { noonOf } from "../platform/invoices.ts";
+import { productOf } from "../platform/products.ts";
+import { present } from "./present.ts";
+
+/**
+ * Freight rates of a connection. Of a rate that is there the platform changes everything but the connection and the
+ * destination's city and state: a rate with one of these is ended and made anew under another code. An empty cell empties
+ * the field, but for `Effective`, which the platform keeps.
+ */
+export const freightRates = defineMapping({
+  name: "plain/freight-rates",
+  kind: "freight-rate",
+  reads: "plain/freight-rates",
+  writes: "platform.freightRates",
+  tables: { products: ["code", "product"] },
+  input: layout.record,
+  output: FreightRateDocument,
+  number: ({ code }) => code,
+  map: ({ code: _, product, effective, connectionId, ...rate }, references) => ({
+    connectionId,
+    ...rate,
+    product: product === null ? null : productOf(references, product),
+    ...present({ effectiveAt: effective === null ? null : noonOf(effective) }),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+});

@@ -1,0 +1,25 @@
+import { terminals as layout } from "../../connectors/files/layouts/plain.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { TerminalDocument } from "../../src/platform/contract/documents.ts";
+import { present } from "./present.ts";
+
+/** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
+export const terminals = defineMapping({
+  name: "plain/terminals",
+  kind: "supplier-terminal",
+  reads: "plain/terminals",
+  writes: "platform.supplierTerminals",
+  input: layout.record,
+  output: TerminalDocument,
+  number: ({ code }) => code,
+  map: ({ code, name, latitude, longitude, active, ...terminal }) => ({
+    terminalCode: code,
+    name,
+    ...terminal,
+    lat: latitude,
+    lng: longitude,
+    ...present({ isActive: active }),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ name }) => ({ name }),
+});
