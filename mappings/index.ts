@@ -20,7 +20,8 @@ import { rackPrices as trytonRackPrices } from "./tryton/rack-prices.ts";
 import { supplierInvoices as trytonSupplierInvoices } from "./tryton/supplier-invoices.ts";
 import { suppliers as trytonSuppliers } from "./tryton/suppliers.ts";
 
-export const mappings: readonly Mapping[] = [
+/** With their types, for what extends one of them by its name. */
+export const shipped = [
   orders,
   deliveryTickets,
   customerInvoices,
@@ -41,4 +42,6 @@ export const mappings: readonly Mapping[] = [
   trytonInvoices,
   trytonPaidInvoices,
   trytonRackPrices,
-];
+] as const;
+
+export const mappings: readonly Mapping[] = shipped;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ignorable } from "../books/compare.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
-import type { Connector } from "../core/contract.ts";
+import type { Connector, Mapping } from "../core/contract.ts";
 import { faultOfDay } from "../core/calendar.ts";
 import { faultOfTimeZone } from "../core/time-zone.ts";
 import { duration } from "./duration.ts";
@@ -156,6 +156,13 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
         connector: (names.length > 0 ? z.enum(names) : z.string()).describe(CONNECTOR),
       }),
     ),
+    mappings: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
+      ),
     crossReferences: z
       .string()
       .min(1)
@@ -198,10 +205,12 @@ export type Settings = z.output<ReturnType<typeof settingsSchema>>;
 /** All settings, those of the connectors included. */
 export function fullSchema(
   connectors: readonly Connector[],
-  mappings: readonly string[],
+  mappings: readonly WithOptions[],
 ): JsonSchema {
-  const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, mappings));
+  const names = mappings.map(({ name }) => name);
+  const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, names));
   const endpoints = settings.properties?.["endpoints"];
+  const flows = settings.properties?.["flows"];
   const anyOf = connectors.map(({ name, config }) => {
     const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
     return {
@@ -217,14 +226,36 @@ export function fullSchema(
     properties: {
       ...settings.properties,
       endpoints: { ...endpoints, additionalProperties: { anyOf } },
+      flows: {
+        ...flows,
+        additionalProperties: {
+          ...(flows?.additionalProperties as JsonSchema),
+          anyOf: optionsOf(mappings),
+        },
+      },
     },
   };
+}
+
+type WithOptions = Pick<Mapping, "name" | "options">;
+
+/** What `options` may say, by the mapping of the flow. */
+function optionsOf(mappings: readonly WithOptions[]): JsonSchema[] {
+  const declaring = mappings.filter(({ options }) => options !== undefined);
+  const each = declaring.map(({ name, options }) => {
+    const { $schema: _, ...schema } = toJsonSchema(options as z.ZodType);
+    return { properties: { mapping: { const: name }, options: schema } };
+  });
+  return [
+    ...each,
+    { properties: { mapping: { not: { enum: declaring.map(({ name }) => name) } } } },
+  ];
 }
 
 /** For editors, through the modeline at the top of a configuration. */
 export const jsonSchema = (
   connectors: readonly Connector[],
-  mappings: readonly string[],
+  mappings: readonly WithOptions[],
 ): JsonSchema => withReferences(fullSchema(connectors, mappings));
 
 /** For what a schema cannot say: `fault` is the end of a sentence that begins with the text; null: it is right. */
