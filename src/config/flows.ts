@@ -19,7 +19,7 @@ export interface FlowConfig {
 }
 
 /** `platform.orders`: a source or sink of an endpoint. */
-interface End {
+export interface End {
   readonly endpoint: string;
   readonly name: string;
 }

@@ -211,6 +211,7 @@ export function fullSchema(
   const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, names));
   const endpoints = settings.properties?.["endpoints"];
   const flows = settings.properties?.["flows"];
+  const flow = flows?.additionalProperties as JsonSchema | undefined;
   const anyOf = connectors.map(({ name, config }) => {
     const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
     return {
@@ -229,12 +230,24 @@ export function fullSchema(
       flows: {
         ...flows,
         additionalProperties: {
-          ...(flows?.additionalProperties as JsonSchema),
+          ...flow,
+          properties: {
+            ...flow?.properties,
+            mapping: orOfSite(flow?.properties?.["mapping"], names),
+          },
           anyOf: optionsOf(mappings),
         },
       },
     },
   };
+}
+
+/** Editors do not know the mappings of a site: any name does that is in no folder of the shipped ones. */
+function orOfSite(mapping: JsonSchema = {}, names: readonly string[]): JsonSchema {
+  const { description = "", ...shipped } = mapping;
+  const folders = [...new Set(names.map((name) => name.split("/", 1)[0]))].join("|");
+  const own = { type: "string", pattern: `^(?!(?:${folders})/)[a-z0-9-]+/[a-z0-9-]+$` };
+  return { description, anyOf: [shipped, own] };
 }
 
 type WithOptions = Pick<Mapping, "name" | "options">;
