@@ -10,7 +10,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # The compiler's own binary is an optional dependency, so here they are not left out.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.types.json ./
 COPY src ./src
 COPY connectors ./connectors
 COPY mappings ./mappings

@@ -35,7 +35,8 @@ import { rackPrices as booksRackPrices } from "./books/rack-prices.ts";
 import { supplierInvoices as booksSupplierInvoices } from "./books/supplier-invoices.ts";
 import { suppliers as booksSuppliers } from "./books/suppliers.ts";
 
-export const mappings: readonly Mapping[] = [
+/** With their types, for what extends one of them by its name. */
+export const shipped = [
   orders,
   deliveryTickets,
   customerInvoices,
@@ -69,4 +70,6 @@ export const mappings: readonly Mapping[] = [
   booksInvoices,
   booksPaidInvoices,
   booksRackPrices,
-];
+] as const;
+
+export const mappings: readonly Mapping[] = shipped;

@@ -51,16 +51,14 @@ try {
 
 function program(): void {
   const out = join(tree, HOME, "dist");
+  const compile = (project: string, ...options: string[]): void =>
+    run(process.execPath, [
+      join(root, "node_modules/typescript/bin/tsc"),
+      ...["-p", join(root, project), "--outDir", out, ...options],
+    ]);
   // Source maps would name the folder that it was built in.
-  const options = [
-    "-p",
-    join(root, "tsconfig.build.json"),
-    "--outDir",
-    out,
-    "--sourceMap",
-    "false",
-  ];
-  run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options]);
+  compile("tsconfig.build.json", "--sourceMap", "false");
+  compile("tsconfig.types.json");
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     packages: Readonly<Record<string, Locked>>;
   };
@@ -155,9 +153,9 @@ function put(from: string, to: string): void {
   cpSync(join(root, from), join(tree, to), { recursive: true, dereference: true, filter: isUsed });
 }
 
-/** Not what compilers and debuggers read of the dependencies. */
+/** Not what compilers and debuggers read of the dependencies, but for the types that a site's mappings are written with. */
 function isUsed(path: string): boolean {
-  return !/\.(?:d\.[cm]?ts|map)$/.test(path);
+  return !/\.(?:d\.[cm]?ts|map)$/.test(path) || /node_modules\/zod\/.*\.d\.ts$/.test(path);
 }
 
 function write(path: string, content: string | Buffer): void {

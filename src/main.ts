@@ -11,6 +11,7 @@ import { completion } from "./cli/completion.ts";
 import { doctor } from "./cli/doctor.ts";
 import { init } from "./cli/init.ts";
 import { load } from "./cli/load.ts";
+import { map } from "./cli/map.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
 import { openapi } from "./cli/openapi.ts";
@@ -42,6 +43,7 @@ for (const add of [
   doctor,
   status,
   trace,
+  map,
   quarantine,
   budget,
   reconcile,

@@ -1,9 +1,9 @@
 /**
- * Every folder `mappings/<format>/cases/<mapping>/<case>` is a test: `input.json` through the mapping
- * `<format>/<mapping>` gives `expected.json` (a document, or a skip) or the fault of `expected-error.json`.
- * `refs.json` has the cross-reference `tables`, and the `counterparts` by `<kind> <id>`.
+ * Every case of every mapping: `mappings/<format>/cases/<mapping>.json` holds a base and what each case changes of it
+ * (src/mapping/cases.ts). A folder `mappings/<format>/cases/<mapping>/<case>` is the older form of one case:
+ * `input.json` gives `expected.json` (a document, or a skip) or the fault of `expected-error.json`; `refs.json` has the
+ * cross-reference `tables`, and the `counterparts` by `<kind> <id>`.
  */
-import { calendarOf } from "../src/core/calendar.ts";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,54 +11,51 @@ import { documents } from "../connectors/files/documents.ts";
 import { layouts } from "../connectors/files/layouts/index.ts";
 import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
-import type { Mapping, Offers, References } from "../src/core/contract.ts";
-import { NotMapped, Refused, WaitsFor } from "../src/core/errors.ts";
+import type { Mapping, Offers } from "../src/core/contract.ts";
+import { Refused } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
+import { type Cases, readCases, referencesOf, runCase } from "../src/mapping/cases.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 
 const root = join(import.meta.dirname, "..");
+
+const files = globSync("mappings/*/cases/*.json", { cwd: root });
+const written = files.map((file) => readCases(join(root, file)));
+
+test.each(files.map((file, at) => ({ file, mapping: written[at]?.mapping ?? "" })))(
+  "$file has the cases of the mapping that it is named after",
+  ({ file, mapping }) => {
+    const [, format = "", , name = ""] = file.split(/[/\\]/);
+    expect(`${mapping}.json`).toBe(`${format}/${name}`);
+  },
+);
+
+describe.each(written)("$mapping", ({ mapping: name, cases }: Cases) => {
+  test.each(cases)("$name", (one) => {
+    expect(runCase(mappingOf(name), one)).toEqual([]);
+  });
+});
+
+function mappingOf(name: string): Mapping {
+  const mapping = mappings.find((candidate) => candidate.name === name);
+  if (mapping === undefined) throw new Error(`mappings/index.ts has no ${name}`);
+  return mapping;
+}
 
 interface Refs {
   readonly tables?: Record<string, Record<string, Record<string, string>>>;
   readonly counterparts?: Record<string, string>;
 }
 
-/** `read` hears of every cell that is looked at: `items.item`. */
-function referencesOf(
-  { tables = {}, counterparts = {} }: Refs,
-  read: (cell: string) => void,
-): References {
-  const find = (kind: string, id: string) => counterparts[`${kind} ${id}`] ?? null;
-  return {
-    currency: "USD",
-    dayOf: calendarOf("America/Chicago"),
-    find,
-    counterpart(kind, id) {
-      const found = find(kind, id);
-      if (found === null) throw new WaitsFor(kind, id);
-      return found;
-    },
-    row(table, key) {
-      const row = tables[table]?.[key];
-      if (row === undefined) throw new NotMapped(table, key);
-      return new Proxy(row, {
-        get(cells, column) {
-          read(`${table}.${String(column)}`);
-          return cells[String(column)];
-        },
-      });
-    },
-  };
-}
+const SITE = { currency: "USD", timeZone: "America/Chicago" };
 
 function run(mapping: Mapping, folder: string, read = (_cell: string): void => {}): unknown {
   const input = mapping.input.parse(parseExact(readFileSync(join(folder, "input.json"), "utf8")));
   const refs = join(folder, "refs.json");
-  const references = referencesOf(
-    existsSync(refs) ? (JSON.parse(readFileSync(refs, "utf8")) as Refs) : {},
-    read,
-  );
-  const out = mapping.map(input, references) as object;
+  const { tables = {}, counterparts = {} } = existsSync(refs)
+    ? (JSON.parse(readFileSync(refs, "utf8")) as Refs)
+    : {};
+  const out = mapping.map(input, referencesOf({ ...SITE, tables, counterparts }, read)) as object;
   return parseExact(stringifyExact("skip" in out ? out : mapping.output.parse(out)));
 }
 
@@ -70,10 +67,9 @@ const cases = inputs.map((input) => {
 });
 
 describe.each([...Map.groupBy(cases, ({ mapping }) => mapping)])("%s", (name, of) => {
-  const mapping = mappings.find((candidate) => candidate.name === name);
+  const mapping = mappingOf(name);
 
   test.each(of)("$name", ({ folder }) => {
-    if (mapping === undefined) throw new Error(`mappings/index.ts has no ${name}`);
     const expected = join(folder, "expected.json");
     if (existsSync(expected)) {
       expect(run(mapping, folder)).toEqual(parseExact(readFileSync(expected, "utf8")));
@@ -113,6 +109,9 @@ test("a mapping names the columns that it looks things up in, and looks them up"
 /** Every cell that the mapping looks at in its cases. */
 function cellsOf(mapping: Mapping): Set<string> {
   const read = new Set<string>();
+  for (const { mapping: name, cases } of written)
+    if (name === mapping.name)
+      for (const one of cases) runCase(mapping, one, (cell) => read.add(cell));
   for (const { folder } of cases.filter((one) => one.mapping === mapping.name))
     try {
       run(mapping, folder, (cell) => read.add(cell));

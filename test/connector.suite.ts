@@ -129,7 +129,9 @@ function sending(kit: Kit, name: string): void {
   /** What a delivery that nobody disturbed leaves behind. */
   async function undisturbed(): Promise<readonly string[]> {
     const ground = await kit.ground();
-    expect(await deliver(sinkOf(open(kit, ground), name), [good])).toMatchObject({ outcome: "done" });
+    expect(await deliver(sinkOf(open(kit, ground), name), [good])).toMatchObject({
+      outcome: "done",
+    });
     const effects = await ground.effects(name, good);
     expect(effects).toHaveLength(1);
     return effects;
@@ -158,33 +160,37 @@ function sending(kit: Kit, name: string): void {
     expect(await sink.find(again, never)).toMatchObject({ found: "exact", ids: first.ids });
   });
 
-  test(`${name}: cut off between sending and answer, find says the truth and nothing doubles`, numbers, async () => {
-    const expected = await undisturbed();
-    let cuts = 0;
-    for (const step of stepsOf(kit)) {
-      const ground = await kit.ground();
-      const sink = sinkOf(open(kit, ground), name);
-      const request = requestOf(sink, [good]);
-      await sink.prepare?.(request, never);
-      const sent = { ...request, firstSentAt: SENT };
-      const { over, answer } = await ground.interrupt(name, sent, step);
-      if (over) break;
-      cuts++;
-      const left = await ground.effects(name, good);
-      const finding = await sink.find(sent, never);
-      const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
-      expect(["exact", "none"], where).toContain(finding.found);
-      expect(finding.found === "exact", where).toBe(isSame(left, expected));
-      if (answer !== null) truthful(answer, left, expected);
-      if (finding.found === "none") {
-        await sink.prepare?.(sent, never);
-        expect(await sink.send(sent, never), where).toMatchObject({ outcome: "done" });
+  test(
+    `${name}: cut off between sending and answer, find says the truth and nothing doubles`,
+    numbers,
+    async () => {
+      const expected = await undisturbed();
+      let cuts = 0;
+      for (const step of stepsOf(kit)) {
+        const ground = await kit.ground();
+        const sink = sinkOf(open(kit, ground), name);
+        const request = requestOf(sink, [good]);
+        await sink.prepare?.(request, never);
+        const sent = { ...request, firstSentAt: SENT };
+        const { over, answer } = await ground.interrupt(name, sent, step);
+        if (over) break;
+        cuts++;
+        const left = await ground.effects(name, good);
+        const finding = await sink.find(sent, never);
+        const where = `cut off after step ${step}, answered ${JSON.stringify(answer)}`;
+        expect(["exact", "none"], where).toContain(finding.found);
+        expect(finding.found === "exact", where).toBe(isSame(left, expected));
+        if (answer !== null) truthful(answer, left, expected);
+        if (finding.found === "none") {
+          await sink.prepare?.(sent, never);
+          expect(await sink.send(sent, never), where).toMatchObject({ outcome: "done" });
+        }
+        expect(await ground.effects(name, good), where).toEqual(expected);
+        expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
       }
-      expect(await ground.effects(name, good), where).toEqual(expected);
-      expect(await sink.find(sent, never), where).toMatchObject({ found: "exact" });
-    }
-    expect(cuts).toBeGreaterThan(0);
-  });
+      expect(cuts).toBeGreaterThan(0);
+    },
+  );
 
   test(`${name}: a document that is refused names its reason, and leaves nothing`, async () => {
     const ground = await kit.ground();

@@ -20,9 +20,7 @@ interface Covered {
 export async function coveredOf(books: Books, invoice: number): Promise<Covered[]> {
   const covered = ["message", "like", paymentMark("%")];
   const notes = await notesOn(books, [resourceOf(invoice)], covered);
-  const noted = notes
-    .map(({ message }) => coveredIn(message ?? ""))
-    .filter((one) => one !== null);
+  const noted = notes.map(({ message }) => coveredIn(message ?? "")).filter((one) => one !== null);
   return [...new Map(noted)].map(([mark, amount]) => ({ mark, amount: Decimal.of(amount) }));
 }
 

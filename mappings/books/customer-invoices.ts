@@ -3,6 +3,7 @@ import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { payerOf } from "../canonical/invoice-body.ts";
 import { partyOf } from "./codes.ts";
+import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
 import { TABLES } from "./tables.ts";
 
@@ -12,19 +13,22 @@ export const customerInvoices = defineMapping({
   kind: "invoice",
   reads: "platform.invoicesIssued",
   writes: "books.invoices",
-  tables: {
+  options: ChargeOptions,
+  tables: (options) => ({
     items: ["product", "item"],
     customers: ["company", "account"],
     [TABLES.taxes]: ["tax_type", "sales"],
     [TABLES.units]: ["unit", "symbol"],
-    [TABLES.accounts]: ["line", "sales"],
-  },
+    ...accountsTable(options, "sales"),
+  }),
   input: Invoice,
   output: InvoiceDocument,
   posts: true,
   number: (invoice) => invoice.invoiceNumber,
-  map: (invoice, references) =>
-    booked(invoice, references, "out", () => partyOf(references, "customer", payerOf(invoice))),
+  map: (invoice, references, options) =>
+    booked(invoice, references, options, "out", () =>
+      partyOf(references, "customer", payerOf(invoice)),
+    ),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
   about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),

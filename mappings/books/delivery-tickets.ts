@@ -6,7 +6,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { DeliveryTicket, ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
 import { codeOf } from "../canonical/codes.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
-import { dayOrNone, ourCompany } from "./company.ts";
+import { CompanyOptions, companyTable, dayOrNone, ourCompany } from "./company.ts";
 import { standingOf } from "./standing.ts";
 import { TABLES } from "./tables.ts";
 
@@ -26,17 +26,18 @@ export const deliveryTickets = defineMapping({
   kind: "delivery-ticket",
   reads: "platform.deliveryTickets",
   writes: "books.shipments",
-  tables: {
+  options: CompanyOptions,
+  tables: (options) => ({
     items: ["product", "item"],
     customers: ["company", "account"],
     vendors: ["company", "account"],
     [TABLES.units]: ["unit", "symbol"],
-    [TABLES.company]: ["setting", "value"],
-  },
+    ...companyTable(options),
+  }),
   input: DeliveryTicket,
   output: ShipmentDocument,
   number: (ticket) => ticket.ticketNumber,
-  map(ticket, references) {
+  map(ticket, references, options) {
     const status = standingOf(references, STANDINGS, ticket);
     if (typeof status !== "string") return status;
     const lines = ticket.productLines ?? [];
@@ -45,7 +46,7 @@ export const deliveryTickets = defineMapping({
     return {
       id: ticket.id,
       number: ticket.ticketNumber,
-      ...sidesOf(ticket, references),
+      ...sidesOf(ticket, references, ourCompany(references, options)),
       status,
       date: dayOrNone(references, ticket.deliveryDate),
       reference: ticket.bolNumber?.trim() || ticket.ticketNumber,
@@ -65,8 +66,8 @@ export const deliveryTickets = defineMapping({
 function sidesOf(
   { supplierCompanyId: supplier, receiverCompanyId: receiver }: DeliveryTicket,
   references: References,
+  us: string,
 ): { type: ShipmentDocument["type"]; party: Party } {
-  const us = ourCompany(references);
   if (receiver === us && supplier !== null && supplier !== us)
     return { type: "in", party: partyOf(references, "supplier", supplier) };
   if (receiver !== us && receiver !== null && (supplier === us || supplier === null))

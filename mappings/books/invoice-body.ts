@@ -7,7 +7,7 @@ import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoi
 import { codeOf } from "../canonical/codes.ts";
 import { inWholeCents } from "../canonical/invoice-body.ts";
 import { joined, labelled, ledgerAccount, symbolOf } from "./codes.ts";
-import { dayOrNone } from "./company.ts";
+import { type ChargeOptions, dayOrNone } from "./company.ts";
 import { standingOf } from "./standing.ts";
 
 type Type = InvoiceDocument["type"];
@@ -26,16 +26,17 @@ const STANDINGS = {
  * @throws Refused, NotMapped
  */
 export function booked(
-  given: Invoice,
+  invoice: Invoice,
   references: References,
+  options: ChargeOptions,
   type: Type,
   party: () => Party,
 ): InvoiceDocument | Skip {
   const kind = type === "out" ? "invoice" : "bill";
-  const status = standingOf(references, { kind, ...STANDINGS }, given);
+  const status = standingOf(references, { kind, ...STANDINGS }, invoice);
   if (typeof status !== "string") return status;
-  given.lineItems.forEach(expectPriced);
-  const invoice = inWholeCents(given);
+  invoice.lineItems.forEach(expectPriced);
+  const { lineItems, taxLines } = inWholeCents(invoice);
   return {
     id: invoice.id,
     number: invoice.invoiceNumber,
@@ -51,11 +52,11 @@ export function booked(
     description:
       joined(labelled("PO", invoice.poNumber), labelled("contract", invoice.contractNumber)) ||
       null,
-    lines: invoice.lineItems.map((line) => lineOf(line, references, type)),
-    taxes: invoice.taxLines.map((tax) => ({
+    lines: lineItems.map((line) => lineOf(line, references, options, type)),
+    taxes: taxLines.map((tax) => ({
       account: ledgerAccount(references, "taxes", tax.taxType, type),
       description: tax.authority === null ? tax.taxType : `${tax.taxType} (${tax.authority})`,
-      base: baseOf(tax.productRef, invoice),
+      base: baseOf(tax.productRef, lineItems, invoice.subtotal),
       amount: tax.amount.round(2),
     })),
     subtotal: invoice.subtotal.round(2),
@@ -79,12 +80,20 @@ const CENT = Decimal.of("0.01");
  * By product and gallons where it has them, and by the amount alone where it does not. Amounts are the platform's: it
  * rounds half cents as it likes, and what the books make of them is for the connector to compare.
  */
-function lineOf(line: LineItem, references: References, type: Type): Line {
+function lineOf(
+  line: LineItem,
+  references: References,
+  { chargeAccount }: ChargeOptions,
+  type: Type,
+): Line {
   const amount = line.amount.round(2);
   const description = describe(line, references);
   const { product, gallons, rate } = line;
   if (product === null || gallons === null || gallons.sign === 0 || rate === null) {
-    const account = ledgerAccount(references, "accounts", product ?? "charge", type);
+    const account =
+      product === null && chargeAccount !== undefined
+        ? chargeAccount
+        : ledgerAccount(references, "accounts", product ?? "charge", type);
     const alone = { product: null, account, quantity: ONE, unit: null, unitPrice: amount };
     return { ...alone, amount, description };
   }
@@ -132,7 +141,11 @@ function describe(line: LineItem, references: References): string {
 }
 
 /** The lines of the product that it taxes, or else all of them. */
-function baseOf(productRef: string | null, { lineItems, subtotal }: Invoice): Decimal {
+function baseOf(
+  productRef: string | null,
+  lineItems: readonly LineItem[],
+  subtotal: Decimal,
+): Decimal {
   const taxed = lineItems.filter(({ product }) => product !== null && product === productRef);
   const base = taxed.length === 0 ? subtotal : Decimal.sum(taxed.map(({ amount }) => amount));
   return base.round(2);

@@ -7,7 +7,7 @@ import { Order, orderStatuses, type OrderLine } from "../../src/platform/contrac
 import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
-import { ourCompany } from "./company.ts";
+import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
 import { standingOf } from "./standing.ts";
 import { TABLES } from "./tables.ts";
 
@@ -32,27 +32,29 @@ export const orders = defineMapping({
   kind: "order",
   reads: "platform.orders",
   writes: "books.orders",
-  tables: {
+  options: CompanyOptions,
+  tables: (options) => ({
     items: ["product", "item"],
     customers: ["company", "account"],
     vendors: ["company", "account"],
     [TABLES.units]: ["unit", "symbol"],
     [TABLES.sites]: ["location", "company"],
-    [TABLES.company]: ["setting", "value"],
-  },
+    ...companyTable(options),
+  }),
   input: Order,
   output: OrderDocument,
   number: numberOf,
-  map(order, references) {
+  map(order, references, options) {
     const status = standingOf(references, STANDINGS, order);
     if (typeof status !== "string") return status;
-    const type = typeOf(order, references);
+    const us = ourCompany(references, options);
+    const type = typeOf(order, us);
     return {
       id: order.id,
       number: numberOf(order),
       party:
         type === "sale"
-          ? buyerOf(order, references)
+          ? buyerOf(order, references, us)
           : partyOf(references, "supplier", sellerOf(order)),
       type,
       status,
@@ -79,14 +81,14 @@ function numberOf({ loadingNumber, id }: Order): string {
  * What others ordered from us we sell; and so we do with what we ordered for a site at a selling price, whoever we
  * take it from. What has no selling price is for ourselves.
  */
-function typeOf({ companyId, lines }: Order, references: References): Type {
-  if (companyId !== ourCompany(references)) return "sale";
+function typeOf({ companyId, lines }: Order, us: string): Type {
+  if (companyId !== us) return "sale";
   return lines.some(({ sellPrice }) => sellPrice !== null) ? "sale" : "purchase";
 }
 
 /** Who ordered it, or whose site it is for: the platform's order names no customer, so the table of sites does. */
-function buyerOf({ companyId, locationId }: Order, references: References): Party {
-  if (companyId !== ourCompany(references)) return partyOf(references, "customer", companyId);
+function buyerOf({ companyId, locationId }: Order, references: References, us: string): Party {
+  if (companyId !== us) return partyOf(references, "customer", companyId);
   if (locationId === null)
     throw new Refused({
       code: "no-customer",

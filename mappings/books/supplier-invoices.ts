@@ -2,6 +2,7 @@ import { InvoiceDocument } from "../../src/books/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { partyOf } from "./codes.ts";
+import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
 import { TABLES } from "./tables.ts";
 
@@ -11,19 +12,22 @@ export const supplierInvoices = defineMapping({
   kind: "bill",
   reads: "platform.invoicesPayable",
   writes: "books.bills",
-  tables: {
+  options: ChargeOptions,
+  tables: (options) => ({
     items: ["product", "item"],
     vendors: ["company", "account"],
     [TABLES.taxes]: ["tax_type", "purchases"],
     [TABLES.units]: ["unit", "symbol"],
-    [TABLES.accounts]: ["line", "purchases"],
-  },
+    ...accountsTable(options, "purchases"),
+  }),
   input: Invoice,
   output: InvoiceDocument,
   posts: true,
   number: (invoice) => invoice.invoiceNumber,
-  map: (invoice, references) =>
-    booked(invoice, references, "in", () => partyOf(references, "supplier", invoice.companyId)),
+  map: (invoice, references, options) =>
+    booked(invoice, references, options, "in", () =>
+      partyOf(references, "supplier", invoice.companyId),
+    ),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
   about: ({ companyId, total }) => ({ party: companyId, amount: total }),

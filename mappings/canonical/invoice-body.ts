@@ -79,18 +79,18 @@ export function payerOf({ payerCompanyId }: Invoice): string {
 }
 
 /**
- * The invoice with every amount of a line or tax in cents. The platform does not promise that its figures agree
+ * Lines and taxes of an invoice, every amount of them in cents. The platform does not promise that its figures agree
  * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded half to even where the
  * rounded amounts come to the sum that the invoice says; sums are never rounded.
  * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
  */
-export function inWholeCents(invoice: Invoice): Invoice {
+export function inWholeCents(invoice: Invoice): Pick<Invoice, "lineItems" | "taxLines"> {
   const { lineItems, taxLines, subtotal, tax, total } = invoice;
   const lines = addedUp("lineItems", lineItems, subtotal);
   const taxes = addedUp("taxLines", taxLines, tax);
   if (lines === null || taxes === null || !subtotal.plus(tax).equals(total))
     throw doesNotAddUp(invoice);
-  return { ...invoice, lineItems: lines(), taxLines: taxes() };
+  return { lineItems: lines(), taxLines: taxes() };
 }
 
 interface Part {

@@ -136,9 +136,7 @@ class Send {
       } catch (error) {
         return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
       }
-    return this.#wrote
-      ? uncertain(`not all of it is done: ${fault.message}`)
-      : refused(fault);
+    return this.#wrote ? uncertain(`not all of it is done: ${fault.message}`) : refused(fault);
   }
 
   #isOwnDraft({ mark, target }: Wanted, standing: Standing): boolean {

@@ -1,10 +1,10 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
 import { monthAt } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
-import type { Endpoint, Mapping } from "../core/contract.ts";
+import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
-import { type Config, type FlowConfig, ownerOf } from "../config/config.ts";
+import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
@@ -14,7 +14,6 @@ import { Nightly } from "../engine/reconcile/nightly.ts";
 import { openPlatform } from "../platform/endpoint.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
-import { mappings } from "../../mappings/index.ts";
 import { monthReport } from "../report/month.ts";
 import type { Office } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
@@ -238,7 +237,7 @@ function flowOf(
   config: Config,
   store: Store,
   endpoints: ReadonlyMap<string, Endpoint>,
-  { name, mapping, from, to, schedule, paused }: FlowConfig,
+  { name, mapping: named, options, from, to, schedule, paused }: FlowConfig,
 ): Flow {
   return {
     flow: store.flows.open(name).flow,
@@ -246,7 +245,7 @@ function flowOf(
     from: `${from.endpoint}.${from.name}`,
     to: `${to.endpoint}.${to.name}`,
     side: from.endpoint === "platform" ? "platform" : "erp",
-    mapping: mappings.find((one) => one.name === mapping) as Mapping,
+    mapping: mappingOf(config, { mapping: named, options }),
     source: part(name, "source", from, endpoints.get(from.endpoint)?.sources),
     sink: part(name, "sink", to, endpoints.get(to.endpoint)?.sinks),
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import type { Endpoint } from "../core/contract.ts";
 import type { DayToBook, Examination, Needs } from "../core/examination.ts";
 import type { Governor } from "../core/budget.ts";
-import { calendarOf } from "../core/calendar.ts";
 import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
@@ -12,6 +11,7 @@ import type { Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
+import { openLooking } from "./looking.ts";
 import { untilSignal } from "./signals.ts";
 import { needsOf } from "./needs.ts";
 import { counted, table } from "./table.ts";
@@ -90,7 +90,7 @@ async function examineAll(
   const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
   // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
   const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
-  for (const [name, endpoint] of await openEndpoints(config, governor)) {
+  for (const [name, endpoint] of await openLooking(config, governor)) {
     const needs = needsOf(config, trusted ? tables : NO_TABLES, days, name);
     try {
       for (const one of await examine(endpoint, needs, signal))
@@ -160,32 +160,6 @@ async function faultOf(check: () => Promise<void>): Promise<Fault | null> {
 function ofProxies(): string {
   const name = ["HTTPS_PROXY", "https_proxy"].find((one) => process.env[one]);
   return name === undefined ? "" : ` ${name} is set here; fuelbridge goes through no proxy.`;
-}
-
-async function openEndpoints(config: Config, governor: Governor): Promise<Map<string, Endpoint>> {
-  const [{ openPlatform }, { systemClock }, { version }] = await Promise.all([
-    import("../platform/endpoint.ts"),
-    import("./clock.ts"),
-    import("./version.ts"),
-  ]);
-  const clock = systemClock();
-  const dayOf = calendarOf(config.timeZone);
-  const surroundings = {
-    folder: config.folder,
-    now: () => new Date(clock.now().wallMs),
-    pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    currency: config.currency,
-    dayOf,
-    ignore: config.ignore,
-    looking: true,
-    note: () => {},
-  };
-  return new Map([
-    ["platform", openPlatform({ ...config.platform, clock, version, governor, dayOf })],
-    ...config.endpoints.map(
-      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
-    ),
-  ]);
 }
 
 function inWords(examined: readonly Examined[], requests: Requests): string {

@@ -1,6 +1,6 @@
 /** What a site's flows and cross-reference tables need of an endpoint: what the doctor hands to its examination. */
 import { basename } from "node:path";
-import { OUR_COMPANY } from "../../mappings/books/company.ts";
+import { OUR_COMPANY, STANDS_FOR } from "../../mappings/books/company.ts";
 import type { Cell, DayToBook, Needs } from "../core/examination.ts";
 import type { Config } from "../config/config.ts";
 import type { Tables } from "../config/crossref.ts";
@@ -17,15 +17,28 @@ export function needsOf(
     [from.endpoint, to.endpoint].includes(endpoint),
   );
   const ends = flows.flatMap(({ from, to }) => [from, to]);
-  const mappings = new Set(flows.map(({ mapping }) => mapping));
-  const column = (table: string, column: string): Cell[] =>
-    tables.rows(table).flatMap(({ row, line }) => {
+  const tablesOf = (mapping: string) =>
+    config.mappings.find(({ name }) => name === mapping)?.tables ?? {};
+  /** What the options of flows say in place of a row. */
+  const options = (table: string, column: string): Cell[] =>
+    flows.flatMap(({ mapping, options, optionsLine: line = 1 }) =>
+      Object.entries(STANDS_FOR).flatMap(([option, { table: standsFor, key }]) => {
+        const value = (options as Readonly<Record<string, unknown>> | undefined)?.[option];
+        const reads = standsFor === table && tablesOf(mapping)[table]?.includes(column) === true;
+        if (!reads || typeof value !== "string") return [];
+        return [{ key, value, file: basename(config.file), line }];
+      }),
+    );
+  const column = (table: string, column: string): Cell[] => [
+    ...options(table, column),
+    ...tables.rows(table).flatMap(({ row, line }) => {
       const value = row[column]?.trim() ?? "";
       const [key = ""] = Object.values(row);
       const file = `${basename(config.crossReferences)}/${table}.csv`;
       return value === "" ? [] : [{ key, value, file, line }];
-    });
-  const needsUs = OUR_COMPANY.mappings.some((mapping) => mappings.has(mapping));
+    }),
+  ];
+  const needsUs = flows.some(({ mapping }) => OUR_COMPANY.table in tablesOf(mapping));
   return {
     currency: config.currency,
     parts: new Set(ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name)),

@@ -8,8 +8,7 @@ export function schema(program: Command): void {
       import("../../connectors/index.ts"),
       import("../../mappings/index.ts"),
     ]);
-    const names = mappings.map(({ name }) => name);
-    const data = jsonSchema(connectors, names);
+    const data = jsonSchema(connectors, mappings);
     return { data, text: JSON.stringify(data, null, 2) };
   });
 }

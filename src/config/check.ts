@@ -2,12 +2,12 @@
 import { statSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import type { CompanySetting } from "../core/company.ts";
-import type { Connector, FolderNeed, Offers } from "../core/contract.ts";
+import type { Connector, FolderNeed, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { isSameZone } from "../core/time-zone.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document } from "./document.ts";
-import { complaintsOfFlows, type KnownMapping, PLATFORM } from "./flows.ts";
+import { complaintsOfFlows, PLATFORM } from "./flows.ts";
 import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
@@ -25,16 +25,23 @@ export interface EndpointConfig {
 export interface Known {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connectors: readonly Connector[];
-  readonly mappings: readonly KnownMapping[];
+  readonly mappings: readonly Mapping[];
   /** What flows may name after `platform.`. */
   readonly platform: Offers;
 }
 
-interface Checked {
+export interface Checked {
   readonly settings: Settings;
   readonly endpoints: readonly EndpointConfig[];
+  /** By flow: what its mapping's schema made of its options. */
+  readonly options: ReadonlyMap<string, Options>;
   /** The values of all settings that are secret, and whatever came from a file. */
   readonly secrets: readonly string[];
+}
+
+interface Options {
+  readonly options: unknown;
+  readonly optionsLine: number;
 }
 
 /** `settings`: what the file says. `site`: the tables and folders of this machine as well. */
@@ -57,6 +64,7 @@ export class Check {
   readonly #folder: string;
   /** What flows may name after an endpoint; one whose settings are wrong is not here. */
   readonly #offers = new Map<string, Offers>();
+  readonly #options = new Map<string, Options>();
   readonly problems: Problem[];
 
   /** `folder`: where relative paths start. */
@@ -65,7 +73,7 @@ export class Check {
     this.#folder = folder;
     this.#known = known;
     this.#document = document;
-    this.#schema = fullSchema(known.connectors, this.#mappings);
+    this.#schema = fullSchema(known.connectors, known.mappings);
     this.problems = [...document.problems];
   }
 
@@ -78,12 +86,16 @@ export class Check {
     }
     if (!isGroup(value)) return null;
     const secrets = this.#secrets();
-    const parsed = settingsSchema(this.#known.connectors, this.#mappings).safeParse(value);
+    const parsed = settingsSchema(
+      this.#known.connectors,
+      this.#known.mappings.map(({ name }) => name),
+    ).safeParse(value);
     if (!parsed.success) this.#explain(parsed.error.issues);
     const endpoints = this.#endpoints();
     this.#checkNames();
     this.#checkFlows();
     this.#checkRepeated();
+    this.#checkOptions();
     this.#checkPlatformKey();
     this.#checkSurroundings();
     if (depth === "site") {
@@ -91,11 +103,7 @@ export class Check {
       this.#checkFolders();
     }
     if (!parsed.success || this.problems.length > 0) return null;
-    return { settings: parsed.data, endpoints, secrets };
-  }
-
-  get #mappings(): string[] {
-    return this.#known.mappings.map(({ name }) => name);
+    return { settings: parsed.data, endpoints, options: this.#options, secrets };
   }
 
   /** The values of all secret settings; complains of those that others can read. */
@@ -203,6 +211,35 @@ export class Check {
     }
   }
 
+  /** What a flow sets is what its mapping lets it set. */
+  #checkOptions(): void {
+    for (const [name, { mapping, options = {} }] of this.#groups("flows")) {
+      const schema = this.#mapping(mapping)?.options;
+      const path = ["flows", name, "options"];
+      if (this.#mapping(mapping) === undefined || !isGroup(options)) continue;
+      const parsed = schema?.safeParse(options);
+      if (parsed?.success === true)
+        this.#options.set(name, {
+          options: parsed.data,
+          optionsLine: this.#document.place(path).line,
+        });
+      else if (parsed !== undefined) this.#explain(parsed.error.issues, path);
+      else if (Object.keys(options).length > 0)
+        this.#complain(
+          path,
+          {
+            message: `the mapping ${String(mapping)} has no options`,
+            remedy: "Remove them, or take a mapping that declares them.",
+          },
+          "key",
+        );
+    }
+  }
+
+  #mapping(name: unknown): Mapping | undefined {
+    return this.#known.mappings.find((one) => one.name === name);
+  }
+
   #checkPlatformKey(): void {
     const path = ["platform", "apiKey"];
     const key = valueAt(this.#document.value, path);
@@ -270,9 +307,11 @@ export class Check {
       for (const fault of faults) this.problems.push({ ...fault, file, column: 1, setting: "" });
     const byName = new Map(found.map((report) => [report.name, report]));
     const flows = this.#groups("flows").filter(([, { paused }]) => paused !== true);
-    const mappings = flows.flatMap(
-      ([, flow]) => this.#known.mappings.find((one) => one.name === flow["mapping"]) ?? [],
-    );
+    const mappings = flows.flatMap(([name, flow]) => {
+      const mapping = this.#mapping(flow["mapping"]);
+      const given = this.#options.get(name);
+      return (given && mapping?.using?.(given.options)) ?? mapping ?? [];
+    });
     for (const { mapping, ...complaint } of complaintsOfTables(mappings, byName, called)) {
       const [name = ""] = flows.find(([, flow]) => flow["mapping"] === mapping) ?? [];
       this.#complain(["flows", name, "mapping"], complaint);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
-import { defineConnector } from "../core/contract.ts";
+import { defineConnector, type Mapping } from "../core/contract.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
 import { secret } from "./secret.ts";
@@ -91,7 +91,7 @@ function setup() {
     return loadConfig(file, {
       env: { KEY, PASSWORD, REDIS_PASSWORD, ...env },
       connectors: [drop],
-      mappings: MAPPINGS,
+      mappings: MAPPINGS as unknown as readonly Mapping[],
       platform: PLATFORM,
     });
   };
@@ -112,6 +112,8 @@ test("a good configuration comes out complete", () => {
   expect(load(GOOD)).toEqual({
     file,
     folder,
+    mappings: MAPPINGS,
+    mappingsFolder: null,
     company: "bluebonnet",
     currency: "USD",
     timeZone: "America/Chicago",

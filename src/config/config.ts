@@ -6,10 +6,19 @@
 import { dirname, resolve } from "node:path";
 import type { Ignore } from "../books/compare.ts";
 import type { Budget } from "../core/budget.ts";
+import type { Mapping } from "../core/contract.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
-import { Check, CROSS_REFERENCES, type Depth, type EndpointConfig, type Known } from "./check.ts";
+import {
+  Check,
+  type Checked,
+  CROSS_REFERENCES,
+  type Depth,
+  type EndpointConfig,
+  type Known,
+} from "./check.ts";
 import { readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
+import { valueAt } from "./issues.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
 import { readBounded } from "./read-file.ts";
 import { type QueueConfig, queueOf } from "./queue.ts";
@@ -36,6 +45,10 @@ export interface Config {
   /** The folder of the cross-reference tables; it may be missing when the configuration does not name it. */
   readonly crossReferences: string;
   readonly flows: readonly FlowConfig[];
+  /** All that flows may name: the shipped ones and the site's own. */
+  readonly mappings: readonly Mapping[];
+  /** The folder of the site's own mappings; null: it has none. */
+  readonly mappingsFolder: string | null;
   /** Fields that no comparison of both sides looks at, by kind. */
   readonly ignore: Ignore;
   /** When the daemon compares both sides by itself. */
@@ -69,6 +82,16 @@ export const ownerOf = ({ company, platform }: Config) => ({
   environment: platform.environment,
   formerUrls: platform.formerUrls,
 });
+
+/** The mapping of a flow, with its options. The configuration was read: there is one of this name. */
+export function mappingOf(
+  { mappings }: Pick<Config, "mappings">,
+  { mapping, options }: Pick<FlowConfig, "mapping" | "options">,
+): Mapping {
+  const found = mappings.find(({ name }) => name === mapping) as Mapping;
+  return options === undefined ? found : (found.using?.(options) ?? found);
+}
+
 const BYTES_MAX = 2_000_000;
 
 /** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */
@@ -80,13 +103,26 @@ export function loadConfig(path: string, known: Known, depth: Depth = "settings"
   const check = new Check(text, document, known, folder);
   const checked = check.run(depth);
   if (checked === null) throw new InvalidConfiguration(path, check.problems);
-  const { settings, ...rest } = checked;
-  return { file, folder, ...rest, ...complete(settings, folder) };
+  const { settings, options, ...rest } = checked;
+  const { mappings } = known;
+  return { file, folder, mappings, ...rest, ...complete(settings, folder, options) };
 }
 
-type Made = "file" | "folder" | "endpoints" | "secrets";
+/** The folder that the configuration names under `mappings`; null: it names none, or cannot be read. */
+export function mappingsFolderIn(path: string, env: Known["env"]): string | null {
+  const folder = dirname(resolve(path));
+  const { value } = readDocument(readText(path, resolve(path)), { env, folder });
+  const written = valueAt(value, ["mappings"]);
+  return typeof written === "string" && written !== "" ? resolve(folder, written) : null;
+}
 
-function complete(settings: Settings, folder: string): Omit<Config, Made> {
+type Made = "file" | "folder" | "endpoints" | "secrets" | "mappings";
+
+function complete(
+  settings: Settings,
+  folder: string,
+  options: Checked["options"],
+): Omit<Config, Made> {
   const { overlap, settle, ...platform } = settings.platform;
   const { company, currency, timeZone, log, console, ignore, reconcile } = settings;
   return {
@@ -102,7 +138,10 @@ function complete(settings: Settings, folder: string): Omit<Config, Made> {
     platform: { ...platform, knownAs: platform.url, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
     queue: queueOf(settings.queue),
-    flows: Object.entries(settings.flows).map(([name, flow]) => flowOf(name, flow)),
+    mappingsFolder: settings.mappings === undefined ? null : resolve(folder, settings.mappings),
+    flows: Object.entries(settings.flows).map(([name, flow]) =>
+      flowOf(name, flow, options.get(name)),
+    ),
   };
 }
 

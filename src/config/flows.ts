@@ -8,6 +8,10 @@ import { type Complaint, didYouMean, shown } from "./problems.ts";
 export interface FlowConfig {
   readonly name: string;
   readonly mapping: string;
+  /** As the mapping's schema parsed them; left out: it declares none. */
+  readonly options?: unknown;
+  /** The line of the configuration that its options begin in. */
+  readonly optionsLine?: number;
   readonly from: End;
   readonly to: End;
   readonly schedule: { readonly everyMs: number } | { readonly cron: string };
@@ -15,7 +19,7 @@ export interface FlowConfig {
 }
 
 /** `platform.orders`: a source or sink of an endpoint. */
-interface End {
+export interface End {
   readonly endpoint: string;
   readonly name: string;
 }
@@ -53,6 +57,10 @@ export const flowSchema = (mappings: readonly string[]) =>
     cron: cron
       .optional()
       .describe('When, in timeZone: five fields, for example "0 6 * * 1-5" for 6:00 on weekdays.'),
+    options: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("What the mapping lets a site set: a group of settings."),
     paused: z
       .boolean()
       .default(false)
@@ -61,9 +69,15 @@ export const flowSchema = (mappings: readonly string[]) =>
 
 export type FlowSettings = z.output<ReturnType<typeof flowSchema>>;
 
-export const flowOf = (name: string, { every, cron, ...flow }: FlowSettings): FlowConfig => ({
+export const flowOf = (
+  name: string,
+  { every, cron, ...flow }: FlowSettings,
+  given: { readonly options: unknown; readonly optionsLine: number } | undefined,
+): FlowConfig => ({
   name,
   ...flow,
+  options: given?.options,
+  ...(given === undefined ? {} : { optionsLine: given.optionsLine }),
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },
 });
 

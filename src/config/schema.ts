@@ -4,7 +4,7 @@ import { ignorable } from "../books/compare.ts";
 import { faultOfAddress } from "../core/address.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
-import type { Connector } from "../core/contract.ts";
+import type { Connector, Mapping } from "../core/contract.ts";
 import { faultOfDay } from "../core/calendar.ts";
 import { faultOfTimeZone } from "../core/time-zone.ts";
 import { duration } from "./duration.ts";
@@ -157,6 +157,13 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
         connector: (names.length > 0 ? z.enum(names) : z.string()).describe(CONNECTOR),
       }),
     ),
+    mappings: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
+      ),
     crossReferences: z
       .string()
       .min(1)
@@ -199,10 +206,13 @@ export type Settings = z.output<ReturnType<typeof settingsSchema>>;
 /** All settings, those of the connectors included. */
 export function fullSchema(
   connectors: readonly Connector[],
-  mappings: readonly string[],
+  mappings: readonly WithOptions[],
 ): JsonSchema {
-  const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, mappings));
+  const names = mappings.map(({ name }) => name);
+  const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, names));
   const endpoints = settings.properties?.["endpoints"];
+  const flows = settings.properties?.["flows"];
+  const flow = flows?.additionalProperties as JsonSchema | undefined;
   const anyOf = connectors.map(({ name, config }) => {
     const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
     return {
@@ -218,14 +228,48 @@ export function fullSchema(
     properties: {
       ...settings.properties,
       endpoints: { ...endpoints, additionalProperties: { anyOf } },
+      flows: {
+        ...flows,
+        additionalProperties: {
+          ...flow,
+          properties: {
+            ...flow?.properties,
+            mapping: orOfSite(flow?.properties?.["mapping"], names),
+          },
+          anyOf: optionsOf(mappings),
+        },
+      },
     },
   };
+}
+
+/** Editors do not know the mappings of a site: any name does that is in no folder of the shipped ones. */
+function orOfSite(mapping: JsonSchema = {}, names: readonly string[]): JsonSchema {
+  const { description = "", ...shipped } = mapping;
+  const folders = [...new Set(names.map((name) => name.split("/", 1)[0]))].join("|");
+  const own = { type: "string", pattern: `^(?!(?:${folders})/)[a-z0-9-]+/[a-z0-9-]+$` };
+  return { description, anyOf: [shipped, own] };
+}
+
+type WithOptions = Pick<Mapping, "name" | "options">;
+
+/** What `options` may say, by the mapping of the flow. */
+function optionsOf(mappings: readonly WithOptions[]): JsonSchema[] {
+  const declaring = mappings.filter(({ options }) => options !== undefined);
+  const each = declaring.map(({ name, options }) => {
+    const { $schema: _, ...schema } = toJsonSchema(options as z.ZodType);
+    return { properties: { mapping: { const: name }, options: schema } };
+  });
+  return [
+    ...each,
+    { properties: { mapping: { not: { enum: declaring.map(({ name }) => name) } } } },
+  ];
 }
 
 /** For editors, through the modeline at the top of a configuration. */
 export const jsonSchema = (
   connectors: readonly Connector[],
-  mappings: readonly string[],
+  mappings: readonly WithOptions[],
 ): JsonSchema => withReferences(fullSchema(connectors, mappings));
 
 /** For what a schema cannot say: `fault` is the end of a sentence that begins with the text; null: it is right. */

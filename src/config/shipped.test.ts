@@ -17,9 +17,8 @@ const KEY = "svc_live_0000000000";
 
 test("the schema for editors is the one that the settings have", () => {
   const stored: unknown = JSON.parse(readFileSync(join(SHIPPED, "fuelbridge.schema.json"), "utf8"));
-  const names = mappings.map(({ name }) => name);
   expect(stored, "write it anew: fuelbridge schema > config/fuelbridge.schema.json").toEqual(
-    JSON.parse(JSON.stringify(jsonSchema(connectors, names))),
+    JSON.parse(JSON.stringify(jsonSchema(connectors, mappings))),
   );
 });
 
@@ -42,7 +41,7 @@ test.each(FILES)("%s names the schema and loads", (name) => {
 });
 
 test("editors complete connectors and mappings, and take ${...} where a setting is more than any text", () => {
-  const schema = JSON.stringify(jsonSchema(connectors, ["a/b"]));
+  const schema = JSON.stringify(jsonSchema(connectors, [{ name: "a/b" }]));
   expect(schema).toContain('"const":"files"');
   expect(schema).toContain('"enum":["a/b"]');
   expect(schema).toContain(String.raw`{"type":"string","pattern":"\\$\\{.+\\}"}`);

@@ -55,6 +55,8 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
     toBook: note([]),
+    samples: note([]),
+    counterparts: note([]),
     differences: note({ lastAt: null, differences: [] }),
     reconcileCost: note({ from: "2026-10-01", to: "2026-10-31", requests: 40, left: 5_000 }),
     reconcile: async () => {

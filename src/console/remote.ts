@@ -26,6 +26,8 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     reconcile: (asked) => ask("reconcile", asked),
     differences: () => ask("differences"),
     trace: (number) => ask("trace", number),
+    samples: (asked) => ask("samples", asked),
+    counterparts: (asked) => ask("counterparts", asked),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),
     retry: (selector, anyway) => ask("retry", selector, ...(anyway === true ? [true] : [])),

@@ -11,6 +11,10 @@ export const Address = z.object({
 });
 export type Address = z.infer<typeof Address>;
 
+/** Records, and ids of the other side, that one question may ask for. */
+export const SAMPLES_MAX = 10_000;
+export const COUNTERPARTS_MAX = 2_000;
+
 export const addressFile = (stateFolder: string): string => join(stateFolder, "admin.json");
 
 const text = z.string().min(1).max(1000);
@@ -20,6 +24,17 @@ const reconciling = z.strictObject({
   to: text.nullable(),
   flow: text.nullable(),
   by: text,
+});
+
+const sampling = z.strictObject({
+  flow: text,
+  text: text.nullable(),
+  last: z.int().min(1).max(SAMPLES_MAX),
+});
+
+const counterparts = z.strictObject({
+  side: z.enum(["platform", "erp"]),
+  asked: z.array(z.strictObject({ kind: text, id: text })).max(COUNTERPARTS_MAX),
 });
 
 /** Every question of an {@link Office} with its arguments; no other name can be called. */
@@ -32,6 +47,8 @@ export const questions = {
   reconcile: z.tuple([reconciling]),
   differences: z.tuple([]),
   trace: z.tuple([text]),
+  samples: z.tuple([sampling]),
+  counterparts: z.tuple([counterparts]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),
   retry: z.tuple([text, z.boolean().optional()]),

@@ -376,6 +376,34 @@ export interface Mapping<In = unknown, Out = unknown> {
    * that are read. Left out: none.
    */
   readonly tables?: Readonly<Record<string, readonly [key: string, ...read: string[]]>>;
+  /**
+   * What a flow that uses it may set under `options`: what differs from site to site and is no logic. It parses an object;
+   * left out: there is nothing to set.
+   */
+  readonly options?: z.ZodType;
+  /** The same mapping with these options, as {@link Mapping.options} parsed them. Left out: it has none. */
+  using?(options: unknown): Mapping<In, Out>;
+  /**
+   * Fields that it leaves out on purpose, by path (`notes`, `lines.spec`; a list's elements share one path): of the
+   * record, which it does not read, and of the document, which it does not fill.
+   */
+  readonly leaves?: {
+    readonly record?: readonly string[];
+    readonly document?: readonly string[];
+  };
+}
+
+/** A mapping as it is written: what reads the options of the flow gets them as its last argument. */
+export interface WrittenMapping<In, Out, Options, Name extends string = string> extends Omit<
+  Mapping<In, Out>,
+  "name" | "number" | "map" | "tables" | "options" | "using"
+> {
+  readonly name: Name;
+  readonly options?: z.ZodType<Options>;
+  readonly tables?: Mapping["tables"] | ((options: Options) => Mapping["tables"]);
+  number(record: In, options: Options): string;
+  /** @throws Refused, NotMapped, WaitsFor */
+  map(record: In, references: References, options: Options): Out | Skip;
 }
 
 export const skip = (reason: string): Skip => ({ skip: reason });
@@ -383,4 +411,20 @@ export const skip = (reason: string): Skip => ({ skip: reason });
 export const defineConnector = <Config>(connector: Connector<Config>): Connector<Config> =>
   connector;
 
-export const defineMapping = <In, Out>(mapping: Mapping<In, Out>): Mapping<In, Out> => mapping;
+/** Until a flow sets options, those hold that its schema makes of none. */
+export function defineMapping<In, Out, Options = unknown, const Name extends string = string>(
+  written: WrittenMapping<In, Out, Options, Name>,
+): Mapping<In, Out> & { readonly name: Name } {
+  const { options: schema, tables, number, map, ...rest } = written;
+  const using = (options: Options) => {
+    const needed = typeof tables === "function" ? tables(options) : tables;
+    return {
+      ...rest,
+      number: (record: In) => number(record, options),
+      map: (record: In, references: References) => map(record, references, options),
+      ...(needed === undefined ? {} : { tables: needed }),
+      ...(schema === undefined ? {} : { options: schema, using }),
+    };
+  };
+  return using(schema?.safeParse({}).data as Options);
+}

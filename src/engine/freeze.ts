@@ -206,7 +206,7 @@ export function faultOf(error: unknown): Fault {
 }
 
 /** By value: a document whose digits, members or white space are written otherwise is the same. */
-const contentOf = (document: unknown): string =>
+export const contentOf = (document: unknown): string =>
   sha256(canonical(stringifyExact(document))).slice(0, 22);
 
 /** What follows from having delivered this thing before. Null: deliver this content too. */

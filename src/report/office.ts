@@ -6,7 +6,9 @@ import type { DayToBook } from "../core/examination.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
+import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
+import type { Counterparts, Sampling } from "./samples.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office {
@@ -31,6 +33,10 @@ export interface Office {
   differences(): Promise<KnownDifferences>;
   /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
   trace(number: string): Promise<Trace>;
+  /** Stored records of a flow with what was last sent of them; empty where it has never run. */
+  samples(asked: Sampling): Promise<readonly Sample[]>;
+  /** The other side's ids, in the order they were asked; null: there is none yet. */
+  counterparts(asked: Counterparts): Promise<readonly (string | null)[]>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
   /** One group with its deliveries. @throws OfficeError when there is no such group. */
   quarantineShow(group: string): Promise<QuarantineGroup & { deliveries: readonly Quarantined[] }>;

@@ -23,6 +23,7 @@ import { agreements, knownDifferences, reconciliationStatus } from "./agreement.
 import { helped, resolve, retry, select } from "./decisions.ts";
 import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
 import { type MonthReport, monthReport } from "./month.ts";
+import { counterpartsOf, samplesOf } from "./samples.ts";
 import { toBook } from "./to-book.ts";
 import { trace } from "./trace.ts";
 
@@ -82,6 +83,9 @@ export function storeOffice(parts: OfficeParts): Office {
     differences: async () => knownDifferences(engine),
 
     trace: async (number) => told(store, number),
+
+    samples: async (asked) => samplesOf(store, asked),
+    counterparts: async (asked) => counterpartsOf(store, asked),
 
     quarantine: async () => quarantineOf(engine),
 

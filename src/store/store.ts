@@ -19,6 +19,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
@@ -128,5 +129,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     questions: questions(database),
     sweeps: sweeps(database),
     remembered: remembered(database),
+    samples: samples(database),
   };
 }

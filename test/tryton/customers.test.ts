@@ -57,7 +57,11 @@ describe.skipIf(!trytonIsThere)("customers of Tryton", { timeout: 120_000 }, () 
     const bench = engineOn(tempFolder(), clock);
     const engine = { ...bench.engine, tables: { row: () => ({ product: "ULSD-CLR" }) } };
     const { sinks } = platform.endpoint({ clock });
-    const flow = (name: string, mapping: typeof customers | typeof invoices, source: Source) =>
+    const flow = (
+      name: string,
+      mapping: typeof customers | typeof suppliers | typeof invoices,
+      source: Source,
+    ) =>
       bench.flow({
         name,
         mapping,

@@ -1,0 +1,264 @@
+/**
+ * Cases of a mapping: what a record becomes. A file holds one base and what each case changes of it, by JSON Pointer
+ * (RFC 6901): `/record/status`, `/tables/items/ULSD/item`, `/document/lines/0/item`.
+ */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { calendarOf } from "../core/calendar.ts";
+import type { Mapping, References, Skip } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
+import { ConfigurationError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
+import { type Json, parseExact, stringifyExact } from "../core/json.ts";
+import { leavesOf, shownValue } from "./explain.ts";
+import { isPlain } from "./watch.ts";
+
+/** A record with all that its mapping looks up, and what must become of it. */
+export interface Case {
+  readonly name: string;
+  readonly record: Json;
+  readonly currency: string;
+  readonly timeZone: string;
+  /** Rows by table and key. */
+  readonly tables: Readonly<
+    Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>
+  >;
+  /** The other side's ids by `KIND ID`. */
+  readonly counterparts: Readonly<Record<string, string>>;
+  /** As a flow would set them. */
+  readonly options: Json;
+  readonly expected: Expected;
+}
+
+type Expected =
+  | {
+      readonly document: Json;
+      readonly number: string;
+      /** Digits; null: this kind of document has none. */
+      readonly figures: { readonly amount: string | null; readonly gallons: string | null };
+    }
+  | { readonly skip: string }
+  /** Members of the fault that must be so. */
+  | { readonly refused: Readonly<Record<string, Json>> };
+
+export interface Cases {
+  /** The mapping's name. */
+  readonly mapping: string;
+  readonly cases: readonly Case[];
+}
+
+const row = z.record(z.string(), z.string());
+const Whole = z.strictObject({
+  record: z.custom<Json>((value) => value !== undefined),
+  currency: z.string().default("USD"),
+  timeZone: z.string().default("America/Chicago"),
+  tables: z.record(z.string(), z.record(z.string(), row)).default({}),
+  counterparts: row.default({}),
+  options: z.custom<Json>().default({}),
+  document: z.custom<Json>().optional(),
+  number: z.string(),
+  figures: z.strictObject({ amount: z.string().nullable(), gallons: z.string().nullable() }),
+});
+
+const File = z.strictObject({
+  mapping: z.string(),
+  base: z.looseObject({}),
+  cases: z.record(
+    z.string(),
+    z.strictObject({
+      change: z.record(z.string(), z.custom<Json>()).default({}),
+      without: z.array(z.string()).default([]),
+      skip: z.string().optional(),
+      refused: z.record(z.string(), z.custom<Json>()).optional(),
+    }),
+  ),
+});
+
+/** @throws ConfigurationError when the file is not what it should be */
+export function readCases(file: string): Cases {
+  try {
+    const { mapping, base, cases } = File.parse(parseExact(readFileSync(file, "utf8")));
+    return {
+      mapping,
+      cases: Object.entries(cases).map(([name, { skip, refused, change, without }]) => {
+        const { document, number, figures, ...rest } = Whole.parse(changed(base, change, without));
+        const expected: Expected =
+          skip !== undefined
+            ? { skip }
+            : refused !== undefined
+              ? { refused }
+              : { document: document as Json, number, figures };
+        return { name, ...rest, expected };
+      }),
+    };
+  } catch (error) {
+    const message =
+      error instanceof z.ZodError
+        ? error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ")
+        : (error as Error).message;
+    throw new ConfigurationError(
+      `The cases ${file} cannot be read: ${message}.`,
+      "Correct the file: docs/site-mappings.md says what stands in it.",
+      error,
+    );
+  }
+}
+
+/** A case's answers to what a mapping looks up. `read` hears of every cell that is looked at: `items.item`. */
+export function referencesOf(
+  {
+    currency,
+    timeZone,
+    tables,
+    counterparts,
+  }: Omit<Case, "name" | "record" | "options" | "expected">,
+  read: (cell: string) => void = () => {},
+): References {
+  const find = (kind: string, id: string): string | null => counterparts[`${kind} ${id}`] ?? null;
+  return {
+    currency,
+    dayOf: calendarOf(timeZone),
+    find,
+    counterpart(kind, id) {
+      const found = find(kind, id);
+      if (found === null) throw new WaitsFor(kind, id);
+      return found;
+    },
+    row(table, key) {
+      const cells = tables[table]?.[key];
+      if (cells === undefined) throw new NotMapped(table, key);
+      return new Proxy(cells, {
+        get(row, column) {
+          read(`${table}.${String(column)}`);
+          return row[String(column)];
+        },
+      });
+    },
+  };
+}
+
+/** What is otherwise than the case says, one line each; empty: the mapping holds it. */
+export function runCase(
+  mapping: Mapping,
+  one: Case,
+  read?: (cell: string) => void,
+): readonly string[] {
+  const { expected } = one;
+  const got = resultOf(mapping, one, read);
+  if ("refused" in expected) {
+    if (!("refused" in got)) return [`expected a refusal, got ${inWords(got)}`];
+    return differing(expected.refused, only(got.refused, expected.refused), "refused");
+  }
+  if ("skip" in expected)
+    return "skip" in got && got.skip === expected.skip
+      ? []
+      : [`expected to be skipped (${expected.skip}), got ${inWords(got)}`];
+  if (!("document" in got)) return [`expected a document, got ${inWords(got)}`];
+  return [
+    ...(expected.number === got.number
+      ? []
+      : [`number: expected ${expected.number}, got ${got.number}`]),
+    ...figuresDiffering(expected.figures, got.figures),
+    ...differing(expected.document, got.document, "document"),
+  ];
+}
+
+type Got =
+  | { readonly document: Json; readonly number: string; readonly figures: Figures }
+  | { readonly skip: string }
+  | { readonly refused: Json };
+type Figures = Readonly<Record<"amount" | "gallons", Decimal | null>>;
+
+function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got {
+  const mapping =
+    given.options === undefined
+      ? given
+      : (given.using?.(given.options.parse(one.options)) ?? given);
+  try {
+    const record = mapping.input.parse(one.record);
+    const number = mapping.number(record);
+    const out = mapping.map(record, referencesOf(one, read)) as Skip | object;
+    if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
+    const document = mapping.output.parse(out);
+    const figures = mapping.figures(document);
+    return { document: parseExact(stringifyExact(document)), number, figures };
+  } catch (error) {
+    if (error instanceof Refused) return { refused: { ...error.fault } as unknown as Json };
+    if (error instanceof z.ZodError)
+      return { refused: { code: "does-not-fit", message: error.message } };
+    throw error;
+  }
+}
+
+function inWords(got: Got): string {
+  if ("document" in got) return "a document";
+  if ("skip" in got) return `a skip (${got.skip})`;
+  const { code, message } = got.refused as { code: string; message: string };
+  return `a refusal (${code}: ${message})`;
+}
+
+const only = (value: Json, wanted: object): Json =>
+  Object.fromEntries(Object.entries(value as object).filter(([name]) => name in wanted)) as Json;
+
+/** Values with their digits: 1.50 is not 1.5. */
+function differing(expected: Json, got: Json, what: string): string[] {
+  const [wanted, is] = [new Map(leavesOf(expected, what)), new Map(leavesOf(got, what))];
+  return [...new Set([...wanted.keys(), ...is.keys()])].flatMap((path) => {
+    const [one, other] = [wanted, is].map((leaves) =>
+      leaves.has(path) ? shownValue(leaves.get(path)) + typeOf(leaves.get(path)) : "nothing",
+    );
+    return one === other ? [] : [`${path}: expected ${one}, got ${other}`];
+  });
+}
+
+/** The text "1" is not the number 1. */
+const typeOf = (value: unknown): string => (value instanceof Decimal ? " (a number)" : "");
+
+function figuresDiffering(
+  expected: Readonly<Record<"amount" | "gallons", string | null>>,
+  got: Figures,
+): string[] {
+  return (["amount", "gallons"] as const).flatMap((name) => {
+    const [wanted, is] = [expected[name], got[name]];
+    const isSame = wanted === null ? is === null : is?.equals(Decimal.of(wanted)) === true;
+    return isSame ? [] : [`${name}: expected ${wanted}, got ${is?.plain() ?? null}`];
+  });
+}
+
+/** A copy with values set and removed. @throws Error for a pointer that leads nowhere */
+function changed(
+  base: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, Json>>,
+  without: readonly string[],
+): unknown {
+  let made: unknown = base;
+  for (const [pointer, value] of Object.entries(change))
+    made = at(made, stepsOf(pointer), () => value);
+  for (const pointer of without) made = at(made, stepsOf(pointer), () => undefined);
+  return made;
+}
+
+function stepsOf(pointer: string): string[] {
+  if (!pointer.startsWith("/")) throw new Error(`${pointer} is no JSON Pointer: it begins with /`);
+  const steps = pointer.slice(1).split("/");
+  return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function at(value: unknown, [step, ...rest]: readonly string[], make: () => unknown): unknown {
+  if (step === undefined) return make();
+  if (!isPlain(value)) throw new Error(`there is nothing at ${step}`);
+  const inside = at(
+    (value as Readonly<Record<string, unknown>>)[step] ?? (rest.length > 0 ? {} : null),
+    rest,
+    make,
+  );
+  if (Array.isArray(value)) {
+    const list = value as readonly unknown[];
+    const place = Number(step);
+    if (!Number.isInteger(place) || place > list.length)
+      throw new Error(`${step} is no place in a list`);
+    return inside === undefined ? list.toSpliced(place, 1) : list.toSpliced(place, 1, inside);
+  }
+  const others = Object.entries(value).filter(([name]) => name !== step || inside !== undefined);
+  const members = Object.fromEntries(others) as Record<string, unknown>;
+  return inside === undefined ? members : { ...members, [step]: inside };
+}

@@ -1,0 +1,251 @@
+/**
+ * Loads a site's own mappings as they are written: Node strips the types, `fuelbridge/mapping` is this program, and a
+ * module imports that and files of its own folder only. A mistake is told with its file and line.
+ */
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Mapping } from "../core/contract.ts";
+import { EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
+import { definedAt, MappingMistake } from "./define.ts";
+
+/** What is wrong with a site's module, and where. */
+export interface ModuleProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Empty: it is about no setting. */
+  readonly setting: "";
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** A site's mappings cannot be loaded (exit code 3), with every problem of every module. */
+export class SiteMappingsError extends EnvironmentError {
+  readonly problems: readonly ModuleProblem[];
+
+  constructor(folder: string, problems: readonly ModuleProblem[]) {
+    const lines = problems.map(
+      ({ file, line, message, remedy }) => `${file}:${line} ${message}.\n    ${remedy}`,
+    );
+    super(
+      `The mappings of the folder ${folder} cannot be loaded:\n${lines.join("\n")}`,
+      "Correct this, then look again with `fuelbridge check`.",
+    );
+    this.problems = problems;
+  }
+}
+
+const MODULE = /(?<!\.d|\.test)\.(?:ts|mts|js|mjs)$/;
+const PUBLIC = "fuelbridge/mapping";
+const PUBLIC_URL = new URL(
+  import.meta.filename.endsWith(".ts") ? "./index.ts" : "./index.js",
+  import.meta.url,
+).href;
+
+/**
+ * Every mapping that a module of the folder exports. Modules in folders below it are helpers.
+ * @throws SiteMappingsError with all that is wrong
+ */
+export async function loadSiteMappings(folder: string): Promise<readonly Mapping[]> {
+  const root = rootOf(folder);
+  hookInto(root);
+  const problems: ModuleProblem[] = [];
+  const found: { readonly mapping: Mapping; readonly file: string }[] = [];
+  for (const name of readdirSync(root).toSorted()) {
+    const file = join(root, name);
+    if (!MODULE.test(name)) continue;
+    try {
+      const exported = (await import(pathToFileURL(file).href)) as Readonly<
+        Record<string, unknown>
+      >;
+      const mappings = Object.values(exported).filter((one) => definedAt(one) !== null);
+      if (mappings.length === 0) problems.push(problemAt(file, 1, NO_MAPPING));
+      for (const mapping of mappings as Mapping[]) found.push({ mapping, file });
+    } catch (error) {
+      problems.push(problemOf(error, file, root));
+    }
+  }
+  problems.push(
+    ...namedTwice(
+      found.map(({ mapping }) => mapping),
+      root,
+    ),
+  );
+  if (problems.length > 0) throw new SiteMappingsError(folder, problems);
+  return found.map(({ mapping, file }) => guarded(mapping, file, root));
+}
+
+const NO_MAPPING = {
+  message: "the module exports no mapping",
+  remedy:
+    "Export what defineMapping or extend of fuelbridge/mapping returns. Put a module that only helps others into a folder below.",
+};
+
+/** @throws SiteMappingsError when there is no such folder */
+function rootOf(folder: string): string {
+  try {
+    const root = realpathSync(folder);
+    readdirSync(root);
+    return root;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new EnvironmentError(
+      `The folder of the site's mappings ${folder} cannot be read (${code ?? String(error)}).`,
+      "Create it, let the service's user read it, or correct `mappings` in the configuration.",
+      error,
+    );
+  }
+}
+
+function namedTwice(mappings: readonly Mapping[], root: string): ModuleProblem[] {
+  const alike = Map.groupBy(new Set(mappings), ({ name }) => name).values();
+  return [...alike].flatMap(([first, ...others]) =>
+    others.map((other) => {
+      const [before, place] = [first, other].map((one) => placeIn(definedAt(one) ?? "", root));
+      return problemAt(place?.file ?? root, place?.line ?? 1, {
+        message: `the mapping ${other.name} is defined in ${before?.file}:${before?.line} already`,
+        remedy: "Give each mapping a name of its own.",
+      });
+    }),
+  );
+}
+
+const roots = new Set<string>();
+
+/** Resolution in a site's folder: for all modules below it, and for no other. */
+function hookInto(root: string): void {
+  if (roots.size === 0)
+    registerHooks({
+      resolve(specifier, context, next) {
+        const parent = siteFile(context.parentURL);
+        if (parent === null) return next(specifier, context);
+        if (specifier === PUBLIC) return { url: PUBLIC_URL, shortCircuit: true };
+        if (!/^\.{1,2}\//.test(specifier)) throw new ForbiddenImport(parent, specifier);
+        const resolved = resolvedBy(() => next(specifier, context), parent, specifier);
+        if (siteFile(resolved.url) === null) throw new ForbiddenImport(parent, specifier);
+        return resolved;
+      },
+      load(url, context, next) {
+        const file = siteFile(url);
+        const isModule = file !== null && MODULE.test(file);
+        return next(url, isModule ? { ...context, format: "module-typescript" } : context);
+      },
+    });
+  roots.add(root);
+}
+
+/** The path of a module below a site's folder; null: it is none. */
+function siteFile(url: string | undefined): string | null {
+  if (url === undefined || !url.startsWith("file:")) return null;
+  const path = fileURLToPath(url);
+  return [...roots].some((root) => !/^\.\.(?:[\\/]|$)/.test(relative(root, path))) ? path : null;
+}
+
+function resolvedBy<Resolved>(
+  resolve: () => Resolved,
+  parent: string,
+  specifier: string,
+): Resolved {
+  try {
+    return resolve();
+  } catch (error) {
+    throw new MissingImport(parent, specifier, error);
+  }
+}
+
+class ForbiddenImport extends MappingMistake {
+  readonly place: Place;
+
+  constructor(file: string, specifier: string) {
+    super(
+      `imports ${JSON.stringify(specifier)}`,
+      `Import ${PUBLIC} and files of this folder only: a mapping computes, and neither reads files nor asks anybody.`,
+    );
+    this.place = { file, line: lineWith(file, specifier) };
+  }
+}
+
+class MissingImport extends MappingMistake {
+  readonly place: Place;
+
+  constructor(file: string, specifier: string, cause: unknown) {
+    super(
+      `imports ${JSON.stringify(specifier)}, and there is no such file`,
+      "Correct the path; it is relative to this file and ends in the file's extension: ./lib/names.ts.",
+    );
+    this.cause = cause;
+    this.place = { file, line: lineWith(file, specifier) };
+  }
+}
+
+function lineWith(file: string, text: string): number {
+  const lines = readFileSync(file, "utf8").split("\n");
+  return lines.findIndex((line) => line.includes(text)) + 1 || 1;
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+function problemOf(error: unknown, file: string, root: string): ModuleProblem {
+  const { stack = "", message, name } = error instanceof Error ? error : new Error(String(error));
+  const place =
+    error instanceof ForbiddenImport || error instanceof MissingImport
+      ? error.place
+      : (placeIn(stack, root) ?? { file, line: 1 });
+  if (error instanceof MappingMistake || error instanceof FuelbridgeError)
+    return problemAt(place.file, place.line, { message, remedy: error.next });
+  return problemAt(place.file, place.line, {
+    message: `${name}: ${message}`,
+    remedy:
+      "Correct the module at this line. Of TypeScript it may use what is erased: types, and no enum or namespace.",
+  });
+}
+
+const problemAt = (
+  file: string,
+  line: number,
+  complaint: Pick<ModuleProblem, "message" | "remedy">,
+): ModuleProblem => ({ file, line, column: 1, setting: "", ...complaint });
+
+/** The first line of a stack that lies in the site's folder. */
+function placeIn(stack: string, root: string): Place | null {
+  for (const [, url = "", line] of stack.matchAll(
+    /(file:\/\/[^\s)]+?):(\d+)(?::\d+)?(?=[\s)]|$)/g,
+  )) {
+    const path = fileURLToPath(url);
+    if (!relative(root, path).startsWith("..")) return { file: path, line: Number(line) };
+  }
+  return null;
+}
+
+/** A mistake that shows only with a record: that record is quarantined, and the line is named. */
+function guarded(mapping: Mapping, file: string, root: string): Mapping {
+  const inside =
+    <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      try {
+        return work(...args);
+      } catch (error) {
+        if (error instanceof Refused || error instanceof FuelbridgeError) throw error;
+        const { name, message, stack = "" } = error as Error;
+        const place = placeIn(stack, root) ?? { file, line: 1 };
+        throw new Refused({
+          code: "mapping-failed",
+          message: `the mapping ${mapping.name} failed at ${place.file}:${place.line}: ${name}: ${message}`,
+          next: "Correct the mapping there, look at the record with `fuelbridge map`, start fuelbridge again, then retry.",
+        });
+      }
+    };
+  const { using } = mapping;
+  return {
+    ...mapping,
+    number: inside((record) => mapping.number(record)),
+    map: inside((record, references) => mapping.map(record, references)),
+    figures: inside((document) => mapping.figures(document)),
+    ...(using === undefined ? {} : { using: (options) => guarded(using(options), file, root) }),
+  };
+}
