@@ -87,7 +87,7 @@ async function fails(kit: Kit, ground: Ground, config: Config, stop: string | nu
     const sink = sinkOf(endpoint, name);
     const answer = await deliver(sink, [good]).catch((error: unknown) => error);
     if (answer instanceof Error) expect(answer).toMatchObject(told);
-    else expect(answer).toMatchObject({ name: stop === null ? "not-sent" : "unauthorised" });
+    else expect(answer).toMatchObject({ outcome: "nothing", ...(stop === null ? {} : { stop }) });
     expect(await ground.effects(name, good)).toEqual([]);
   }
 }

@@ -306,7 +306,7 @@ export type GuardName = (typeof GUARDS)[number];
 export async function sendUntilTaken(sink: Sink, document: Sendable): Promise<Answer> {
   for (;;) {
     const answer = await send(sink, document);
-    if (answer.outcome !== "nothing" || answer.stop !== undefined) return answer;
+    if (answer.outcome !== "nothing" || answer.waitMs === undefined) return answer;
   }
 }
 
