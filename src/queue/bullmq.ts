@@ -210,7 +210,7 @@ class Hint {
   }
 }
 
-const notSent = ({ message, next }: Trouble): Answer => ({
+const notSent = ({ message, next }: Pick<Trouble, "message" | "next">): Answer => ({
   name: "not-sent",
   detail: next === "" ? message : `${message}. ${next}`,
 });
