@@ -91,8 +91,11 @@ async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const detail = each.join(", ");
   // A button says nothing when it does nothing; and somebody may have deleted a draft.
   if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
-    return uncertain(`${INCOMPLETE}: ${detail}`, { each: each.map(incomplete) });
-  return done(detail, idsOf(wanted, after), { each, ...waitsOf(wanted, after, progress) });
+    return uncertain(`${INCOMPLETE}: ${detail}`, eachOf(each, INCOMPLETE));
+  return done(detail, idsOf(wanted, after), {
+    ...eachOf(each),
+    ...waitsOf(wanted, after, progress),
+  });
 }
 
 async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
@@ -116,18 +119,23 @@ async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Prom
   const detail = each.join(", ");
   const unlike = verdicts.some((one) => one.found === "one" && one.amend.length > 0);
   if (absent.length > 0 || unlike || progress.includes("open"))
-    return { found: "none", detail: `${INCOMPLETE}: ${detail}`, each: each.map(incomplete) };
+    return { found: "none", detail: `${INCOMPLETE}: ${detail}`, ...eachOf(each, INCOMPLETE) };
   return {
     found: "exact",
     ids: idsOf(wanted, booked),
     ...waitsOf(wanted, booked, progress),
     detail,
-    each,
+    ...eachOf(each),
   };
 }
 
 const INCOMPLETE = "not all of it is done";
-const incomplete = (one: string): string => `${INCOMPLETE}: ${one}`;
+
+/** What is said of each, and of all before that; left out where it is about one document. */
+const eachOf = (each: readonly string[], ofAll?: string): Pick<Answer, "each"> =>
+  each.length < 2
+    ? {}
+    : { each: ofAll === undefined ? each : each.map((one) => `${ofAll}: ${one}`) };
 
 /** As they are now. */
 async function entries(

@@ -209,7 +209,7 @@ class Hint {
   }
 }
 
-const notSent = ({ message, next }: Trouble): Answer =>
+const notSent = ({ message, next }: Pick<Trouble, "message" | "next">): Answer =>
   nothingDone(next === "" ? message : `${message}. ${next}`);
 
 function tornWords(

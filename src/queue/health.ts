@@ -22,7 +22,7 @@ export function watchHealth(hub: Hub, advise: (advice: Trouble) => void): Health
       trouble = unfit(hub, await setting(hub, "maxmemory-policy", "memory", "maxmemory_policy"));
       advice = risky(hub, await setting(hub, "appendonly", "persistence", "aof_enabled"));
       checkedAt = performance.now();
-      if (advice !== null && advice.message !== before?.message) advise(advice);
+      if (advice !== null && before === null) advise(advice);
       return trouble;
     },
   };
@@ -32,6 +32,7 @@ const unfit = ({ place }: Hub, policy: string): Trouble | null =>
   policy === "noeviction"
     ? null
     : {
+        code: "evicts",
         message: `Redis at ${place} throws data away when its memory is full (maxmemory-policy ${policy})`,
         next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
       };
@@ -40,6 +41,7 @@ const risky = ({ place }: Hub, aof: string): Trouble | null =>
   aof === "yes" || aof === "1"
     ? null
     : {
+        code: "keeps-nothing",
         message: `Redis at ${place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
         next: 'Set "appendonly yes" in its configuration.',
       };

@@ -25,17 +25,21 @@ export interface Hub {
 }
 
 export interface Trouble {
+  /** Stable, kebab-case: with another code it is another trouble. */
+  readonly code: string;
   readonly message: string;
   readonly next: string;
 }
 
 /** Redis did not do what it was told, or did not say so. */
 export class RedisTrouble extends Error {
+  readonly code: string;
   readonly next: string;
 
-  constructor({ message, next }: Trouble, cause: unknown) {
+  constructor({ code, message, next }: Trouble, cause: unknown) {
     super(message, { cause });
     this.name = "RedisTrouble";
+    this.code = code;
     this.next = next;
   }
 }
@@ -128,48 +132,60 @@ function connect({ url, username, password }: RedisAddress, options: object): Re
 }
 
 /** What Redis says, and what follows from it. Its own words begin with a code. */
-const complaints: readonly (Trouble & { readonly code: RegExp })[] = [
+const complaints: readonly (Trouble & { readonly words: RegExp })[] = [
   {
-    code: /OOM/,
+    code: "no-memory",
+    words: /OOM/,
     message: "has no memory left",
     next: "Raise its maxmemory, or take out of it what is not fuelbridge's.",
   },
   {
-    code: /NOAUTH|WRONGPASS|invalid password|without any password/,
+    code: "credentials",
+    words: /NOAUTH|WRONGPASS|invalid password|without any password/,
     message: "refuses our user name or password",
     next: "Correct queue.username and queue.password.",
   },
   {
-    code: /NOPERM/,
+    code: "no-right",
+    words: /NOPERM/,
     message: "does not allow our user what fuelbridge needs",
     next: "Give the user of queue.username all commands and keys of this database.",
   },
   {
-    code: /READONLY/,
+    code: "replica",
+    words: /READONLY/,
     message: "is a replica, which nobody can write to",
     next: "Let queue.url name the primary.",
   },
   {
-    code: /MISCONF/,
+    code: "disk",
+    words: /MISCONF/,
     message: "cannot write to its disk and takes nothing",
     next: "See its log: its disk is full or broken.",
   },
   {
-    code: /LOADING/,
+    code: "loading",
+    words: /LOADING/,
     message: "is still reading its data",
     next: "Wait: work goes on by itself.",
   },
 ];
 
 function explain(place: string, error: Error, lastFault: Error | null): Trouble {
-  const known = complaints.find(({ code }) => code.test(`${error.message} ${lastFault?.message}`));
+  const said = `${error.message} ${lastFault?.message}`;
+  const known = complaints.find((one) => one.words.test(said));
   const words = (lastFault ?? error).message || (lastFault ?? error).name;
   const plain = words.startsWith("Stream isn't writeable") ? "the connection was lost" : words;
   if (known !== undefined)
-    return { message: `Redis at ${place} ${known.message} (${words})`, next: known.next };
+    return { ...known, message: `Redis at ${place} ${known.message} (${words})` };
   if (error.name === "ReplyError")
-    return { message: `Redis at ${place} refuses: ${error.message}`, next: "See its log." };
+    return {
+      code: "refused",
+      message: `Redis at ${place} refuses: ${error.message}`,
+      next: "See its log.",
+    };
   return {
+    code: "unreachable",
     message: `Redis at ${place} cannot be reached (${plain})`,
     next: "Start it, or correct queue.url; work goes on by itself.",
   };

@@ -46,10 +46,11 @@ export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOpti
 
   async function look(): Promise<void> {
     const now = await found();
-    if (now?.message === trouble?.message) return;
+    const before = trouble;
+    trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
+    if (now?.code === before?.code) return;
     if (now === null) note("going on", { scope: "queue" });
     else note("stopped", { scope: "queue", detail: now.message, next: now.next });
-    trouble = now === null ? null : { ...now, since: trouble?.since ?? new Date().toISOString() };
   }
 
   async function found(): Promise<Trouble | null> {
@@ -66,7 +67,7 @@ export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOpti
       return workers === 0 ? NO_WORKER : null;
     } catch (error) {
       if (!(error instanceof RedisTrouble)) throw error;
-      return { message: error.message, next: error.next };
+      return { code: error.code, message: error.message, next: error.next };
     }
   }
 
@@ -85,11 +86,13 @@ export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOpti
 }
 
 export const NO_WORKER: Trouble = {
+  code: "no-worker",
   message: "no worker is connected",
   next: "Start `fuelbridge worker` with this configuration, on this machine or another one.",
 };
 
 export const otherSite = (name: string): Trouble => ({
+  code: "other-site",
   message: `another daemon is site "${name}" of this API key`,
   next: `Give each its own queue.site; if there is only one, it goes on within ${NAME_KEPT_MS / 1_000} s.`,
 });

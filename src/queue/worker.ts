@@ -106,7 +106,7 @@ export function startWorker(options: WorkerOptions): JobWorker {
       if (!(error instanceof RedisTrouble)) throw error;
       trouble = error;
     }
-    if (trouble?.message === before?.message) return;
+    if (trouble?.code === before?.code) return;
     if (trouble === null) note("going on", {});
     else note("stopped", { detail: trouble.message, next: trouble.next });
   }

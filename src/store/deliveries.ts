@@ -82,18 +82,8 @@ export function deliveries(database: Database.Database) {
     set: `request = :request, number = :number, amount = :amount, gallons = :gallons, content = :content`,
     where: "delivery = :delivery",
   });
-  const ending = (set: string): Readonly<Record<Ended, Database.Statement<unknown[]>>> => {
-    const to = (to: Ended) =>
-      moving(database, { from: ENDS_FROM[to], to, set, where: "delivery = :delivery" });
-    return {
-      delivered: to("delivered"),
-      skipped: to("skipped"),
-      echo: to("echo"),
-      resolved: to("resolved"),
-    };
-  };
-  const end = ending("note = :note");
-  const endNumbered = ending("note = :note, number = :number");
+  const end = endings(database, "note = :note");
+  const endNumbered = endings(database, "note = :note, number = :number");
   const quarantine = moving(database, {
     from: ["pending", "frozen"],
     to: "quarantined",
@@ -175,6 +165,21 @@ export function deliveries(database: Database.Database) {
     counts(flow: number): Map<string, number> {
       return new Map(counts.all(flow).map(({ state, count }) => [state, count]));
     },
+  };
+}
+
+/** Of each end the statement that makes it. */
+function endings(
+  database: Database.Database,
+  set: string,
+): Readonly<Record<Ended, Database.Statement>> {
+  const to = (to: Ended): Database.Statement =>
+    moving(database, { from: ENDS_FROM[to], to, set, where: "delivery = :delivery" });
+  return {
+    delivered: to("delivered"),
+    skipped: to("skipped"),
+    echo: to("echo"),
+    resolved: to("resolved"),
   };
 }
 

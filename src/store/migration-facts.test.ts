@@ -44,7 +44,7 @@ function oldStore(
 }
 
 test("what is gone, turned and unfinished is as the audit says, with what people decided since", () => {
-  const { incidents, close } = oldStore(6, [
+  const store = oldStore(6, [
     ["gone", "N-1", 1],
     ["gone", "N-2", 2],
     ["retried", "by a person", 2],
@@ -59,20 +59,17 @@ test("what is gone, turned and unfinished is as the audit says, with what people
     ["finished", "", 6],
   ]);
   const state = (record: number, incident: "gone" | "turned" | "unfinished") =>
-    incidents.state(record, `N-${record}`, incident);
+    store.incidents.state(record, `N-${record}`, incident);
   expect([1, 2, 3].map((record) => state(record, "gone"))).toEqual(["open", "retried", null]);
   expect([3, 4, 5].map((record) => state(record, "turned"))).toEqual(["open", "retried", "over"]);
   expect([1, 6].map((record) => state(record, "unfinished"))).toEqual(["open", "over"]);
-  expect(["R-1", "R-2", "R-3"].map((id) => incidents.ever(1, id, "gone"))).toEqual([
-    true,
-    true,
-    false,
-  ]);
-  close();
+  const { ever } = store.incidents;
+  expect(["R-1", "R-2", "R-3"].map((id) => ever(1, id, "gone"))).toEqual([true, true, false]);
+  store.close();
 });
 
 test("released stops, replays, sends and the trouble of a flow are as they were", () => {
-  const { journal, sweeps, flows, everSent, close } = oldStore(
+  const store = oldStore(
     1,
     [
       ["send", "POST /bills"],
@@ -84,16 +81,17 @@ test("released stops, replays, sends and the trouble of a flow are as they were"
     (database) =>
       database.exec("update flow set last_error = 'paused: budget: orders was not read'"),
   );
+  const { journal, sweeps, flows } = store;
   expect(journal.releasedAt("restored")).toBe(2_000);
   expect(journal.releasedAt("emptied")).toBeNull();
   expect([2_999, 3_000].map(journal.replaysSince)).toEqual([1, 0]);
-  expect([everSent(), sweeps.lastSentMs(1)]).toEqual([true, 4_000]);
+  expect([store.everSent(), sweeps.lastSentMs(1)]).toEqual([true, 4_000]);
   expect(flows.find("bills")?.last_error_code).toBe("budget");
-  close();
+  store.close();
 });
 
 test("a wait has the kind and the id of what it waits for, and a person's word about others of the same name still counts", () => {
-  const { causes, incidents, transaction, close } = oldStore(
+  const store = oldStore(
     3,
     [["retried", `by a person, who was told: ${SAME_NAME}`, 2]],
     (database) => {
@@ -104,12 +102,13 @@ test("a wait has the kind and the id of what it waits for, and a person's word a
       add.run(3, "same-name", SAME_NAME, null);
     },
   );
-  expect(causes.waitingFor("bill", ["a b", "other"])).toEqual([1]);
+  const { incidents } = store;
+  expect(store.causes.waitingFor("bill", ["a b", "other"])).toEqual([1]);
   const told = (delivery: number) =>
     [OTHER, FURTHER, "another"].map((id) => incidents.isDismissed(delivery, `N-${delivery}`, id));
   expect(told(2)).toEqual([true, true, false]);
   expect(told(3)).toEqual([false, false, false]);
-  transaction(() => incidents.retried(3));
+  store.transaction(() => incidents.retried(3));
   expect(told(3)).toEqual([true, true, false]);
-  close();
+  store.close();
 });

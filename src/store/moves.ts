@@ -16,7 +16,7 @@ export interface Move {
 export function moving(
   database: Database.Database,
   { from, to, set, where }: Move,
-): Database.Statement<unknown[]> {
+): Database.Statement {
   for (const state of from)
     if (!mayMove(state, to)) throw new Error(`a delivery does not move from ${state} to ${to}`);
   return database.prepare(

@@ -34,6 +34,9 @@ export interface StoredRequest {
 
 type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: string };
 
+/** When its bytes last left, also under an earlier key. */
+const SENT = "sent_ms = coalesce(max(sent_ms, :sent), sent_ms, :sent)";
+
 /** `leaving` is told, inside the transaction, when bytes are about to leave. */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
@@ -67,8 +70,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     .pluck();
   const moving = (also: string) =>
     database.prepare(
-      `update request set state = :state, machine = :machine, updated_ms = :at,
-         sent_ms = coalesce(max(sent_ms, :sent), sent_ms, :sent) ${also}
+      `update request set state = :state, machine = :machine, updated_ms = :at, ${SENT} ${also}
        where request = :request and state = :was`,
     );
   const move = moving("");

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 
 export const REWORDED = /^reworded-[0-9a-f]{16}$/;
 
-/** Strings, and strings in an array; anything else as it is. */
+/** Strings, and strings in an array; anything else as it is. @public The plugin writes its import. */
 export function reworded<T>(value: T): T {
   if (Array.isArray(value)) return value.map((one: unknown) => reworded(one)) as T;
   if (typeof value !== "string" || value === "" || REWORDED.test(value)) return value;
