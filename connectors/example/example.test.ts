@@ -235,6 +235,22 @@ describe("a fault of the ledger", () => {
     expect(ledger.rows("invoices")).toEqual([]);
   });
 
+  test("none: what searches do not show yet is not made twice, a document or a settlement", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const [open, paid, other] = [
+      invoiceDocument("FL-1"),
+      invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }),
+      invoiceDocument("FL-2"),
+    ].map((document) => itemOf(document)) as [Item, Item, Item];
+    await deliver(sink, open);
+    ledger.lag();
+    expect(await deliver(sink, paid)).toMatchObject({ name: "failed" });
+    expect(await deliver(sink, other)).toMatchObject({ name: "failed" });
+    const made = ledger.asked.filter((path) => /^.(payments|invoices).create$/.test(path));
+    expect(made).toEqual(["/invoices/create", "/payments/create", "/invoices/create"]);
+  });
+
   test("that is slower than its deadline is unknown, and what it did is found", async () => {
     const ledger = await openLedger();
     const item = itemOf(invoiceDocument("FL-1"));
