@@ -38,6 +38,8 @@ class Send {
   #changed = false;
   /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
   readonly #own = new Set<string>();
+  /** Codes of the parties that it made. */
+  readonly #parties = new Set<string>();
 
   constructor(books: Books, kind: BookKind, carried: readonly Carried[], call: Call) {
     this.#books = books;
@@ -92,7 +94,7 @@ class Send {
     this.#expectNew(wanted);
     await expectPayable(this.#books, wanted, this.#call);
     this.#verb = "create";
-    await ensureParties(this.#books, wanted, this.#call);
+    await ensureParties(this.#books, wanted, this.#parties, this.#call);
     const ids = await adapterOf(this.#books, this.#kind).create(wanted, this.#call);
     this.#made = true;
     for (const { mark } of wanted) this.#own.add(mark);
