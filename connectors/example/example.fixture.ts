@@ -26,7 +26,7 @@ export const settings = (ledger: Ledger, more: object = {}) => ({
   ...more,
 });
 
-export const surroundings: Surroundings = {
+const surroundings: Surroundings = {
   folder: ".",
   now: () => new Date(SENT),
   pause: () => Promise.resolve(),
@@ -34,6 +34,14 @@ export const surroundings: Surroundings = {
   ignore: {},
   note: () => {},
 };
+
+/** At another time. */
+export function openedAt(ledger: Ledger, now: Date): Endpoint {
+  const config = example.config.parse(settings(ledger));
+  const endpoint = example.open(config, { ...surroundings, now: () => now });
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
 
 export function opened(ledger: Ledger, more: object = {}): Endpoint {
   const endpoint = example.open(example.config.parse(settings(ledger, more)), surroundings);

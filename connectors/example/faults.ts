@@ -24,6 +24,13 @@ export const faults: readonly FaultRow[] = [
     next: "It is tried again by itself.",
   },
   {
+    // The document was paid since it was read.
+    when: { status: 422, code: /^more-than-open$/ },
+    sort: "raced",
+    code: "raced",
+    next: "It is tried again by itself.",
+  },
+  {
     when: { status: 429 },
     sort: "busy",
     code: "busy",

@@ -1,4 +1,4 @@
-/** A little ledger over HTTP: the connector that an author copies (docs/connectors.md). */
+/** The books of one company in a little ledger over HTTP. */
 import { z } from "zod";
 import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";

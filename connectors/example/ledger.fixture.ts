@@ -54,8 +54,8 @@ export class Ledger {
   closedBefore = "2000-01-01";
   /** How far its clock is ahead of ours. */
   clockMs = 0;
-  /** How long it thinks before it answers. */
-  slowMs = 0;
+  /** How long it thinks before it carries out a call of this path. */
+  slow: { readonly path: RegExp; readonly ms: number } | null = null;
   /** The answer to the nth change from now is lost. 0: none is. */
   loses = 0;
   /** What it answers instead, once: HTTP status and code. Nothing happens then. */
@@ -102,7 +102,7 @@ export class Ledger {
     const body = plain(parseExact(Buffer.concat(await request.toArray()).toString()));
     const path = request.url ?? "";
     this.asked.push(path);
-    await pause(this.slowMs);
+    if (this.slow?.path.test(path) === true) await pause(this.slow.ms);
     const isChange = !/(?:search|changed|newest|company)$/.test(path);
     const before = isChange ? this.backup() : null;
     try {

@@ -62,6 +62,24 @@ const ticket: ShipmentDocument = {
   ],
 };
 
+const CLOCK = "a running Tryton's clock cannot be set; sources/feed.test.ts moves its stamps";
+/** The ordinary run shows the same in invoices.test.ts and invoice-states.test.ts. */
+const IN_LONG_RUN = {
+  batches: "in the long run",
+  "batches-cut-off": "in the long run",
+  cancellation: "in the long run",
+};
+/** Of orders and deliveries. */
+const SINGLE = {
+  batches: "one document per call",
+  "batches-cut-off": "one document per call",
+  restored: "orders.test.ts and shipments.test.ts restore books",
+  changed: "orders.test.ts and shipments.test.ts change them",
+  cancellation: "orders.test.ts and shipments.test.ts cancel them",
+  codes: "products are looked up as those of invoices are",
+  clock: CLOCK,
+};
+
 describe.skipIf(!trytonIsThere)("the kit", () => {
   const server = useTryton();
   connectorSuite({
@@ -88,14 +106,23 @@ describe.skipIf(!trytonIsThere)("the kit", () => {
     sinks: {
       invoices: {
         good: itemOf(invoice),
+        others: [itemOf(invoiceDocument()), itemOf(invoiceDocument())],
+        voided: itemOf(invoiceDocument({ ...invoice, status: "void" })),
+        lacks: {
+          changed: "invoice-differences.test.ts and invoices-inspect.test.ts change each field",
+          clock: CLOCK,
+          ...(isLongRun ? {} : IN_LONG_RUN),
+        },
         refused: itemOf(withProduct(invoiceDocument({ number: "FL-GOLD" }))),
       },
       orders: {
         good: itemOf(order),
+        lacks: SINGLE,
         refused: itemOf(withProduct({ ...order, id: "gold", number: "LD-GOLD" })),
       },
       shipments: {
         good: itemOf(ticket),
+        lacks: SINGLE,
         refused: itemOf(withProduct({ ...ticket, id: "gold", number: "DT-GOLD" })),
       },
     },
@@ -122,6 +149,15 @@ async function ground(desk: Desk): Promise<Ground> {
     wrongCredentials: { ...config, password: "wrong-password" },
     fill: (source) => (source === "parties" ? fillParties(desk) : fillPrices(desk)),
     effects: (sink, { number }) => effects(desk, sink, number),
+    backup: () => {
+      const kept = desk.database.keep();
+      return Promise.resolve(() => Promise.resolve(desk.database.restore(kept)));
+    },
+    vanish: async () => {
+      const product = await desk.one("product.product", "code", PRODUCT);
+      await desk.write("product.product", product, { active: false });
+      return () => desk.write("product.product", product, { active: true });
+    },
     interrupt: (sink, request, step) => interrupt(config, sink, request, step),
   };
 }

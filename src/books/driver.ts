@@ -20,7 +20,7 @@ const OPERATIONS: Readonly<Record<BookKind, string>> = {
 };
 
 /** The sink of a configured endpoint. What it answers and finds is decided here and in send.ts, never by an adapter. */
-export function bookSink<K extends BookKind>(books: Books, kind: K): Sink {
+export function bookSink(books: Books, kind: BookKind): Sink {
   return {
     operation: OPERATIONS[kind],
     writes: kind === "payment" ? "create" : "upsert",
@@ -36,9 +36,9 @@ export function bookSink<K extends BookKind>(books: Books, kind: K): Sink {
 }
 
 /** Plans without stepping: any step that is left means that it is not there as it should be. */
-async function find<K extends BookKind>(
+async function find(
   books: Books,
-  kind: K,
+  kind: BookKind,
   { key, body }: Outgoing,
   signal: AbortSignal,
 ): Promise<Finding> {

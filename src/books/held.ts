@@ -31,7 +31,7 @@ export function bookHoldings(books: Books): Holdings {
   const of = (kind: HoldingKind): BookAdapter => {
     const name = ADAPTERS[kind];
     if (name === undefined) throw new Error(`${books.name} tells nothing of kind ${kind}`);
-    return adapterOf(books, name) as BookAdapter;
+    return adapterOf(books, name);
   };
   const held = (kind: HoldingKind, standings: readonly Standing[]): Holding[] =>
     standings.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, of(kind), one));
@@ -98,9 +98,9 @@ function stateOf(kind: HoldingKind, { rung, disputed }: Standing): HoldingState 
 }
 
 /** One that these books cannot keep as it is has a fault; the others are told. @throws BookError */
-async function expectAll<K extends BookKind>(
+async function expectAll(
   books: Books,
-  kind: K,
+  kind: BookKind,
   items: readonly Item[],
   signal: AbortSignal,
 ): Promise<Expected[]> {

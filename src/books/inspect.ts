@@ -6,21 +6,21 @@ import type { BookKind, Books, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import { unavailable } from "./faults.ts";
 import { look, type Planned } from "./look.ts";
-import { differencesOf, isBelow, kindOf, settlementMark } from "./plan.ts";
+import { differencesOf, isBelow, kindOf, type Next, settlementMark } from "./plan.ts";
 import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 
 /** Documents that one look asks for. */
 const MANY = 200;
 
 /** One inspection each, in their order. @throws SourceUnavailable */
-export async function inspectBooks<K extends BookKind>(
+export async function inspectBooks(
   books: Books,
-  kind: K,
+  kind: BookKind,
   delivered: readonly Delivered[],
   signal: AbortSignal,
 ): Promise<Inspection[]> {
-  const bodies = new Map<string, readonly Carried<K>[]>();
-  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried<K> | null => {
+  const bodies = new Map<string, readonly Carried[]>();
+  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
     if (body === null) return null;
     const carried = bodies.get(body) ?? carriedIn(kind, body);
     bodies.set(body, carried);
@@ -56,11 +56,7 @@ export async function inspectBooks<K extends BookKind>(
 const idOf = (document: object): string =>
   "companyId" in document ? String(document.companyId) : String((document as { id: unknown }).id);
 
-function inspected<K extends BookKind>(
-  books: Books,
-  kind: K,
-  { wanted, found, next }: Planned<K>,
-): Inspection {
+function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planned): Inspection {
   if (found.is === "several") {
     const held = found.standings.map(({ id }) => id).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };
@@ -76,7 +72,9 @@ function inspected<K extends BookKind>(
     const figures = money === undefined ? {} : { money };
     if (compare(kindOf(planning, wanted), figures, standing.facts).length > 0) return gone;
   }
-  if (next.do === "posted" || next.do === "cancelled" || next.do === "settle") return gone;
+  const { byUs } = planning.ladder;
+  const isDraftAgain = isBelow(standing.rung, "posted") && !isBelow(byUs, "posted");
+  if (isDraftAgain || next.do === "cancelled" || next.do === "settle") return gone;
   if (wanted.target === "cancelled") return thereAsBrought;
   return {
     is: "there",
@@ -84,7 +82,7 @@ function inspected<K extends BookKind>(
       ...(standing.rung === "cancelled"
         ? [{ field: "state", expected: stateOf(wanted), held: "cancelled" }]
         : differencesOf(planning, wanted, standing)),
-      ...paidDifferences(wanted, standing),
+      ...paidDifferences(wanted, standing, next),
     ],
   };
 }
@@ -92,8 +90,17 @@ function inspected<K extends BookKind>(
 const stateOf = ({ target, disputed }: Wanted): string =>
   target === "settled" ? "paid" : disputed ? "disputed" : "open";
 
-/** Payments that the platform does not know of, until it calls the document paid as well. */
-function paidDifferences(wanted: Wanted, { rung, payments, facts }: Standing): Difference[] {
+/**
+ * Payments that the platform does not know of, until it calls the document paid as well; and one that was settled as one
+ * and is open again.
+ */
+function paidDifferences(
+  wanted: Wanted,
+  { rung, payments, facts }: Standing,
+  next: Next,
+): Difference[] {
+  if (wanted.target === "settled" && rung === "posted" && next.do === "ask")
+    return [{ field: "state", expected: "paid", held: "open" }];
   if (wanted.target !== "posted" || isBelow(rung, "posted") || rung === "cancelled") return [];
   const own = settlementMark(wanted.mark);
   const others = payments.filter(({ mark }) => mark === null || mark === own);

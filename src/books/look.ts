@@ -6,19 +6,19 @@ import { partyCodes } from "./parties.ts";
 import { type Next, plan } from "./plan.ts";
 import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
 
-export interface Planned<K extends BookKind = BookKind> {
-  readonly wanted: Wanted<K>;
+export interface Planned {
+  readonly wanted: Wanted;
   readonly found: Identified;
   readonly next: Next;
 }
 
 /** One per document, in their order. Nothing is written. @throws BookError, Refused */
-export async function look<K extends BookKind>(
+export async function look(
   books: Books,
-  kind: K,
-  carried: readonly Carried<K>[],
+  kind: BookKind,
+  carried: readonly Carried[],
   call: Call,
-): Promise<Planned<K>[]> {
+): Promise<Planned[]> {
   const adapter = adapterOf(books, kind);
   const codes = await partyCodes(books, carried, call);
   const wanted = carried.map((one, at) => wantedOf(adapter, kind, one, codes[at] ?? null));

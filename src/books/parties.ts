@@ -1,9 +1,8 @@
 /** The party of a document: by its code, else by the platform's id of the company, else it is created. */
 import { Refused } from "../core/errors.ts";
-import type { BookKind, Books, Call, Standing, Wanted } from "./adapter.ts";
+import type { Books, Call, Standing, Wanted } from "./adapter.ts";
 import type { Party } from "./documents.ts";
-import type { Carried } from "./wanted.ts";
-import { wantedOf } from "./wanted.ts";
+import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
 
 /**
  * The codes by which these books know the parties of these documents, in their order: that of the document where there
@@ -11,7 +10,7 @@ import { wantedOf } from "./wanted.ts";
  */
 export async function partyCodes(
   books: Books,
-  carried: readonly Carried<BookKind>[],
+  carried: readonly Carried[],
   call: Call,
 ): Promise<(string | null)[]> {
   const parties = carried.map(({ document }) => partyOf(document));
@@ -31,8 +30,7 @@ export async function ensureParties(
   wanted: readonly Wanted[],
   call: Call,
 ): Promise<void> {
-  const { party: adapter } = books.adapters;
-  if (adapter === undefined) return;
+  if (books.adapters.party === undefined) return;
   const parties = wanted.flatMap(({ document }) => partyOf(document) ?? []);
   const rows = await located(books, parties, call);
   const missing = new Map(
@@ -41,7 +39,7 @@ export async function ensureParties(
       .map((party) => [party.code, party]),
   );
   if (missing.size > 0)
-    await adapter.create(
+    await adapterOf(books, "party").create(
       [...missing.values()].map((one) => asWanted(books, one)),
       call,
     );
@@ -55,24 +53,16 @@ async function located(
   parties: readonly Party[],
   call: Call,
 ): Promise<readonly Standing[]> {
-  const { party: adapter } = books.adapters;
-  if (adapter === undefined || parties.length === 0) return [];
+  if (books.adapters.party === undefined || parties.length === 0) return [];
   const each = new Map(parties.map((party) => [party.code, party]));
-  return adapter.locate(
+  return adapterOf(books, "party").locate(
     [...each.values()].map((one) => asWanted(books, one)),
     call,
   );
 }
 
-function asWanted({ adapters }: Books, document: Party): Wanted<"party"> {
-  const carried = { document, counterpart: null, until: null };
-  return wantedOf(
-    adapters.party as NonNullable<Books["adapters"]["party"]>,
-    "party",
-    carried,
-    null,
-  );
-}
+const asWanted = (books: Books, document: Party): Wanted =>
+  wantedOf(adapterOf(books, "party"), "party", { document, counterpart: null, until: null }, null);
 
 /** The code goes before the platform's id: people give it. Null: these books have no such party. */
 function found({ name }: Books, party: Party, rows: readonly Standing[]): string | null {

@@ -1,7 +1,7 @@
 /** May this payment be booked on this invoice? The same rules for every ERP. */
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { BookKind, Books, Call, Standing, Wanted } from "./adapter.ts";
+import type { Books, Call, Standing, Wanted } from "./adapter.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
 import { isBelow, settlementMark } from "./plan.ts";
 import { adapterOf, wantedOf } from "./wanted.ts";
@@ -64,11 +64,11 @@ const NEXT = {
 /** The payment that settles an invoice as one. @throws Refused when it was booked before, BookError */
 export async function settlementOf(
   books: Books,
-  { mark, document }: Wanted<BookKind>,
+  { mark, document }: Wanted,
   standing: Standing,
   amount: Decimal,
   call: Call,
-): Promise<Wanted<"payment">> {
+): Promise<Wanted> {
   const invoice = document as InvoiceDocument;
   const adapter = adapterOf(books, "payment");
   const payment: PaymentDocument = {

@@ -130,21 +130,10 @@ test("every plan ends within eight steps: with a question, or as far as these bo
 /** What an ERP makes of a step. */
 function stepped({ wanted, standing }: Case, next: Next): Standing {
   const { facts } = standing;
-  switch (next.do) {
-    case "amended":
-      return {
-        ...standing,
-        disputed: wanted.disputed,
-        facts: { ...facts, words: { ...facts.words, order: "PO 1" } },
-      };
-    case "posted":
-    case "cancelled":
-      return { ...standing, rung: next.do };
-    case "settle":
-      return { ...standing, rung: "settled" };
-    default:
-      throw new Error(`${next.do} is no step on a record`);
-  }
+  if (next.do === "settle") return { ...standing, rung: "settled" };
+  if (next.do !== "amended") return { ...standing, rung: next.do as Rung };
+  const words = { ...facts.words, order: "PO 1" };
+  return { ...standing, disputed: wanted.disputed, facts: { ...facts, words } };
 }
 
 test("what is not there is created, unless it is void", () => {

@@ -147,13 +147,8 @@ export function differencesOf(
   const content = contentOf(planning, wanted, standing);
   const shows = planning.ladder.amend["state"] !== undefined && standing.rung !== "settled";
   if (!shows || wanted.disputed === standing.disputed) return content;
-  const told = (disputed: boolean): string => (disputed ? "disputed" : "open");
-  const dispute = {
-    field: "state",
-    expected: told(wanted.disputed),
-    held: told(standing.disputed),
-  };
-  return [...content, dispute];
+  const [expected, held] = wanted.disputed ? ["disputed", "open"] : ["open", "disputed"];
+  return [...content, { field: "state", expected, held }];
 }
 
 function contentOf(planning: Planning, wanted: Wanted, { facts }: Standing): Difference[] {
@@ -193,7 +188,7 @@ export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoi
 export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
 const SETTLEMENT = "settlement:";
 
-export const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
+const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
   payments.some((one) => one.mark === settlementMark(mark));
 
 const whose = ({

@@ -17,19 +17,19 @@ const ROUNDS = 8;
 /** How often somebody else may be faster within one send. */
 const RACES = 2;
 
-export const send = <K extends BookKind>(
+export const send = (
   books: Books,
-  kind: K,
+  kind: BookKind,
   { key, body }: Outgoing,
   signal: AbortSignal,
 ): Promise<Answer> => new Send(books, kind, carriedIn(kind, body), { key, signal }).run();
 
-class Send<K extends BookKind> {
+class Send {
   readonly #books: Books;
-  readonly #kind: K;
+  readonly #kind: BookKind;
   readonly #call: Call;
-  #carried: readonly Carried<K>[];
-  #planned: readonly Planned<K>[] = [];
+  #carried: readonly Carried[];
+  #planned: readonly Planned[] = [];
   /** What is done just now: an error is sorted by it. */
   #verb: Verb = "locate";
   /** This send made records that were not taken back. */
@@ -37,7 +37,7 @@ class Send<K extends BookKind> {
   /** This send changed records. */
   #changed = false;
 
-  constructor(books: Books, kind: K, carried: readonly Carried<K>[], call: Call) {
+  constructor(books: Books, kind: BookKind, carried: readonly Carried[], call: Call) {
     this.#books = books;
     this.#kind = kind;
     this.#carried = carried;
@@ -85,7 +85,7 @@ class Send<K extends BookKind> {
       if (next.do === "settle") await this.#settle(wanted, next.standing, next.amount);
   }
 
-  async #create(wanted: readonly Wanted<K>[]): Promise<void> {
+  async #create(wanted: readonly Wanted[]): Promise<void> {
     await expectPayable(this.#books, wanted, this.#call);
     this.#verb = "create";
     await ensureParties(this.#books, wanted, this.#call);
@@ -114,7 +114,7 @@ class Send<K extends BookKind> {
     this.#changed = true;
   }
 
-  async #settle(wanted: Wanted<K>, standing: Standing, amount: Decimal): Promise<void> {
+  async #settle(wanted: Wanted, standing: Standing, amount: Decimal): Promise<void> {
     this.#verb = "locate";
     const payment = await settlementOf(this.#books, wanted, standing, amount, this.#call);
     this.#verb = "create";
@@ -141,7 +141,7 @@ class Send<K extends BookKind> {
       : { name: "invalid", detail: fault.message, fault };
   }
 
-  #isOwnDraft({ mark, target }: Wanted<K>, standing: Standing): boolean {
+  #isOwnDraft({ mark, target }: Wanted, standing: Standing): boolean {
     const { byUs } = adapterOf(this.#books, this.#kind).ladder;
     const isOurs = standing.mark === mark && standing.touched === false;
     const isPosting = !isBelow(byUs, "posted");

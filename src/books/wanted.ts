@@ -7,8 +7,8 @@ import type { BookAdapter, BookKind, Books, Documents, Rung, Wanted } from "./ad
 import { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
 
 /** A document as a request's body has it. */
-export interface Carried<K extends BookKind> {
-  readonly document: Documents[K];
+export interface Carried {
+  readonly document: Documents[BookKind];
   readonly counterpart: string | null;
   /** Until when it waits for its payments, ISO 8601 UTC; null: it is settled at once. */
   readonly until: string | null;
@@ -22,7 +22,7 @@ const schemas: { readonly [K in BookKind]: z.ZodType<Documents[K]> } = {
 };
 
 /** @throws Refused when these books cannot keep one of them as it is */
-export function bodyOf<K extends BookKind>(books: Books, kind: K, items: readonly Item[]): string {
+export function bodyOf(books: Books, kind: BookKind, items: readonly Item[]): string {
   const carried = items.map(({ document, counterpart, settledSince }) => {
     const parsed = schemas[kind].parse(document);
     adapterOf(books, kind).expected(parsed);
@@ -36,7 +36,7 @@ export function bodyOf<K extends BookKind>(books: Books, kind: K, items: readonl
   return stringifyExact(carried);
 }
 
-export function carriedIn<K extends BookKind>(kind: K, body: string): Carried<K>[] {
+export function carriedIn(kind: BookKind, body: string): Carried[] {
   const schema = z.array(
     z.object({
       document: schemas[kind],
@@ -44,16 +44,16 @@ export function carriedIn<K extends BookKind>(kind: K, body: string): Carried<K>
       until: z.string().nullable(),
     }),
   );
-  return schema.parse(parseExact(body)) as Carried<K>[];
+  return schema.parse(parseExact(body)) as Carried[];
 }
 
 /** @param party its party's code in these books; null: a document without one */
-export function wantedOf<K extends BookKind>(
-  adapter: BookAdapter<K>,
-  kind: K,
-  { document, counterpart, until }: Carried<K>,
+export function wantedOf(
+  adapter: BookAdapter,
+  kind: BookKind,
+  { document, counterpart, until }: Carried,
   party: string | null,
-): Wanted<K> {
+): Wanted {
   const expected = adapter.expected(document);
   return {
     document,
@@ -79,7 +79,7 @@ const TARGETS: Readonly<Record<InvoiceDocument["status"], Rung>> = {
 export const holdingKindOf = (kind: BookKind, document: Documents[BookKind]): HoldingKind =>
   kind === "payment" && "type" in document && document.type === "in" ? "bill-payment" : kind;
 
-export function adapterOf<K extends BookKind>(books: Books, kind: K): BookAdapter<K> {
+export function adapterOf(books: Books, kind: BookKind): BookAdapter {
   const adapter = books.adapters[kind];
   if (adapter === undefined) throw new Error(`${books.name} has no adapter for ${kind}`);
   return adapter;

@@ -1,0 +1,327 @@
+/** The driver of src/books over a ledger that loses answers, is slow, refuses, and is restored. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { compare } from "../../src/books/compare.ts";
+import { InvoiceDocument } from "../../src/books/documents.ts";
+import type { Endpoint, Item, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { HoldingKind, Holdings } from "../../src/core/holdings.ts";
+import { parseExact } from "../../src/core/json.ts";
+import {
+  billDocument,
+  deliver,
+  deliveredAs,
+  enterInvoice,
+  invoiceDocument,
+  itemOf,
+  never,
+  opened,
+  openedAt,
+  paymentDocument,
+  requestOf,
+  SENT,
+  sinkOf,
+} from "./example.fixture.ts";
+import { faults } from "./faults.ts";
+import { type Ledger, openLedger } from "./ledger.fixture.ts";
+
+const d = (digits: string): Decimal => Decimal.of(digits);
+const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);
+const one = (ledger: Ledger, table = "invoices") => ledger.rows(table).at(-1);
+
+describe("an invoice", () => {
+  test("whose lines do not come to its total is not posted, and its draft is taken back", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const wrong = invoiceDocument("FL-1", { subtotal: d("18103.97"), total: d("19934.09") });
+    expect(await deliver(sink, itemOf(wrong))).toMatchObject({
+      name: "invalid",
+      fault: {
+        code: "would-differ",
+        message: expect.stringContaining("18103.96, platform 18103.97"),
+      },
+    });
+    expect(ledger.rows("invoices")).toEqual([]);
+  });
+
+  test("that a send left as a draft is completed; one that a person changed meanwhile is theirs", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const item = itemOf(invoiceDocument("FL-1"));
+    ledger.loses = 2;
+    expect(await deliver(sink, item)).toMatchObject({ name: "torn" });
+    expect(one(ledger)).toMatchObject({ state: "draft" });
+    expect(await find(sink, item)).toMatchObject({ found: "none" });
+    const left = ledger.backup();
+    expect(await deliver(sink, item)).toMatchObject({ name: "done" });
+    expect(one(ledger)).toMatchObject({ state: "posted" });
+    ledger.restore(left);
+    ledger.edit("invoices", one(ledger)?.id ?? "", {});
+    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "draft-in-books" } });
+    expect(one(ledger)).toMatchObject({ state: "draft" });
+  });
+
+  test("that was entered by hand is adopted when it is equal, and is for a person when it is not", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    ledger.enter("parties", { id: "CUST-1", name: "Ranch Supply" });
+    const row = enterInvoice(ledger, { reference: "FL-1" });
+    const item = itemOf(invoiceDocument("FL-1"));
+    expect(await deliver(sink, item)).toMatchObject({ name: "done", ids: [row.id] });
+    ledger.edit("invoices", row.id, { date: "2026-11-01" });
+    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "other-in-books" } });
+    expect(ledger.rows("invoices")).toHaveLength(1);
+  });
+
+  test("is amended after posting where the ledger lets us, and asks a person for the rest", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    await deliver(sink, itemOf(invoiceDocument("FL-1")));
+    const later = { dueDate: "2026-12-31", status: "disputed" } as const;
+    expect(await deliver(sink, itemOf(invoiceDocument("FL-1", later)))).toMatchObject({
+      name: "done",
+    });
+    expect(one(ledger)).toMatchObject({ state: "posted", due: "2026-12-31", disputed: true });
+    expect(await deliver(sink, itemOf(invoiceDocument("FL-1")))).toMatchObject({ name: "done" });
+    expect(one(ledger)).toMatchObject({ due: "2026-12-08", disputed: false });
+    const redated = itemOf(invoiceDocument("FL-1", { invoiceDate: "2026-11-01" }));
+    expect(await deliver(sink, redated)).toMatchObject({ fault: { code: "differs" } });
+    expect(one(ledger)).toMatchObject({ date: "2026-11-21" });
+  });
+
+  test("under a number that another document has is not booked", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    await deliver(sink, itemOf(invoiceDocument("FL-1")));
+    const other = itemOf(invoiceDocument("FL-1", { id: "id-other" }));
+    expect(await deliver(sink, other)).toMatchObject({ fault: { code: "number-taken" } });
+    expect(ledger.rows("invoices")).toHaveLength(1);
+  });
+
+  test("with posting: draft stays a draft, and is delivered as one", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices", { posting: "draft" });
+    const item = itemOf(invoiceDocument("FL-1"));
+    expect(await deliver(sink, item)).toMatchObject({ name: "done" });
+    expect(await find(sink, item)).toMatchObject({ found: "exact" });
+    expect(one(ledger)).toMatchObject({ state: "draft" });
+  });
+
+  test("with a text that the ledger would cut is refused before it is sent", async () => {
+    const sink = sinkOf(await openLedger(), "invoices");
+    const [line] = invoiceDocument("FL-1").lines;
+    const lines = line === undefined ? [] : [{ ...line, description: "x".repeat(201) }];
+    expect(() => sink.freeze([itemOf(invoiceDocument("FL-1", { lines }))])).toThrow(/200/);
+  });
+
+  test("of a party that the books know by the platform's id only is booked on that party", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    ledger.enter("parties", { id: "OLD-7", name: "Ranch", mark: "company-1" });
+    await deliver(sink, itemOf(invoiceDocument("FL-1")), itemOf(invoiceDocument("FL-2")));
+    expect(ledger.rows("invoices").map(({ party }) => party)).toEqual(["OLD-7", "OLD-7"]);
+    expect(ledger.rows("parties")).toHaveLength(1);
+  });
+});
+
+describe("a paid invoice", () => {
+  const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
+  const waiting = { ...paid, settledSince: SENT };
+  const day = 24 * 3_600_000;
+
+  test("waits for its payments, and what is open then is settled as one, once", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const first = await deliver(sink, waiting);
+    expect(first).toMatchObject({ name: "done", waits: ["2026-11-22T14:00:00.000Z"] });
+    const id = first.ids?.[0] ?? "";
+    const payments = sinkOf(ledger, "payments");
+    const payment = itemOf(paymentDocument("pay-1", id, { invoiceId: "id-FL-1" }));
+    expect(await deliver(payments, payment)).toMatchObject({ name: "done" });
+    const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks["invoices"] as Sink;
+    ledger.loses = 1;
+    expect(await deliver(later, waiting)).toMatchObject({ name: "torn" });
+    expect(await find(later, waiting)).toMatchObject({ found: "exact", ids: [id] });
+    expect(await deliver(later, waiting)).toMatchObject({ name: "done", ids: [id] });
+    const marks = ledger.rows("payments").map(({ mark, amount }) => [mark, String(amount)]);
+    expect(marks).toEqual([
+      ["pay-1", "100.00"],
+      ["settlement:id-FL-1", "19834.08"],
+    ]);
+    const late = itemOf(paymentDocument("pay-2", id, { invoiceId: "id-FL-1" }));
+    expect(await deliver(payments, late)).toMatchObject({ fault: { code: "settled-as-one" } });
+  });
+
+  test("that its payments settle needs no settlement", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const { ids } = await deliver(sink, waiting);
+    const whole = paymentDocument("pay-1", ids?.[0] ?? "", { amount: d("19934.08") });
+    await deliver(sinkOf(ledger, "payments"), itemOf(whole));
+    expect(await deliver(sink, paid)).toMatchObject({ name: "done" });
+    expect(ledger.rows("payments")).toHaveLength(1);
+  });
+
+  test("that was settled as one and is open on the platform again is for a person", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    await deliver(sink, paid);
+    expect(one(ledger)).toMatchObject({ state: "paid" });
+    const again = await deliver(sink, itemOf(invoiceDocument("FL-1")));
+    expect(again).toMatchObject({ fault: { code: "settled-before" } });
+    const ended = await deliver(sink, itemOf(invoiceDocument("FL-1", { status: "void" })));
+    expect(ended).toMatchObject({ fault: { code: "paid-already" } });
+  });
+});
+
+test.each([
+  ["no-such-invoice", "S-404", {}],
+  ["another-invoice", "S-1", { invoiceId: "id-other" }],
+  ["not-payable", "S-1", { amount: d("0.00") }],
+  ["not-payable", "S-1", { amount: d("1.005") }],
+  ["more-than-to-pay", "S-1", { amount: d("19934.09") }],
+] as const)("a payment is refused as %s, and nothing is booked", async (code, invoice, more) => {
+  const ledger = await openLedger();
+  enterInvoice(ledger, { mark: "id-FL-0" });
+  const payment = itemOf(paymentDocument("pay-1", invoice, more));
+  expect(await deliver(sinkOf(ledger, "payments"), payment)).toMatchObject({ fault: { code } });
+  expect(ledger.rows("payments")).toEqual([]);
+});
+
+describe("a fault of the ledger", () => {
+  const names = {
+    data: "invalid",
+    raced: "done",
+    busy: "slow-down",
+    configuration: /unauthorised|forbidden/,
+  } as const;
+
+  test("is told by its row, and nothing was booked; a race is planned again", async () => {
+    for (const { when, sort } of faults) {
+      const ledger = await openLedger();
+      const sink = sinkOf(ledger, "invoices");
+      const code = CODES.find((code) => when.code?.test(code) ?? true) ?? "";
+      ledger.says = { path: /invoices.create/, status: when.status ?? 0, code };
+      const answer = await deliver(sink, itemOf(invoiceDocument("FL-1")));
+      const name = names[sort as keyof typeof names];
+      expect(answer.name, code).toMatch(name);
+      expect(ledger.rows("invoices"), code).toHaveLength(sort === "raced" ? 1 : 0);
+    }
+  });
+  const CODES = ["stale", "more-than-open", "closed-period", "unknown-product", "any-other"];
+
+  test("that no row knows is unknown to a writer, and nothing to a reader", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const item = itemOf(invoiceDocument("FL-1"));
+    ledger.says = { path: /invoices.create/, status: 500, code: "invented" };
+    expect(await deliver(sink, item)).toMatchObject({ name: "failed" });
+    ledger.says = { path: /invoices.search/, status: 500, code: "invented" };
+    expect(await deliver(sink, item)).toMatchObject({ name: "not-sent" });
+    ledger.says = { path: /invoices.search/, status: 500, code: "invented" };
+    expect(await find(sink, item)).toMatchObject({ found: "unreadable" });
+  });
+
+  test("after a step that took effect is unknown, whatever it says", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const item = itemOf(invoiceDocument("FL-1"));
+    ledger.says = { path: /invoices.post/, status: 429, code: "busy" };
+    expect(await deliver(sink, item)).toMatchObject({ name: "failed" });
+    expect(await find(sink, item)).toMatchObject({ found: "none" });
+    ledger.says = { path: /invoices.post/, status: 422, code: "closed-period" };
+    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "closed-period" } });
+    expect(ledger.rows("invoices")).toEqual([]);
+  });
+
+  test("that is slower than its deadline is unknown, and what it did is found", async () => {
+    const ledger = await openLedger();
+    const item = itemOf(invoiceDocument("FL-1"));
+    ledger.slow = { path: /invoices.post/, ms: 400 };
+    const answer = await deliver(sinkOf(ledger, "invoices", { deadlineMs: 200 }), item);
+    expect(answer).toMatchObject({ name: "torn" });
+    await expect.poll(() => one(ledger)?.["state"]).toBe("posted");
+    expect(await find(sinkOf(ledger, "invoices"), item)).toMatchObject({ found: "exact" });
+  });
+});
+
+describe("what the ledger holds", () => {
+  const KINDS: readonly (readonly [HoldingKind, string, Item])[] = [
+    ["invoice", "invoices", itemOf(invoiceDocument("FL-1"))],
+    ["bill", "bills", itemOf(billDocument("R-1"))],
+    ["payment", "payments", itemOf(paymentDocument("pay-1", "S-1"))],
+  ];
+
+  test.each(KINDS)("%s: what was delivered is held with every field as expected", async (...of) => {
+    const [kind, name, item] = of;
+    const ledger = await openLedger();
+    enterInvoice(ledger);
+    const { sinks, holdings } = opened(ledger) as Endpoint & { readonly holdings: Holdings };
+    const { ids } = await deliver(sinks[name] as Sink, item);
+    const id = ids?.[0] ?? "";
+    const [held] = await holdings.get(kind, [id], never);
+    const [expected] = await holdings.expect(kind, [item], never);
+    if (held === undefined || expected === undefined || "fault" in expected)
+      throw new Error("not held");
+    expect(held).toMatchObject({ kind, id, mark: item.id });
+    expect(compare(kind, expected.facts, held.facts)).toEqual([]);
+    const scope = { dated: null, changedSince: null, open: true };
+    const all = [];
+    for await (const page of holdings.list(kind, scope, null, never)) all.push(...page.holdings);
+    if (kind !== "payment") expect(all.map((one) => one.id)).toContain(id);
+    expect(
+      (await holdings.named?.(kind, [item.number, "S-1"], never))?.map((one) => one.id),
+    ).toContain(id);
+  });
+
+  test("a document that is a draft again or open again is told, whoever did it", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
+    const { ids } = await deliver(sink, paid);
+    const id = ids?.[0] ?? "";
+    const inspected = async () => (await sink.inspect?.([deliveredAs(sink, paid, id)], never))?.[0];
+    expect(await inspected()).toEqual({ is: "there", differences: [] });
+    ledger.edit("invoices", id, { state: "posted", paid: null });
+    expect(await inspected()).toMatchObject({ differences: [{ field: "state", held: "open" }] });
+    ledger.edit("invoices", id, { state: "posted", paid: null, payments: [] });
+    expect(await inspected()).toEqual({ is: "gone" });
+    ledger.edit("invoices", id, { state: "draft" });
+    expect(await inspected()).toEqual({ is: "gone" });
+  });
+
+  test("a payment that the platform does not know of is told, until it calls the invoice paid", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const item = itemOf(invoiceDocument("FL-1"));
+    const { ids } = await deliver(sink, item);
+    const id = ids?.[0] ?? "";
+    ledger.edit("invoices", id, { payments: [{ id: "M-9", mark: null, amount: d("10.00") }] });
+    const inspected = (delivered: Item) =>
+      sink.inspect?.([deliveredAs(sink, delivered, id)], never);
+    expect(await inspected(item)).toMatchObject([
+      {
+        is: "there",
+        differences: [{ field: "money.open", expected: "19934.08", held: "19924.08" }],
+      },
+    ]);
+  });
+});
+
+test("documents of mappings/books are booked as they are", async () => {
+  const ledger = await openLedger();
+  for (const [sink, folder] of [
+    ["invoices", "customer-invoices/overdue-is-open"],
+    ["bills", "supplier-invoices/fuel-and-freight"],
+  ] as const) {
+    const path = join(import.meta.dirname, "../../mappings/books/cases", folder, "expected.json");
+    const document = InvoiceDocument.parse(parseExact(readFileSync(path, "utf8")));
+    for (const { product, account } of document.lines) {
+      if (product !== null) ledger.products.add(product);
+      if (account !== null) ledger.accounts.add(account);
+    }
+    expect(await deliver(sinkOf(ledger, sink), itemOf(document))).toMatchObject({ name: "done" });
+    expect(one(ledger, sink)).toMatchObject({ state: "posted", total: document.total });
+  }
+});
