@@ -246,6 +246,33 @@ describe("a fault of the ledger", () => {
   });
 });
 
+describe("a search that does not show yet what was made", () => {
+  test("makes no party twice when somebody was faster", async () => {
+    const ledger = await openLedger();
+    ledger.lag();
+    ledger.says = { path: /invoices.create/, status: 409, code: "stale" };
+    await deliver(sinkOf(ledger, "invoices"), itemOf(invoiceDocument("FL-1")));
+    expect(ledger.asked.filter((path) => path === "/parties/create")).toHaveLength(1);
+  });
+
+  test("makes no document and no settlement twice", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const [open, paid, other] = [
+      invoiceDocument("FL-1"),
+      invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }),
+      invoiceDocument("FL-2"),
+    ].map((document) => itemOf(document)) as [Item, Item, Item];
+    await deliver(sink, open);
+    ledger.lag();
+    expect(await deliver(sink, paid)).toMatchObject({ name: "failed" });
+    expect(await deliver(sink, other)).toMatchObject({ name: "failed" });
+    const made = ledger.asked.filter((path) => /^.(payments|invoices).create$/.test(path));
+    const [invoice, payment] = ["/invoices/create", "/payments/create"];
+    expect(made).toEqual([invoice, payment, invoice]);
+  });
+});
+
 describe("what the ledger holds", () => {
   const KINDS: readonly (readonly [HoldingKind, string, Item])[] = [
     ["invoice", "invoices", itemOf(invoiceDocument("FL-1"))],

@@ -63,6 +63,8 @@ export class Ledger {
   /** The paths it was asked for. */
   readonly asked: string[] = [];
   #state: State = { seq: 0, tables: {} };
+  /** What searches show; null: everything. */
+  #shown: State | null = null;
 
   constructor(url: string) {
     this.url = url;
@@ -87,6 +89,11 @@ export class Ledger {
 
   delete(table: string, id: string): void {
     this.#state.tables[table] = this.rows(table).filter((row) => row.id !== id);
+  }
+
+  /** From now on searches show what there is now: its index is behind. */
+  lag(): void {
+    this.#shown = plain(parseExact(this.backup())) as State;
   }
 
   backup(): string {
@@ -156,7 +163,7 @@ export class Ledger {
       [row.id, row["reference"], row["document"]].some((one) => numbers?.includes(one as string)) ||
       seqs?.includes(row.seq) === true ||
       (scope !== undefined && inScope(row, scope));
-    return this.rows(table)
+    return ((this.#shown ?? this.#state).tables[table] ?? [])
       .filter((row) => isAsked(row) && row.seq > ((after as number | undefined) ?? 0))
       .toSorted((one, other) => one.seq - other.seq)
       .slice(0, most ?? Infinity);

@@ -24,12 +24,6 @@ export function columnsOf(books: Books): readonly CodeColumn[] {
     what: ["party", "parties"],
     find: (codes) => findParties(books, codes),
   };
-  const column = (
-    table: string,
-    column: string,
-    names: CodesNamed,
-    ...sinks: readonly string[]
-  ): CodeColumn => ({ table, column, names, sinks });
   return [
     column("items", "item", coded("product"), ...ALL),
     column("tryton-units", "symbol", coded("unit"), ...ALL),
@@ -45,6 +39,13 @@ export function columnsOf(books: Books): readonly CodeColumn[] {
 function* chunks(codes: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < codes.length; at += CODES_MAX) yield codes.slice(at, at + CODES_MAX);
 }
+
+const column = (
+  table: string,
+  column: string,
+  names: CodesNamed,
+  ...sinks: readonly string[]
+): CodeColumn => ({ table, column, names, sinks });
 
 /** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
 async function unusable(

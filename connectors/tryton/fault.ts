@@ -54,16 +54,17 @@ export const isRefusal = (error: unknown): boolean =>
   (error instanceof TrytonFault && (error.kind === "refused" || error.kind === "warning"));
 
 const GROUPS = "Give the synchronisation's user the groups that the connector's README names.";
-/** Another writer had the lock, or the record: five seconds later it mostly has not. */
+/** Another writer had the lock, or the record. */
 const LOCKED = {
   sort: "busy",
   code: "busy",
   next: "Somebody else is writing; it goes on by itself.",
-  waitMs: 5_000,
 } as const;
 
 /** Codes are {@link FaultKind}s; texts are Tryton's sentences that people act on differently, in its English. */
 const faults: readonly FaultRow[] = [
+  // A reader that may not read one model goes on with the others.
+  { when: { code: /^refused$/, verb: "locate" }, sort: "data", code: "no-right", next: GROUPS },
   {
     when: {
       code: /^refused$/,

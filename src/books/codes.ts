@@ -17,10 +17,14 @@ export interface CodeKind {
 export interface CodesOptions<Kind extends CodeKind, Row> {
   /** What people call the books: `Tryton`. */
   readonly books: string;
-  now(): Date;
+  readonly now: () => Date;
   /** Rows of these codes; at most `most` in all where it is given. @throws a fault of the books */
-  rowsOf(kind: Kind, codes: readonly string[], most: number | null): Promise<readonly Row[]>;
-  codeOf(kind: Kind, row: Row): string;
+  readonly rowsOf: (
+    kind: Kind,
+    codes: readonly string[],
+    most: number | null,
+  ) => Promise<readonly Row[]>;
+  readonly codeOf: (kind: Kind, row: Row) => string;
 }
 
 /** Every method @throws a fault of the books. */

@@ -17,7 +17,7 @@ export interface Periods {
   readonly books: Pick<Books, "name" | "faults">;
   readonly surroundings: Pick<Surroundings, "now" | "dayOf">;
   /** All that touch these days. @throws a fault of the books */
-  between(from: string, to: string): Promise<readonly BookPeriod[]>;
+  readonly between: (from: string, to: string) => Promise<readonly BookPeriod[]>;
 }
 
 type Of = (date: string) => BookPeriod | undefined;

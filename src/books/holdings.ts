@@ -47,10 +47,10 @@ export function holdingsOf(
 /** Records in the order of the books' own ids. @throws a fault of the books */
 export interface InOrder {
   /** The first {@link LOT} ids after this one. */
-  idsAfter(id: number, signal: AbortSignal): Promise<readonly number[]>;
-  held(ids: readonly number[], signal: AbortSignal): Promise<readonly Holding[]>;
+  readonly idsAfter: (id: number, signal: AbortSignal) => Promise<readonly number[]>;
+  readonly held: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Holding[]>;
   /** @throws the error itself when it is no fault of the books */
-  unavailable(error: unknown): SourceUnavailable;
+  readonly unavailable: (error: unknown) => SourceUnavailable;
 }
 
 /** {@link LOT} records a page; the position is the last one's id. @throws SourceUnavailable */
@@ -75,9 +75,9 @@ export async function* pagesOf(
 /** Records that start in the books: each tells the change that its source tells. */
 export interface Told extends Pick<InOrder, "idsAfter" | "unavailable"> {
   /** Ids of what people call so, inactive records too. @throws a fault of the books */
-  idsNamed(names: readonly string[], signal: AbortSignal): Promise<readonly number[]>;
+  readonly idsNamed: (names: readonly string[], signal: AbortSignal) => Promise<readonly number[]>;
   /** As the source tells them. @throws a fault of the books */
-  changes(ids: readonly number[], signal: AbortSignal): Promise<readonly Change[]>;
+  readonly changes: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>;
 }
 
 /** Parties have no date, and there are few: every scope is all of them. */

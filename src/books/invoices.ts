@@ -138,9 +138,9 @@ export const hasItsFigures = (
 /** Whose payments are: the books mark those that came from the platform. */
 export interface Marks {
   /** Is it what paid this invoice when the platform called it paid? */
-  isSettlementOf(platformId: string, settling: Settling): boolean;
+  readonly isSettlementOf: (platformId: string, settling: Settling) => boolean;
   /** Did the platform tell us of it? */
-  isOurPayment(description: string | null): boolean;
+  readonly isOurPayment: (description: string | null) => boolean;
 }
 
 /**

@@ -24,10 +24,14 @@ export async function partyCodes(
   );
 }
 
-/** Creates those that are missing, one call for all. @throws BookError, Refused */
+/**
+ * Creates those that are missing, one call for all. @param made those that this send has made, by their codes: searches may
+ * not show them yet @throws BookError, Refused
+ */
 export async function ensureParties(
   books: Books,
   wanted: readonly Wanted[],
+  made: Set<string>,
   call: Call,
 ): Promise<void> {
   if (books.adapters.party === undefined) return;
@@ -35,14 +39,13 @@ export async function ensureParties(
   const rows = await located(books, parties, call);
   const missing = new Map(
     parties
-      .filter((party) => found(books, party, rows) === null)
+      .filter((party) => !made.has(party.code) && found(books, party, rows) === null)
       .map((party) => [party.code, party]),
   );
-  if (missing.size > 0)
-    await adapterOf(books, "party").create(
-      [...missing.values()].map((one) => asWanted(books, one)),
-      call,
-    );
+  if (missing.size === 0) return;
+  const absent = [...missing.values()].map((one) => asWanted(books, one));
+  await adapterOf(books, "party").create(absent, call);
+  for (const code of missing.keys()) made.add(code);
 }
 
 const partyOf = (document: object): Party | null =>

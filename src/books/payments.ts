@@ -9,7 +9,7 @@ import { PaymentDocument } from "./documents.ts";
 export type PaymentKind = "payment" | "bill-payment";
 
 /** `payment`: what customers pay; `bill-payment`: what we pay. */
-export const paymentKindOf = (type: PaymentDocument["type"]): PaymentKind =>
+const paymentKindOf = (type: PaymentDocument["type"]): PaymentKind =>
   type === "out" ? "payment" : "bill-payment";
 export const paymentTypeOf = (kind: PaymentKind): PaymentDocument["type"] =>
   kind === "payment" ? "out" : "in";

@@ -36,6 +36,10 @@ class Send {
   #made = false;
   /** This send changed records. */
   #changed = false;
+  /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
+  readonly #own = new Set<string>();
+  /** Codes of the parties that it made. */
+  readonly #parties = new Set<string>();
 
   constructor(books: Books, kind: BookKind, carried: readonly Carried[], call: Call) {
     this.#books = books;
@@ -55,6 +59,7 @@ class Send {
           return done(told(planned), idsOf(planned), waitsOf(planned));
         await this.#step();
       } catch (error) {
+        if (error instanceof NotShown) break;
         if (error instanceof Refused) return this.#refuse(error.fault);
         const fault = this.#sorted(error);
         if (fault.sort === "raced" && races++ < RACES) continue;
@@ -86,11 +91,13 @@ class Send {
   }
 
   async #create(wanted: readonly Wanted[]): Promise<void> {
+    this.#expectNew(wanted);
     await expectPayable(this.#books, wanted, this.#call);
     this.#verb = "create";
-    await ensureParties(this.#books, wanted, this.#call);
+    await ensureParties(this.#books, wanted, this.#parties, this.#call);
     const ids = await adapterOf(this.#books, this.#kind).create(wanted, this.#call);
     this.#made = true;
+    for (const { mark } of wanted) this.#own.add(mark);
     this.#carried = this.#carried.map((one) => {
       const at = wanted.findIndex(({ document }) => document === one.document);
       return at < 0 ? one : { ...one, counterpart: ids[at] ?? one.counterpart };
@@ -117,9 +124,16 @@ class Send {
   async #settle(wanted: Wanted, standing: Standing, amount: Decimal): Promise<void> {
     this.#verb = "locate";
     const payment = await settlementOf(this.#books, wanted, standing, amount, this.#call);
+    this.#expectNew([payment]);
     this.#verb = "create";
     await adapterOf(this.#books, "payment").create([payment], this.#call);
+    this.#own.add(payment.mark);
     this.#changed = true;
+  }
+
+  /** What was made and is not shown is never made again before a read-back. @throws NotShown */
+  #expectNew(wanted: readonly Wanted[]): void {
+    if (wanted.some(({ mark }) => this.#own.has(mark))) throw new NotShown();
   }
 
   /** Our own drafts are deleted first: a document that is refused leaves nothing behind. */
@@ -146,3 +160,6 @@ class Send {
     return isOurs && isPosting && standing.rung === "draft" && target !== "cancelled";
   }
 }
+
+/** The ERP took a document of this send and does not show it: the send ends as unknown. */
+class NotShown extends Error {}

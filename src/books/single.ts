@@ -61,7 +61,7 @@ export interface Single<Document extends { readonly status: string }, Standing> 
   /** What cannot be told from another one. */
   conflict(document: Document, detail: string): Refused;
   /** Those of these ids of links that are gone, or not as far as they were brought. @throws SourceUnavailable */
-  missing(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
+  readonly missing: (ids: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 export function singleSink<Document extends { readonly status: string }, Standing>(

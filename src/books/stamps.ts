@@ -53,10 +53,10 @@ export interface Mark {
 export interface Stamps {
   readonly feeds: readonly StampFeed[];
   /** Records as they are now; those that are gone or are not wanted are left out. @throws a fault of the books */
-  details(records: readonly number[], signal: AbortSignal): Promise<readonly Change[]>;
-  now(): Date;
+  readonly details: (records: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>;
+  readonly now: () => Date;
   /** What a fault of the books means to a reader. @throws the error itself when it is none */
-  unavailable(error: unknown): SourceUnavailable;
+  readonly unavailable: (error: unknown) => SourceUnavailable;
 }
 
 const PAGE_ROWS = 100;
@@ -96,7 +96,7 @@ export const stampSource = (stamps: Stamps): Source => ({
 interface Walking {
   readonly feed: StampFeed;
   readonly signal: AbortSignal;
-  now(): Date;
+  readonly now: () => Date;
 }
 
 async function* walk(

@@ -44,7 +44,7 @@ export function carriedIn(kind: BookKind, body: string): Carried[] {
       until: z.string().nullable(),
     }),
   );
-  return schema.parse(parseExact(body)) as Carried[];
+  return schema.parse(parseExact(body));
 }
 
 /** @param party its party's code in these books; null: a document without one */

@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import type { Page } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { stampSource, type StampedRow } from "./stamps.ts";
+
+const never = new AbortController().signal;
+
+/** Books that are rows with stamps, and somebody who reads them again and again. */
+function books(once = false) {
+  const rows: StampedRow[] = [];
+  const after = (one: StampedRow, { at, id }: Pick<StampedRow, "at" | "id">): boolean =>
+    one.at > at || (one.at === at && one.id > id);
+  const state = {
+    now: new Date("2026-11-21T12:00:00Z"),
+    fails: null as Error | null,
+    stop: () => {},
+  };
+  const source = stampSource({
+    feeds: [
+      {
+        name: "rows",
+        once,
+        newest: async () =>
+          rows
+            .map(({ at }) => at)
+            .toSorted()
+            .at(-1) ?? null,
+        page: async (place, until, most) =>
+          rows
+            .filter((one) => after(one, place) && one.at <= until)
+            .toSorted((one, other) => (after(one, other) ? 1 : -1))
+            .slice(0, most),
+      },
+    ],
+    details: async (records) => {
+      state.stop();
+      if (state.fails !== null) throw state.fails;
+      return records.map((record) => ({ id: String(record), version: null, text: "{}" }));
+    },
+    now: () => state.now,
+    unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
+  });
+  let position: Json | null = null;
+  /** The ids that come; `pages`: the reader is gone after so many. */
+  const read = async (pages = Infinity, signal = never): Promise<string[]> => {
+    const ids: string[] = [];
+    const reading = { signal, known: () => null, stored: () => false };
+    for await (const page of source.read(position, reading) as AsyncIterable<Page>) {
+      ids.push(...page.changes.map(({ id }) => id));
+      position = page.position;
+      if (--pages === 0) break;
+    }
+    return ids;
+  };
+  const add = (id: number, at: string, record = id): void => void rows.push({ id, at, record });
+  return { add, read, state };
+}
+
+const AT = "2026-11-21T11:59:00.123456";
+
+test("rows that share a stamp are neither lost nor repeated between pages, though the reader is killed after each", async () => {
+  const { add, read } = books();
+  for (let id = 1; id <= 250; id++) add(id, AT);
+  const seen: string[] = [];
+  for (let page = 0; page < 3; page++) seen.push(...(await read(1)));
+  expect(seen.length).toBe(250);
+  expect(new Set(seen).size).toBe(250);
+});
+
+test("a row that was committed late, behind what was read, is read by the next walk", async () => {
+  const { add, read } = books();
+  add(1, AT);
+  await read();
+  add(2, "2026-11-21T11:58:10.000001");
+  expect(await read()).toContain("2");
+});
+
+test("once nothing can come up any more, nothing is read; a new row is", async () => {
+  const { add, read, state } = books();
+  add(1, AT);
+  await read();
+  expect(await read()).toEqual(["1"]);
+  state.now = new Date("2026-11-21T12:11:00Z");
+  expect(await read()).toEqual(["1"]);
+  expect(await read()).toEqual([]);
+  add(2, "2026-11-21T12:11:30.000000");
+  expect(await read()).toContain("2");
+});
+
+test("a record of which many rows say the same is told once in a walk", async () => {
+  const { add, read } = books(true);
+  for (let id = 1; id <= 150; id++) add(id, AT, 7);
+  expect(await read()).toEqual(["7"]);
+});
+
+test("a fault of the books stops the walk where it is, and is no fault when the reader was stopped", async () => {
+  const { add, read, state } = books();
+  add(1, AT);
+  state.fails = new Error("cut off");
+  await expect(read()).rejects.toThrow(SourceUnavailable);
+  const stopped = new AbortController();
+  state.stop = () => stopped.abort();
+  expect(await read(Infinity, stopped.signal)).toEqual([]);
+  state.fails = null;
+  expect(await read()).toEqual(["1"]);
+});
