@@ -3,12 +3,15 @@
  * with each, as the program that people start, against the sandbox.
  */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root } from "../src/cli/demo/world.ts";
-import { layOut, openSite, type Site } from "./support/site.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import { layOut, type Members, openSite, type Site } from "./support/site.ts";
+import { fuelbridge } from "./support/site-program.ts";
 
 const INVOICES = `import { Decimal, extend, z } from "fuelbridge/mapping";
 import { shout } from "./lib/shout.ts";
@@ -49,7 +52,7 @@ export default defineMapping({
     if (order.status !== "DELIVERED") return skip("not delivered");
     const { id, status, companyId, locationId } = order;
     return {
-      id, number: id, version: order.updatedAt, status, orderType: order.orderType, urgency: null, companyId, locationId,
+      id, number: id, version: order.updatedAt, status, orderType: order.orderType, urgency: order.urgency, companyId, locationId,
       carrierId: null, loadingNumber: null, requestedDate: null, deliveryDate: null, deliveryStart: null,
       deliveryEnd: null, notes: null, lines: [],
     };
@@ -88,40 +91,199 @@ beforeAll(async () => {
     [yaml.slice(0, yaml.indexOf("\nflows:")), `mappings: ${JSON.stringify(own)}`, FLOWS].join("\n"),
   );
   site = await openSite(join(folder, "site"));
+  expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
 }, 60_000);
 afterAll(async () => {
   await site.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** The shipped cases' base through the extended mapping, and a case of each end that a record can come to. */
 function cases(): object {
-  const at = (name: string): string =>
-    join(root, "mappings/canonical/cases/customer-invoices/outstanding", name);
-  const read = (name: string) =>
-    JSON.parse(readFileSync(at(name), "utf8")) as Record<string, never>;
-  const document = { ...read("expected.json"), contractNumber: "FRAME-2026", notes: "" };
+  const shipped = join(root, "mappings/canonical/cases/customer-invoices.json");
+  const { base } = JSON.parse(readFileSync(shipped, "utf8")) as { base: Members };
+  const document = { ...(base["document"] as Members), contractNumber: "FRAME-2026" };
+  const number = base["number"] as string;
   return {
     mapping: "site/customer-invoices",
     base: {
-      record: read("input.json"),
-      ...read("refs.json"),
+      ...base,
       options: { prefix: "pf" },
-      document: { ...document, notes: `PF-${String(document["number" as never])}` },
-      number: document["number" as never],
-      figures: { amount: String(document["total" as never]), gallons: "0" },
+      document: { ...document, notes: `PF-${number}` },
     },
-    cases: {},
+    cases: {
+      "as it is": {},
+      "another number": {
+        change: {
+          "/record/invoiceNumber": "b-9",
+          "/number": "b-9",
+          "/document/number": "b-9",
+          "/document/notes": "PF-B-9",
+        },
+      },
+      "too small": { change: { "/options/least": "20056.26" }, skip: "too small for the books" },
+      "without a due date": {
+        change: { "/record/dueDate": null },
+        refused: { code: "no-due-date", next: "Enter it on the platform." },
+      },
+      "a draft is skipped by the shipped mapping": {
+        change: { "/record/status": "DRAFT" },
+        skip: "draft",
+      },
+    },
   };
 }
 
-test("nothing yet", async () => {
-  const said = await site.command("check");
-  console.error(said);
-  console.error(await site.command("map", "--cases"));
-  console.error(await site.command("once"));
-  console.error(globSync("**/*.csv", { cwd: join(site.demo, "erp/import") }).slice(0, 10));
-  console.error(await site.command("status"));
-  console.error(await site.command("map", "invoices-issued", "--last", "1000"));
-  execFileSync;
-  expect(1).toBe(1);
+const rowsIn = (sink: string): Members[] =>
+  globSync("*.csv", { cwd: join(site.demo, "erp/import", sink) }).flatMap((name) =>
+    parse<Members>(readFileSync(join(site.demo, "erp/import", sink, name)), {
+      columns: true,
+      bom: true,
+    }),
+  );
+
+const numbersIn = (sink: string, column: string): string[] =>
+  [...new Set(rowsIn(sink).map((row) => String(row[column])))].toSorted();
+
+test("check covers a site's mappings, and their cases hold", async () => {
+  const checked = await site.command("check");
+  expect(checked).toMatchObject({ code: 0, err: "" });
+  expect(checked.out).toContain("site/customer-invoices");
+  expect(await site.command("map", "--cases")).toMatchObject({
+    code: 0,
+    out: "5 cases: all hold.\n",
+  });
 });
+
+test("flows with an extended and a new mapping run to the end, and nothing else goes", async () => {
+  const [invoices, orders] = [
+    await site.world.records("invoices"),
+    await site.world.records("orders"),
+  ];
+  const due = invoices.filter(
+    ({ companyId, status, total }) =>
+      companyId === site.world.companyId &&
+      !["DRAFT", "VOID"].includes(String(status)) &&
+      (total as Decimal).compare(Decimal.of("20000")) >= 0,
+  );
+  expect(due.length).toBeGreaterThan(50);
+  expect(numbersIn("invoices", "number")).toEqual(
+    due.map(({ invoiceNumber }) => String(invoiceNumber)).toSorted(),
+  );
+  const heads = rowsIn("invoices").filter(({ notes }) => notes !== "");
+  expect(heads.map(({ notes, contract_number: contract }) => [notes, contract]).toSorted()).toEqual(
+    due.map(({ invoiceNumber }) => [`PF-${String(invoiceNumber)}`, "FRAME-2026"]).toSorted(),
+  );
+  expect(numbersIn("orders", "id")).toEqual(
+    orders
+      .filter(({ status }) => status === "DELIVERED")
+      .map(({ id }) => String(id))
+      .toSorted(),
+  );
+  const { flows } = await site.ask<{ flows: { delivered: number; quarantined: number }[] }>(
+    "status",
+  );
+  expect(flows.map(({ delivered }) => delivered)).toEqual([
+    due.length,
+    numbersIn("orders", "id").length,
+  ]);
+  expect(flows.map(({ quarantined }) => quarantined)).toEqual([0, 0]);
+});
+
+interface Mapped {
+  readonly records: readonly {
+    readonly number: string;
+    readonly outcome: { readonly is: string; readonly figures: Members };
+    readonly fields: readonly { path: string; value: string; how: string; from: string[] }[];
+    readonly empty: Record<"onPurpose" | "warned", string[]>;
+    readonly unread: Record<"onPurpose" | "warned", string[]>;
+  }[];
+}
+
+test("map shows of a stored record what was set from what, what nothing reads, and what stays empty", async () => {
+  const [number = ""] = numbersIn("invoices", "number");
+  const { records } = await site.ask<Mapped>("map", "invoices-issued", number);
+  expect(records).toMatchObject([{ number, outcome: { is: "document" } }]);
+  const { fields = [], empty, unread } = records[0] ?? {};
+  const from = (path: string) => fields.find((field) => field.path === path);
+  expect(from("number")).toMatchObject({ value: number, how: "copied", from: ["invoiceNumber"] });
+  expect(from("contractNumber")).toMatchObject({ value: "FRAME-2026", how: "computed", from: [] });
+  expect(from("lines[0].item")?.from).toEqual([
+    expect.stringMatching(/^items\.csv, row \S+, column item$/),
+  ]);
+  expect(from("total")).toMatchObject({ how: "copied", from: ["total"] });
+  expect(empty).toEqual({ onPurpose: [], warned: [] });
+  expect(unread?.warned).toContain("lineItems.margin");
+});
+
+test("before a changed mapping is put to work, map shows what it would send otherwise", async () => {
+  const last = () =>
+    site.ask<{
+      counts: Members;
+      differing: { number: string; verdict: string; fields: Members[] }[];
+    }>(...["map", "invoices-issued", "--last", "1000"]);
+  const sent = numbersIn("invoices", "number").length;
+  expect(await last()).toMatchObject({ counts: { same: sent }, differing: [] });
+  try {
+    put("invoices.ts", INVOICES.replace("FRAME-2026", "FRAME-2027").replace(">= 0 ||", "> 0 ||"));
+    const { counts, differing } = await last();
+    expect(counts).toMatchObject({ changed: sent });
+    expect(differing).toHaveLength(sent);
+    expect(differing[0]).toMatchObject({
+      verdict: "changed",
+      fields: [{ before: "FRAME-2026", now: "FRAME-2027" }],
+    });
+  } finally {
+    put("invoices.ts", INVOICES);
+  }
+  expect(numbersIn("invoices", "number")).toHaveLength(sent);
+});
+
+test("a mistake in a site's module is told with its file and line, exit code 3, and no stack", async () => {
+  const wrong = join(folder, "wrong");
+  mkdirSync(wrong);
+  const modules = {
+    "a.ts": [2, "const one = 1;\nexport const b: string = {;\n"],
+    "b.ts": [3, "const t: null | { a: 1 } = null;\n\nexport default t.a;\n"],
+    "c.ts": [1, 'import { readFileSync } from "node:fs";\nexport default readFileSync;\n'],
+    "d.ts": [
+      2,
+      'import { extend } from "fuelbridge/mapping";\nexport default extend("canonical/order", { name: "site/d" });\n',
+    ],
+    "e.ts": [
+      2,
+      'import { extend } from "fuelbridge/mapping";\nexport default extend("canonical/orders", { name: "canonical/orders" });\n',
+    ],
+    "f.js": [1, 'import { names } from "./lib/names.ts";\nexport default names;\n'],
+    "g.ts": [1, "export const nothing = 1;\n"],
+  } as const;
+  for (const [name, [, text]] of Object.entries(modules)) writeFileSync(join(wrong, name), text);
+  const config = join(site.folder, "config", "wrong.yaml");
+  writeFileSync(config, readFileSync(site.config, "utf8").replace(JSON.stringify(own), wrong));
+  const { code, out } = await fuelbridge(["check", "--config", config, "--json"]).ended;
+  expect(code).toBe(3);
+  const { error } = JSON.parse(out) as { error: { problems: { file: string; line: number }[] } };
+  expect(error.problems.map(({ file, line }) => [basename(file), line])).toEqual(
+    Object.entries(modules).map(([name, [line]]) => [name, line]),
+  );
+  expect(out).not.toMatch(/\bat \S+ \(|node:internal/);
+});
+
+test("an editor finds the types of fuelbridge/mapping, and the fields of the mapping that is extended", async () => {
+  expect(await site.command("map", "--types")).toMatchObject({ code: 0 });
+  put("typo.ts", INVOICES.replace("contractNumber", "contractNumbr"));
+  const faults = typesOf()
+    .split("\n")
+    .filter((line) => line.includes(": error "));
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(/^typo\.ts\(9,5\): error .*Did you mean to write 'contractNumber'/);
+  rmSync(join(own, "typo.ts"));
+});
+
+const put = (name: string, text: string): void => writeFileSync(join(own, name), text);
+
+const typesOf = (): string =>
+  spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", own], {
+    cwd: own,
+    encoding: "utf8",
+  }).stdout;

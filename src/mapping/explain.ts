@@ -78,7 +78,7 @@ export function explain(
   return {
     number,
     outcome,
-    fields: filled.map(([path, value]) => fieldOf(path, value, reads)),
+    fields: fieldsOf(filled, reads),
     empty: coverage(
       possible.filter((path) => !present.has(path)),
       document,
@@ -138,34 +138,70 @@ export const shownValue = (value: unknown): string =>
 
 const FROM_MAX = 3;
 
-/** Values are told apart by what they are: where several are alike, the field of the same name is meant. */
-function fieldOf(path: string, value: unknown, reads: readonly Read[]): Field {
-  const equal = reads.filter((one) => isSame(one.value, value));
-  const shown = shownValue(value);
-  if (equal.length > 0) {
-    const from = nearest(path, equal);
-    return { path, value: shown, how: "copied", from };
-  }
-  const parts = reads.filter((one) => {
-    const text = isEmpty(one.value) ? "" : shownValue(one.value);
-    return typeof value === "string" && text.length > 1 && value.includes(text);
+/** What was read is told apart by its value: of several with the same one, the nearest is meant. */
+function fieldsOf(
+  filled: readonly (readonly [string, unknown])[],
+  reads: readonly Read[],
+): Field[] {
+  const matched = filled.map(([path, value]) => ({
+    path,
+    value,
+    equal: reads.filter((one) => isSame(one.value, value)),
+  }));
+  const kin = kinOf(matched);
+  return matched.map(({ path, value, equal }) => {
+    const shown = shownValue(value);
+    if (equal.length > 0)
+      return {
+        path,
+        value: shown,
+        how: "copied",
+        from: nearest(path, equal, kin.get(groupOf(path))),
+      };
+    const parts = reads.filter((one) => {
+      const text = isEmpty(one.value) ? "" : shownValue(one.value);
+      return typeof value === "string" && text.length > 1 && value.includes(text);
+    });
+    const from = [...new Set(parts.map((one) => one.from))];
+    return { path, value: shown, how: from.length > 0 ? "made of" : "computed", from };
   });
-  const from = [...new Set(parts.map((one) => one.from))];
-  return { path, value: shown, how: from.length > 0 ? "made of" : "computed", from };
 }
 
-function nearest(path: string, reads: readonly Read[]): string[] {
+/** The group that a field stands in: `lines` of `lines[0].item`. */
+const groupOf = (path: string): string => nameOf(path).replace(/(?:^|\.)[^.]*$/, "");
+
+/** By group of the document: the group of the record that most of its values can only come from. */
+function kinOf(
+  matched: readonly { readonly path: string; readonly equal: readonly Read[] }[],
+): ReadonlyMap<string, string> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { path, equal } of matched) {
+    const [only = "", ...others] = new Set(equal.map(({ from }) => groupOf(from)));
+    if (equal.length === 0 || others.length > 0) continue;
+    const group = counts.get(groupOf(path)) ?? new Map<string, number>();
+    counts.set(groupOf(path), group.set(only, (group.get(only) ?? 0) + 1));
+  }
+  const most = (group: ReadonlyMap<string, number>): string =>
+    [...group].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
+  return new Map([...counts].map(([path, group]) => [path, most(group)]));
+}
+
+function nearest(path: string, reads: readonly Read[], kin: string | undefined): string[] {
   const name = (text: string): string => (/(\w+)(?:\[\d+\])?$/.exec(text)?.[1] ?? "").toLowerCase();
   const places = (text: string): string => (text.match(/\[\d+\]/g) ?? []).join("");
-  const narrowed = [
-    (one: Read) => name(one.from) === name(path) && places(one.from) === places(path),
-    (one: Read) => name(one.from) === name(path),
-    (one: Read) => places(one.from) === places(path),
-    () => true,
-  ]
-    .map((fits) => reads.filter(fits))
-    .find((some) => some.length > 0);
-  return [...new Set((narrowed ?? reads).map(({ from }) => from))].slice(0, FROM_MAX);
+  const isKin = ({ from }: Read): boolean => groupOf(from) === kin;
+  const isNamed = ({ from }: Read): boolean => name(from) === name(path);
+  const isPlaced = ({ from }: Read): boolean => places(from) === places(path);
+  const isCell = ({ from }: Read): boolean => from.includes(".csv, row ");
+  const order: readonly ((one: Read) => boolean)[] = [
+    (one) => isKin(one) && isNamed(one) && isPlaced(one),
+    (one) => isCell(one) && isNamed(one),
+    (one) => isKin(one) && isPlaced(one),
+    isKin,
+    isPlaced,
+  ];
+  const fitting = order.map((fits) => reads.filter(fits)).find((some) => some.length > 0) ?? reads;
+  return [...new Set(fitting.map(({ from }) => from))].slice(0, FROM_MAX);
 }
 
 function coverage(paths: readonly string[], leaves: readonly string[]): Coverage {

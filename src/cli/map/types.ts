@@ -11,6 +11,8 @@ const ENTRIES = ["index.ts", "index.d.ts"].map((name) =>
   join(import.meta.dirname, "..", "..", "mapping", name),
 );
 
+const TYPES = join(import.meta.dirname, "..", "..", "..", "node_modules", "@types");
+
 /** @throws ConfigurationError, EnvironmentError when the file cannot be written */
 export function writeTypes({ file, mappingsFolder: folder }: Config): Answer {
   if (folder === null)
@@ -43,10 +45,10 @@ const settingsFor = (entry: string) => ({
   compilerOptions: {
     target: "ES2024",
     lib: ["ES2024", "ESNext.Iterator"],
-    module: "NodeNext",
-    moduleResolution: "NodeNext",
-    moduleDetection: "force",
-    types: [],
+    module: "preserve",
+    moduleResolution: "bundler",
+    // The sources name types of Node; of declarations an editor needs none that it does not show.
+    ...(entry.endsWith(".d.ts") ? { types: [] } : { types: ["node"], typeRoots: [TYPES] }),
     strict: true,
     noEmit: true,
     allowImportingTsExtensions: true,
