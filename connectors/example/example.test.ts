@@ -36,7 +36,7 @@ describe("an invoice", () => {
     const sink = sinkOf(ledger, "invoices");
     const wrong = invoiceDocument("FL-1", { subtotal: d("18103.97"), total: d("19934.09") });
     expect(await deliver(sink, itemOf(wrong))).toMatchObject({
-      name: "invalid",
+      outcome: "refused",
       fault: {
         code: "would-differ",
         message: expect.stringContaining("18103.96, platform 18103.97"),
@@ -50,11 +50,11 @@ describe("an invoice", () => {
     const sink = sinkOf(ledger, "invoices");
     const item = itemOf(invoiceDocument("FL-1"));
     ledger.loses = 2;
-    expect(await deliver(sink, item)).toMatchObject({ name: "torn" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown", unanswered: true });
     expect(one(ledger)).toMatchObject({ state: "draft" });
     expect(await find(sink, item)).toMatchObject({ found: "none" });
     const left = ledger.backup();
-    expect(await deliver(sink, item)).toMatchObject({ name: "done" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done" });
     expect(one(ledger)).toMatchObject({ state: "posted" });
     ledger.restore(left);
     ledger.edit("invoices", one(ledger)?.id ?? "", {});
@@ -68,7 +68,7 @@ describe("an invoice", () => {
     ledger.enter("parties", { id: "CUST-1", name: "Ranch Supply" });
     const row = enterInvoice(ledger, { reference: "FL-1" });
     const item = itemOf(invoiceDocument("FL-1"));
-    expect(await deliver(sink, item)).toMatchObject({ name: "done", ids: [row.id] });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done", ids: [row.id] });
     ledger.edit("invoices", row.id, { date: "2026-11-01" });
     expect(await deliver(sink, item)).toMatchObject({ fault: { code: "other-in-books" } });
     expect(ledger.rows("invoices")).toHaveLength(1);
@@ -80,10 +80,10 @@ describe("an invoice", () => {
     await deliver(sink, itemOf(invoiceDocument("FL-1")));
     const later = { dueDate: "2026-12-31", status: "disputed" } as const;
     expect(await deliver(sink, itemOf(invoiceDocument("FL-1", later)))).toMatchObject({
-      name: "done",
+      outcome: "done",
     });
     expect(one(ledger)).toMatchObject({ state: "posted", due: "2026-12-31", disputed: true });
-    expect(await deliver(sink, itemOf(invoiceDocument("FL-1")))).toMatchObject({ name: "done" });
+    expect(await deliver(sink, itemOf(invoiceDocument("FL-1")))).toMatchObject({ outcome: "done" });
     expect(one(ledger)).toMatchObject({ due: "2026-12-08", disputed: false });
     const redated = itemOf(invoiceDocument("FL-1", { invoiceDate: "2026-11-01" }));
     expect(await deliver(sink, redated)).toMatchObject({ fault: { code: "differs" } });
@@ -103,7 +103,7 @@ describe("an invoice", () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices", { posting: "draft" });
     const item = itemOf(invoiceDocument("FL-1"));
-    expect(await deliver(sink, item)).toMatchObject({ name: "done" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done" });
     expect(await find(sink, item)).toMatchObject({ found: "exact" });
     expect(one(ledger)).toMatchObject({ state: "draft" });
   });
@@ -134,16 +134,16 @@ describe("a paid invoice", () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices");
     const first = await deliver(sink, waiting);
-    expect(first).toMatchObject({ name: "done", waits: ["2026-11-22T14:00:00.000Z"] });
+    expect(first).toMatchObject({ outcome: "done", waits: ["2026-11-22T14:00:00.000Z"] });
     const id = first.ids?.[0] ?? "";
     const payments = sinkOf(ledger, "payments");
     const payment = itemOf(paymentDocument("pay-1", id, { invoiceId: "id-FL-1" }));
-    expect(await deliver(payments, payment)).toMatchObject({ name: "done" });
+    expect(await deliver(payments, payment)).toMatchObject({ outcome: "done" });
     const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks["invoices"] as Sink;
     ledger.loses = 1;
-    expect(await deliver(later, waiting)).toMatchObject({ name: "torn" });
+    expect(await deliver(later, waiting)).toMatchObject({ outcome: "unknown", unanswered: true });
     expect(await find(later, waiting)).toMatchObject({ found: "exact", ids: [id] });
-    expect(await deliver(later, waiting)).toMatchObject({ name: "done", ids: [id] });
+    expect(await deliver(later, waiting)).toMatchObject({ outcome: "done", ids: [id] });
     const marks = ledger.rows("payments").map(({ mark, amount }) => [mark, String(amount)]);
     expect(marks).toEqual([
       ["pay-1", "100.00"],
@@ -159,7 +159,7 @@ describe("a paid invoice", () => {
     const { ids } = await deliver(sink, waiting);
     const whole = paymentDocument("pay-1", ids?.[0] ?? "", { amount: d("19934.08") });
     await deliver(sinkOf(ledger, "payments"), itemOf(whole));
-    expect(await deliver(sink, paid)).toMatchObject({ name: "done" });
+    expect(await deliver(sink, paid)).toMatchObject({ outcome: "done" });
     expect(ledger.rows("payments")).toHaveLength(1);
   });
 
@@ -216,9 +216,9 @@ describe("a fault of the ledger", () => {
     const sink = sinkOf(ledger, "invoices");
     const item = itemOf(invoiceDocument("FL-1"));
     ledger.says = { path: /invoices.create/, status: 500, code: "invented" };
-    expect(await deliver(sink, item)).toMatchObject({ name: "failed" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown" });
     ledger.says = { path: /invoices.search/, status: 500, code: "invented" };
-    expect(await deliver(sink, item)).toMatchObject({ name: "not-sent" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "nothing" });
     ledger.says = { path: /invoices.search/, status: 500, code: "invented" };
     expect(await find(sink, item)).toMatchObject({ found: "unreadable" });
   });
@@ -228,7 +228,7 @@ describe("a fault of the ledger", () => {
     const sink = sinkOf(ledger, "invoices");
     const item = itemOf(invoiceDocument("FL-1"));
     ledger.says = { path: /invoices.post/, status: 429, code: "busy" };
-    expect(await deliver(sink, item)).toMatchObject({ name: "failed" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown" });
     expect(await find(sink, item)).toMatchObject({ found: "none" });
     ledger.says = { path: /invoices.post/, status: 422, code: "closed-period" };
     expect(await deliver(sink, item)).toMatchObject({ fault: { code: "closed-period" } });
@@ -240,7 +240,7 @@ describe("a fault of the ledger", () => {
     const item = itemOf(invoiceDocument("FL-1"));
     ledger.slow = { path: /invoices.post/, ms: 400 };
     const answer = await deliver(sinkOf(ledger, "invoices", { deadlineMs: 200 }), item);
-    expect(answer).toMatchObject({ name: "torn" });
+    expect(answer).toMatchObject({ outcome: "unknown", unanswered: true });
     await expect.poll(() => one(ledger)?.["state"]).toBe("posted");
     expect(await find(sinkOf(ledger, "invoices"), item)).toMatchObject({ found: "exact" });
   });
@@ -265,8 +265,8 @@ describe("a search that does not show yet what was made", () => {
     ].map((document) => itemOf(document)) as [Item, Item, Item];
     await deliver(sink, open);
     ledger.lag();
-    expect(await deliver(sink, paid)).toMatchObject({ name: "failed" });
-    expect(await deliver(sink, other)).toMatchObject({ name: "failed" });
+    expect(await deliver(sink, paid)).toMatchObject({ outcome: "unknown" });
+    expect(await deliver(sink, other)).toMatchObject({ outcome: "unknown" });
     const made = ledger.asked.filter((path) => /^.(payments|invoices).create$/.test(path));
     const [invoice, payment] = ["/invoices/create", "/payments/create"];
     expect(made).toEqual([invoice, payment, invoice]);
@@ -348,7 +348,9 @@ test("documents of mappings/books are booked as they are", async () => {
       if (product !== null) ledger.products.add(product);
       if (account !== null) ledger.accounts.add(account);
     }
-    expect(await deliver(sinkOf(ledger, sink), itemOf(document))).toMatchObject({ name: "done" });
+    expect(await deliver(sinkOf(ledger, sink), itemOf(document))).toMatchObject({
+      outcome: "done",
+    });
     expect(one(ledger, sink)).toMatchObject({ state: "posted", total: document.total });
   }
 });

@@ -3,11 +3,14 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -35,8 +38,9 @@ test("folders that are missing are told and not made; a trial leaves nothing beh
 
 test("a file in the way, and folders that are on two file systems, are faults", async () => {
   const folder = tempFolder();
-  const elsewhere = `/dev/shm/fuelbridge-${process.pid}`;
-  mkdirSync(elsewhere, { recursive: true });
+  const roots = [process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir(), "/dev/shm"];
+  const other = roots.find((root) => statSync(root).dev !== statSync(folder).dev) as string;
+  const elsewhere = mkdtempSync(join(other, "fuelbridge-"));
   onTestFinished(() => rmSync(elsewhere, { recursive: true }));
   mkdirSync(join(folder, "export"));
   symlinkSync(elsewhere, join(folder, "export", "archive"));
