@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { stampSource, type StampedRow } from "./stamps.ts";
@@ -46,7 +45,7 @@ function books(once = false) {
   const read = async (pages = Infinity, signal = never): Promise<string[]> => {
     const ids: string[] = [];
     const reading = { signal, known: () => null, stored: () => false };
-    for await (const page of source.read(position, reading) as AsyncIterable<Page>) {
+    for await (const page of source.read(position, reading)) {
       ids.push(...page.changes.map(({ id }) => id));
       position = page.position;
       if (--pages === 0) break;
