@@ -81,7 +81,7 @@ async function site() {
   return {
     engine,
     /** Drops a list and runs the flow that reads it. */
-    async list(name: string, rows: readonly Cells[]) {
+    list: async (name: string, rows: readonly Cells[]) => {
       const mapping = mappingOf(name);
       const { reads = "", writes = "" } = mapping;
       const pick = `${name.replace("/", "-")}*.csv`;
@@ -97,7 +97,7 @@ async function site() {
       return settled(flow);
     },
     /** Runs the flow of a feed twice, and tells its files. */
-    async feed(name: string): Promise<{ states: Record<string, number>; texts: string[] }> {
+    feed: async (name: string): Promise<{ states: Record<string, number>; texts: string[] }> => {
       const mapping = mappingOf(name);
       const { reads = "", writes = "" } = mapping;
       const document = writes.replace("files.", "");

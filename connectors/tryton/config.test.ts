@@ -29,7 +29,6 @@ test("sample.yaml is a configuration of this connector, and names every setting 
 test("what is left out is what most want: posted, our numbers, Tryton's own journals", () => {
   expect(TrytonConfig.parse(least)).toMatchObject({
     url: "https://tryton.example.com",
-    currency: "USD",
     journals: { revenue: "REV", expense: "EXP" },
     posting: "post",
     guard: "search",

@@ -11,7 +11,7 @@ import {
 import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
-import { sourceParts } from "../platform/parts.ts";
+import { listOf } from "../platform/parts.ts";
 import { costOf, type Look, looksOf, needOf, slowing, wholeShare } from "../report/month.ts";
 import type { MonthStatus } from "../report/office.ts";
 import { listText, stretchText } from "./budget.ts";
@@ -110,7 +110,7 @@ function auditOf(
   { documents, writesPerDay, lists }: Assumed,
 ): AuditPace {
   const documentsPerMonth = documents ?? writesPerDay * DAYS;
-  const ofPayments = flows.filter(({ from }) => sourceParts[from.name]?.list === "listPayments");
+  const ofPayments = flows.filter(({ from }) => listOf(from.name) === "listPayments");
   const known = lists.filter(({ flow }) => ofPayments.some(({ name }) => name === flow));
   const payments =
     known.length === 0

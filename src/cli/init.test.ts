@@ -145,9 +145,10 @@ test.each([
             url: "https://tryton.example.com",
             user: "bridge",
             password: PASSWORD,
-            currency: "CAD",
           },
     );
+    // Said once: of the company.
+    expect(settings).not.toHaveProperty("currency");
     const text = readFileSync(join(folder, "fuelbridge.yaml"), "utf8");
     const comments = (yaml: string): string[] => yaml.match(/^ +# .*$/gm) ?? [];
     expect(comments(text)).toEqual(

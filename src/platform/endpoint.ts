@@ -12,7 +12,7 @@ import { platformHoldings } from "./holdings/index.ts";
 import { listingSource } from "./listing.ts";
 import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
-import { sinkParts, sourceParts } from "./parts.ts";
+import { type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
 import { ourselves } from "./sinks/ourselves.ts";
 import { firstOf } from "./sinks/read-back.ts";
 import { walkSource } from "./walk.ts";
@@ -34,7 +34,7 @@ export function openPlatform(options: EndpointOptions): Endpoint {
   const us = ourselves(surroundings);
   const reader = { client, clock, dayOf: options.dayOf };
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
-  const sourceOf = ({ list, query = {}, detail }: (typeof sourceParts)[string]): Source => {
+  const sourceOf = ({ list, query = {}, detail }: SourcePart): Source => {
     const { cursorWalk }: Operation = operations[list];
     const options = { list, query, ...reading };
     return cursorWalk
@@ -46,8 +46,8 @@ export function openPlatform(options: EndpointOptions): Endpoint {
     firstOf(surroundings, { list, query, item: z.unknown() }, 1);
 
   return {
-    sources: mapped(sourceParts, sourceOf),
-    sinks: mapped(sinkParts, ({ open }): Sink => open(surroundings, us)),
+    sources: mapped<SourcePart, Source>(sources, sourceOf),
+    sinks: mapped<SinkPart, Sink>(sinks, ({ open }) => open(surroundings, us)),
     holdings: platformHoldings(reader, us),
     examine: (signal, needs) => examinePlatform({ reader, ourselves: us }, needs, signal),
     async check() {

@@ -21,13 +21,13 @@ import type { Surroundings } from "./sinks/write.ts";
  * A list of the platform as a source: walked by `updatedSince` where the contract allows that, else read whole. Only a walk
  * reads details.
  */
-interface SourcePart {
+export interface SourcePart {
   readonly list: ListOperation;
   readonly query?: Readonly<Record<string, string>>;
   readonly detail?: Detail;
 }
 
-interface SinkPart {
+export interface SinkPart {
   /** The operations that it writes and reads back with. */
   readonly uses: readonly OperationId[];
   readonly open: (surroundings: Surroundings, us: Ourselves) => Sink;
@@ -93,12 +93,13 @@ export const sinks = {
   orderNotes: { uses: ["addOrderNote", "listOrderNotes"], open: orderNotes },
 } as const satisfies Record<string, SinkPart>;
 
-export const sourceParts: Readonly<Record<string, SourcePart>> = sources;
-export const sinkParts: Readonly<Record<string, SinkPart>> = sinks;
-
 /** The operations that a source reads with. */
 export const readsOf = ({ list, detail }: SourcePart): readonly OperationId[] =>
   detail === undefined ? [list] : [list, detail.operation];
+
+/** The list that a source of this name reads; undefined: there is none such. */
+export const listOf = (source: string): ListOperation | undefined =>
+  Object.entries<SourcePart>(sources).find(([name]) => name === source)?.[1].list;
 
 const offered = <Part extends object>(
   parts: Readonly<Record<string, Part>>,
@@ -113,6 +114,8 @@ const offered = <Part extends object>(
 
 /** Told without an address or a key, as a connector tells its own. */
 export const platformOffers: Offers = {
-  sources: offered(sourceParts),
-  sinks: offered(sinkParts, ({ anonymous }) => (anonymous === undefined ? {} : { anonymous })),
+  sources: offered<SourcePart>(sources),
+  sinks: offered<SinkPart>(sinks, ({ anonymous }) =>
+    anonymous === undefined ? {} : { anonymous },
+  ),
 };

@@ -2,12 +2,12 @@
 import type { Operation } from "./contract/operation.ts";
 import { type OperationId, operations } from "./contract/operations.ts";
 import { summaries } from "./contract/summaries.ts";
-import { readsOf, sinkParts, sourceParts } from "./parts.ts";
+import { readsOf, type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
 
 /** What each source reads, and each sink writes and reads back. */
 const uses: readonly (readonly [part: string, operations: readonly OperationId[]])[] = [
-  ...Object.entries(sourceParts).map(([name, part]) => [name, readsOf(part)] as const),
-  ...Object.entries(sinkParts).map(([name, { uses }]) => [name, uses] as const),
+  ...Object.entries<SourcePart>(sources).map(([name, part]) => [name, readsOf(part)] as const),
+  ...Object.entries<SinkPart>(sinks).map(([name, { uses }]) => [name, uses] as const),
 ];
 
 /** Markdown, laid out as Prettier would. */
