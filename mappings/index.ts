@@ -44,4 +44,4 @@ export const shipped = [
   trytonRackPrices,
 ] as const;
 
-export const mappings: readonly Mapping[] = shipped;
+export const mappings: readonly Mapping[] = [...shipped];
