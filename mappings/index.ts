@@ -72,4 +72,4 @@ export const shipped = [
   booksRackPrices,
 ] as const;
 
-export const mappings: readonly Mapping[] = shipped;
+export const mappings: readonly Mapping[] = [...shipped];

@@ -54,7 +54,11 @@ function program(): void {
   const compile = (project: string, ...options: string[]): void =>
     run(process.execPath, [
       join(root, "node_modules/typescript/bin/tsc"),
-      ...["-p", join(root, project), "--outDir", out, ...options],
+      "-p",
+      join(root, project),
+      "--outDir",
+      out,
+      ...options,
     ]);
   // Source maps would name the folder that it was built in.
   compile("tsconfig.build.json", "--sourceMap", "false");

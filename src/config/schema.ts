@@ -104,6 +104,13 @@ const reconcile = z.strictObject({
     .describe("true: the daemon does not reconcile by itself; the command still does."),
 });
 
+const siteMappings = z
+  .string()
+  .min(1)
+  .describe(
+    "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
+  );
+
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
 /** Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. */
@@ -157,13 +164,7 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
         connector: (names.length > 0 ? z.enum(names) : z.string()).describe(CONNECTOR),
       }),
     ),
-    mappings: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
-      ),
+    mappings: siteMappings.optional(),
     crossReferences: z
       .string()
       .min(1)

@@ -12,7 +12,7 @@ export const Address = z.object({
 export type Address = z.infer<typeof Address>;
 
 /** Records, and ids of the other side, that one question may ask for. */
-export const SAMPLES_MAX = 10_000;
+const SAMPLES_MAX = 10_000;
 export const COUNTERPARTS_MAX = 2_000;
 
 export const addressFile = (stateFolder: string): string => join(stateFolder, "admin.json");

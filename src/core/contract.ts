@@ -393,38 +393,9 @@ export interface Mapping<In = unknown, Out = unknown> {
   };
 }
 
-/** A mapping as it is written: what reads the options of the flow gets them as its last argument. */
-export interface WrittenMapping<In, Out, Options, Name extends string = string> extends Omit<
-  Mapping<In, Out>,
-  "name" | "number" | "map" | "tables" | "options" | "using"
-> {
-  readonly name: Name;
-  readonly options?: z.ZodType<Options>;
-  readonly tables?: Mapping["tables"] | ((options: Options) => Mapping["tables"]);
-  number(record: In, options: Options): string;
-  /** @throws Refused, NotMapped, WaitsFor */
-  map(record: In, references: References, options: Options): Out | Skip;
-}
+export { defineMapping } from "./define-mapping.ts";
 
 export const skip = (reason: string): Skip => ({ skip: reason });
 
 export const defineConnector = <Config>(connector: Connector<Config>): Connector<Config> =>
   connector;
-
-/** Until a flow sets options, those hold that its schema makes of none. */
-export function defineMapping<In, Out, Options = unknown, const Name extends string = string>(
-  written: WrittenMapping<In, Out, Options, Name>,
-): Mapping<In, Out> & { readonly name: Name } {
-  const { options: schema, tables, number, map, ...rest } = written;
-  const using = (options: Options) => {
-    const needed = typeof tables === "function" ? tables(options) : tables;
-    return {
-      ...rest,
-      number: (record: In) => number(record, options),
-      map: (record: In, references: References) => map(record, references, options),
-      ...(needed === undefined ? {} : { tables: needed }),
-      ...(schema === undefined ? {} : { options: schema, using }),
-    };
-  };
-  return using(schema?.safeParse({}).data as Options);
-}

@@ -197,7 +197,7 @@ function inWords(got: Got): string {
 }
 
 const only = (value: Json, wanted: object): Json =>
-  Object.fromEntries(Object.entries(value as object).filter(([name]) => name in wanted)) as Json;
+  Object.fromEntries(Object.entries(value as object).filter(([name]) => name in wanted));
 
 /** Values with their digits: 1.50 is not 1.5. */
 function differing(expected: Json, got: Json, what: string): string[] {

@@ -1,6 +1,7 @@
 /** Mappings that a site defines: checked where they are defined, so that a mistake is told with its line. */
 import { shipped } from "../../mappings/index.ts";
-import { defineMapping as define, type Mapping, type WrittenMapping } from "../core/contract.ts";
+import type { Mapping } from "../core/contract.ts";
+import { defineMapping as define, type WrittenMapping } from "../core/define-mapping.ts";
 
 /** A mistake in a site's module. The loader adds the file and the line that it was made in. */
 export class MappingMistake extends Error {

@@ -124,7 +124,7 @@ export function* leavesOf(value: unknown, path = ""): Generator<[path: string, v
 }
 
 /** A field without the places in its lists: `lines.item` of `lines[0].item`. */
-export const nameOf = (path: string): string => path.replace(/\[\d+\]/g, "");
+const nameOf = (path: string): string => path.replace(/\[\d+\]/g, "");
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === "" || isPlain(value);
@@ -181,18 +181,21 @@ function kinOf(
     const group = counts.get(groupOf(path)) ?? new Map<string, number>();
     counts.set(groupOf(path), group.set(only, (group.get(only) ?? 0) + 1));
   }
-  const most = (group: ReadonlyMap<string, number>): string =>
-    [...group].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
   return new Map([...counts].map(([path, group]) => [path, most(group)]));
 }
 
+const most = (group: ReadonlyMap<string, number>): string =>
+  [...group].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
+
+/** The last name of a path, or the column of a cell. */
+const lastOf = (text: string): string => (/(\w+)(?:\[\d+\])?$/.exec(text)?.[1] ?? "").toLowerCase();
+const placesOf = (text: string): string => (text.match(/\[\d+\]/g) ?? []).join("");
+const isCell = ({ from }: Read): boolean => from.includes(".csv, row ");
+
 function nearest(path: string, reads: readonly Read[], kin: string | undefined): string[] {
-  const name = (text: string): string => (/(\w+)(?:\[\d+\])?$/.exec(text)?.[1] ?? "").toLowerCase();
-  const places = (text: string): string => (text.match(/\[\d+\]/g) ?? []).join("");
   const isKin = ({ from }: Read): boolean => groupOf(from) === kin;
-  const isNamed = ({ from }: Read): boolean => name(from) === name(path);
-  const isPlaced = ({ from }: Read): boolean => places(from) === places(path);
-  const isCell = ({ from }: Read): boolean => from.includes(".csv, row ");
+  const isNamed = ({ from }: Read): boolean => lastOf(from) === lastOf(path);
+  const isPlaced = ({ from }: Read): boolean => placesOf(from) === placesOf(path);
   const order: readonly ((one: Read) => boolean)[] = [
     (one) => isKin(one) && isNamed(one) && isPlaced(one),
     (one) => isCell(one) && isNamed(one),

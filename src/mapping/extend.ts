@@ -89,7 +89,10 @@ export function extend<const Name extends ShippedName, Options = unknown>(
       ...(schema === undefined ? {} : { options: schema, using }),
     });
   };
-  return using(schema?.safeParse({}).data) as unknown as Mapping<RecordOf<Name>, DocumentOf<Name>>;
+  return using(schema?.safeParse({}).data ?? {}) as unknown as Mapping<
+    RecordOf<Name>,
+    DocumentOf<Name>
+  >;
 }
 
 /** The shipped mapping itself, for one that is built on it. @throws MappingMistake when there is none of this name */

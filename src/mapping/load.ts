@@ -22,7 +22,7 @@ export interface ModuleProblem {
 }
 
 /** A site's mappings cannot be loaded (exit code 3), with every problem of every module. */
-export class SiteMappingsError extends EnvironmentError {
+class SiteMappingsError extends EnvironmentError {
   readonly problems: readonly ModuleProblem[];
 
   constructor(folder: string, problems: readonly ModuleProblem[]) {
@@ -240,12 +240,13 @@ function guarded(mapping: Mapping, file: string, root: string): Mapping {
         });
       }
     };
-  const { using } = mapping;
   return {
     ...mapping,
     number: inside((record) => mapping.number(record)),
     map: inside((record, references) => mapping.map(record, references)),
     figures: inside((document) => mapping.figures(document)),
-    ...(using === undefined ? {} : { using: (options) => guarded(using(options), file, root) }),
+    ...(mapping.using === undefined
+      ? {}
+      : { using: (options) => guarded(mapping.using?.(options) ?? mapping, file, root) }),
   };
 }

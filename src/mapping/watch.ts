@@ -14,8 +14,8 @@ export interface Read {
 export interface Watch {
   readonly reads: Read[];
   /** The value, which tells what is read of it. `root`: what stands before a path, `option ` of options. */
-  watched<Value>(value: Value, root?: string): Value;
-  references(references: References): References;
+  readonly watched: <Value>(value: Value, root?: string) => Value;
+  readonly references: (references: References) => References;
 }
 
 export function watch(): Watch {

@@ -18,7 +18,7 @@ export interface OpenMapping {
   /** The side that the flow's records come from. */
   readonly side: "platform" | "erp";
   /** @param find the other side's id; null: there is none */
-  references(find: References["find"]): References;
+  readonly references: (find: References["find"]) => References;
 }
 
 /** @throws ConfigurationError when there is no such flow */

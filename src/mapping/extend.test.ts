@@ -1,0 +1,69 @@
+/** What a site can change of a shipped mapping, and what it cannot; and that its cases notice. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readCases, runCase } from "./cases.ts";
+import { defineMapping, extend, shippedMapping, skip, z } from "./index.ts";
+
+const { cases } = readCases(
+  join(import.meta.dirname, "../../mappings/canonical/cases/customer-invoices.json"),
+);
+const issued = cases.find(({ name }) => name === "outstanding") ?? raise();
+function raise(): never {
+  throw new Error("there is no such case");
+}
+
+const NAME = "canonical/customer-invoices";
+const name = "site/invoices";
+
+test("an extension that changes nothing holds every case of the shipped mapping", () => {
+  const same = extend(NAME, { name });
+  for (const one of cases) expect(runCase(same, one), one.name).toEqual([]);
+});
+
+test("a case notices another field, another number, another amount, and another outcome", () => {
+  const notes = extend(NAME, { name, fields: { notes: "x" } });
+  expect(runCase(notes, issued)).toEqual(["document.notes: expected null, got x"]);
+  const number = extend(NAME, {
+    name,
+    number: (invoice) => `P-${invoice.invoiceNumber}`,
+    fields: { number: ({ record }) => `P-${record.invoiceNumber}` },
+  });
+  expect(runCase(number, issued)).toHaveLength(2);
+  const cheaper = extend(NAME, {
+    name,
+    fields: { total: ({ document }) => document.total.negated() },
+  });
+  expect(runCase(cheaper, issued)[0]).toMatch(/^amount: expected /);
+  const none = extend(NAME, { name, document: () => skip("never") });
+  expect(runCase(none, issued)).toEqual(["expected a document, got a skip (never)"]);
+});
+
+test.each([
+  ["its id", { fields: { id: "1" } }, "id"],
+  ["its number in the document alone", { fields: { number: "1" } }, "number"],
+  ["its number beside the document alone", { number: () => "1" }, "number"],
+])("a document keeps its identity: an extension that changes %s is refused", (_, change, field) => {
+  const broken = { ...issued, expected: { refused: { code: "identity-changed", field } } };
+  expect(runCase(extend(NAME, { name, ...change }), broken)).toEqual([]);
+});
+
+test("options of an extension join those of the mapping that it extends, and both are checked", () => {
+  const schema = z.strictObject({ prefix: z.string() });
+  const both = extend("tryton/orders", { name: "site/orders", options: schema }).options;
+  const company = "fd8815fe-a5ee-450d-8b2e-c22e5d6f9056";
+  expect(both?.safeParse({ prefix: "a", company }).success).toBe(true);
+  expect(both?.safeParse({ prefix: "a", company: "us" }).success).toBe(false);
+  expect(both?.safeParse({ company }).success).toBe(false);
+});
+
+const { input, output, figures, ...shipped } = shippedMapping(NAME);
+const own = { ...shipped, input, output, figures, name };
+
+test.each([
+  ["another kind than the shipped one to the same sink", { ...own, kind: "note" }, /kind note/],
+  ["no protection of posted amounts", { ...own, posts: false }, /without posts: true/],
+  ["the name of a shipped one", { ...own, name: NAME }, /comes with fuelbridge/],
+  ["no schema", { ...own, output: undefined as never }, /has no output/],
+])("a new mapping with %s is refused", (_, mapping, message) => {
+  expect(() => defineMapping(mapping as typeof own)).toThrow(message);
+});
