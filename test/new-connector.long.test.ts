@@ -39,9 +39,10 @@ test(
     expect(readFileSync(join(copy, "connectors/index.ts"), "utf8")).toContain("[acme, example,");
     const schema = readFileSync(join(copy, "config/fuelbridge.schema.json"), "utf8");
     expect(schema).toContain('"const": "acme"');
-    expect(run("check")).toEqual({ status: 0, told: "" });
-    const { status, told } = run("test", "--", "connectors/acme");
-    expect({ status, told }).toMatchObject({ status: 0 });
+    for (const words of [["test", "--", "connectors/acme"], ["check"]]) {
+      const { status, told } = run(...words);
+      expect(status, told).toBe(0);
+    }
   },
 );
 
