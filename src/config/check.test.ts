@@ -1,77 +1,13 @@
 /** `check` knows before the first document: everything it finds in one configuration, by the words of issue 11. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { execFileSync, spawnSync } from "node:child_process";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
-import type { Depth } from "./check.ts";
 import { loadConfig } from "./config.ts";
-import { InvalidConfiguration, type Problem } from "./problems.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..");
-const CANARY = "canary-7d1f0a93";
-
-const GOOD = `version: 1
-company: prairie
-currency: USD
-timeZone: America/Chicago
-state: ./state
-platform:
-  url: https://api.example.com/v1/public
-  environment: live
-  apiKey: \${KEY}
-endpoints:
-  erp:
-    connector: files
-    folder: exchange
-    sources:
-      customers: { layout: tryton-export/customers, folder: export, pick: customers*.csv }
-    sinks:
-      orders: { document: orders, folder: import/orders }
-      invoices: { document: customer-invoices, folder: import/invoices }
-flows:
-  orders: { mapping: canonical/orders, from: platform.orders, to: erp.orders, every: 10m }
-  issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10m }
-  customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10m }
-`;
-
-/** A site on which everything is right. */
-function setup() {
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-check-"));
-  const at = (...path: string[]) => join(folder, ...path);
-  const config = at("fuelbridge.yaml");
-  for (const path of ["exchange/export", "crossref"]) mkdirSync(at(path), { recursive: true });
-  const put = (name: string, text: string) => writeFileSync(at(name), text);
-  put("crossref/items.csv", "product,item\n");
-  put("crossref/taxes.csv", "tax_type,tax\n");
-  put("crossref/customers.csv", "company,account\n");
-  function problems(
-    text: string = GOOD,
-    depth: Depth = "site",
-    more: Readonly<Record<string, string>> = {},
-  ): readonly Problem[] {
-    writeFileSync(config, text);
-    const env = { KEY: "svc_live_abcdefgh1234", CANARY, ...more };
-    try {
-      loadConfig(config, { env, connectors, mappings, platform }, depth);
-      return [];
-    } catch (error) {
-      if (!(error instanceof InvalidConfiguration)) throw error;
-      for (const { line, column, message, remedy } of error.problems)
-        expect([line > 0, column > 0, message !== "", remedy !== ""]).not.toContain(false);
-      return error.problems;
-    }
-  }
-  return { folder, at, config, put, problems };
-}
-
-const changed = (from: string, to: string): string => {
-  expect(GOOD).toContain(from);
-  return GOOD.replace(from, () => to);
-};
+import { CANARY, changed, GOOD, ROOT, setup } from "./check.fixture.ts";
 
 test("what a connector repeats of the company is taken where it agrees, by any name of the zone", () => {
   const again = changed("folder: import/orders }", "folder: import/orders, timeZone: US/Central }");
@@ -373,52 +309,3 @@ test("a setting that is a list or a group is not shown with what is in it", () =
   const text = changed("currency: USD", `currency: [ ${CANARY} ]`);
   expect(setup().problems(text)).toMatchObject([{ message: "it is a list, not text" }]);
 });
-
-test("a folder that a source needs must be there; one that a sink needs is created", () => {
-  const { at, problems } = setup();
-  rmSync(at("exchange/export"), { recursive: true });
-  expect(problems()).toMatchObject([
-    {
-      line: 15,
-      setting: "endpoints.erp.sources.customers.folder",
-      message: `there is no folder ${at("exchange/export")}`,
-    },
-  ]);
-  writeFileSync(at("exchange/export"), "");
-  expect(problems()).toMatchObject([
-    { message: `${at("exchange/export")} is a file, not a folder` },
-  ]);
-});
-
-/** Rights are nothing to root, so the program runs as a user that owns nothing here. */
-const NOBODY = 65_534;
-
-test.skipIf(process.getuid?.() !== 0)(
-  "a folder without rights is told with the right that is missing, as the user who runs check",
-  () => {
-    const { folder, at, config, put } = setup();
-    put("fuelbridge.yaml", GOOD);
-    symlinkSync("elsewhere", at("unused"));
-    mkdirSync(at("exchange/import"));
-    execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, folder]);
-    const check = () => {
-      const { stderr } = spawnSync(
-        process.execPath,
-        [join(ROOT, "src/main.ts"), "check", "--config", config],
-        { uid: NOBODY, gid: NOBODY, env: { KEY: "svc_live_abcdefgh1234" }, encoding: "utf8" },
-      );
-      return stderr;
-    };
-    chmodSync(at("exchange/export"), 0o500);
-    chmodSync(at("exchange/import"), 0o600);
-    const said = check();
-    expect(said).toContain(
-      `${config}:15:61 endpoints.erp.sources.customers.folder: the user nobody lacks the right w (create and rename files in it) on ${at("exchange/export")} (mode 0500, of uid ${NOBODY}).`,
-    );
-    expect(said).toContain(
-      `${config}:17:43 endpoints.erp.sinks.orders.folder: the user nobody lacks the right x (enter it) on ${at("exchange/import")} (mode 0600, of uid ${NOBODY}).`,
-    );
-    expect(said).toContain("setfacl -m u:nobody:w FOLDER");
-    expect(said.split("\n").filter((line) => line.startsWith(config))).toHaveLength(2);
-  },
-);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
-import { platformSinks, platformSources } from "../platform/endpoint.ts";
+import { platformOffers } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
 import { type Config, loadConfig, mappingOf } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
@@ -48,13 +48,13 @@ flows:
   flow:
     mapping: ${mapping}
     options: ${options}
-    from: platform.${mapping === "tryton/orders" ? "orders" : "rackPrices"}
+    from: platform.${mapping === "books/orders" ? "orders" : "rackPrices"}
     to: books.orders
     every: 10m
 `,
   );
   const env = { KEY: "svc_live_abcdefgh1234" };
-  const platform = { sources: platformSources, sinks: platformSinks };
+  const platform = platformOffers;
   return loadConfig(file, { env, connectors, mappings, platform }, depth);
 }
 
@@ -72,7 +72,7 @@ test.each([
   ["that is wrong", "{ company: prairie }", "company", '"prairie" does not have', "a UUID"],
   ["that there is not", `{ compny: ${US} }`, "compny", "no such setting", 'mean "company"?'],
 ])("check finds an option %s, with its line", (_, options, setting, message, remedy) => {
-  expect(problems("tryton/orders", options)).toMatchObject([
+  expect(problems("books/orders", options)).toMatchObject([
     {
       line: 20,
       setting: `flows.flow.options.${setting}`,
@@ -93,10 +93,10 @@ test("check finds options of a mapping that has none", () => {
 });
 
 test("a table of one row is needed only where no option of the flow stands for it", () => {
-  expect(problems("tryton/orders", "{}", "site")).toMatchObject([
-    { message: expect.stringContaining("has no table tryton-company.csv, which tryton/orders") },
+  expect(problems("books/orders", "{}", "site")).toMatchObject([
+    { message: expect.stringContaining("has no table tryton-company.csv, which books/orders") },
   ]);
-  const config = load("tryton/orders", `{ company: ${US} }`, "site");
+  const config = load("books/orders", `{ company: ${US} }`, "site");
   const [flow] = config.flows;
   expect(flow).toMatchObject({ options: { company: US }, optionsLine: 20 });
   expect(Object.keys(mappingOf(config, flow ?? { mapping: "" }).tables ?? {})).not.toContain(

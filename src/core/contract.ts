@@ -397,5 +397,4 @@ export { defineMapping } from "./define-mapping.ts";
 
 export const skip = (reason: string): Skip => ({ skip: reason });
 
-export const defineConnector = <Config>(connector: Connector<Config>): Connector<Config> =>
-  connector;
+export const defineConnector = <C>(connector: Connector<C>): Connector<C> => connector;

@@ -49,7 +49,7 @@ test.each([
 
 test("options of an extension join those of the mapping that it extends, and both are checked", () => {
   const schema = z.strictObject({ prefix: z.string() });
-  const both = extend("tryton/orders", { name: "site/orders", options: schema }).options;
+  const both = extend("books/orders", { name: "site/orders", options: schema }).options;
   const company = "fd8815fe-a5ee-450d-8b2e-c22e5d6f9056";
   expect(both?.safeParse({ prefix: "a", company }).success).toBe(true);
   expect(both?.safeParse({ prefix: "a", company: "us" }).success).toBe(false);
@@ -59,7 +59,11 @@ test("options of an extension join those of the mapping that it extends, and bot
 const own = { ...shippedMapping(NAME), name };
 
 test.each([
-  ["another kind than the shipped one to the same sink", { ...own, kind: "note" }, /kind note/],
+  [
+    "another kind than the shipped one to the same sink",
+    { ...own, kind: "note" as "order-note" },
+    /kind note/,
+  ],
   ["no protection of posted amounts", { ...own, posts: false }, /without posts: true/],
   ["the name of a shipped one", { ...own, name: NAME }, /comes with fuelbridge/],
   ["no schema", { ...own, output: undefined as never }, /has no output/],
