@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { CANARY, changed, GOOD, ROOT, setup } from "./check.fixture.ts";
+import { GOOD, ROOT, setup } from "./check.fixture.ts";
 test("a folder that a source needs must be there; one that a sink needs is created", () => {
   const { at, problems } = setup();
   rmSync(at("exchange/export"), { recursive: true });

@@ -1,13 +1,11 @@
 /** `check` knows before the first document: everything it finds in one configuration, by the words of issue 11. */
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { loadConfig } from "./config.ts";
-
-import { CANARY, changed, GOOD, ROOT, setup } from "./check.fixture.ts";
+import { CANARY, changed, GOOD, setup } from "./check.fixture.ts";
 
 test("what a connector repeats of the company is taken where it agrees, by any name of the zone", () => {
   const again = changed("folder: import/orders }", "folder: import/orders, timeZone: US/Central }");
