@@ -6,6 +6,7 @@ import type { Books } from "./books.ts";
 import { codeExaminations } from "./examine-codes.ts";
 import { periodExaminations } from "./examine-periods.ts";
 import { faultOf, type Look } from "./look.ts";
+import { type Release, TESTED } from "./release.ts";
 import { rightsLooks } from "./rights.ts";
 import { unavailable } from "./sources/unavailable.ts";
 
@@ -35,11 +36,33 @@ export async function examineTryton(
     return examinations;
   };
   return [
+    await releaseExamination(books),
     ...(await looked([...rightsLooks(books), ...companyLooks(books, needs)])),
     ...(await periodExaminations(books, needs)),
     ...(await looked(codeLooks(books))),
     ...(await codeExaminations(books, needs, signal)),
   ];
+}
+
+/** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
+async function releaseExamination({ tryton }: Books): Promise<Examination> {
+  let release: Release | undefined;
+  const fault = await faultOf([
+    "release",
+    async () => {
+      release = await tryton.release();
+      return null;
+    },
+  ]);
+  if (release === undefined) return { what: "release of Tryton", fault };
+  const what = `Tryton ${release.version}`;
+  if (TESTED.includes(release.series)) return { what, fault: null };
+  const tested = TESTED.join(" and ");
+  return {
+    what,
+    fault: null,
+    note: `fuelbridge is tested with Tryton ${tested}, not with ${release.series}: try it on a copy of the books first`,
+  };
 }
 
 /** Rack prices have six decimal places at the most. */

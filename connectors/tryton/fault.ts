@@ -15,6 +15,8 @@ export type FaultKind =
   | "throttled"
   /** Tryton exposes no such method. Nothing happened. */
   | "forbidden"
+  /** No such path: the database is gone, or the server became another release since the login. Nothing happened. */
+  | "absent"
   /** No byte of the call left this machine, or there was no session to make it in. Nothing happened. */
   | "not-sent"
   /** It may have been carried out. */
@@ -47,6 +49,7 @@ export function faultOfStatus(method: string, status: number): TrytonFault {
   const what = `${method}: HTTP ${status}`;
   if (status === 401) return new TrytonFault("unauthorised", what);
   if (status === 403) return new TrytonFault("forbidden", what);
+  if (status === 404 || status === 405) return new TrytonFault("absent", what);
   if (status === 429) return new TrytonFault("throttled", what, { waitMs: THROTTLED_MS });
   return new TrytonFault(status >= 500 ? "torn" : "server", what);
 }

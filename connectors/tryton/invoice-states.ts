@@ -10,6 +10,7 @@ import { takenBackOf } from "./invoice-taken-back.ts";
 import { settlementMark } from "./marks.ts";
 import { pay } from "./pay.ts";
 import { paymentsOf } from "./payment-moves.ts";
+import { DATE_ORDER } from "./release.ts";
 import { type Entry, idOf, isDraft, readByIds, type Standing } from "./invoice-facts.ts";
 import { day } from "./values.ts";
 
@@ -179,13 +180,11 @@ async function credit(books: Books, id: number, endedDate?: string): Promise<voi
   try {
     await creditOn(books, id, ended);
   } catch (error) {
-    const late = error instanceof TrytonFault && LATE.test(error.message);
+    const late = error instanceof TrytonFault && DATE_ORDER.test(error.message);
     if (!late || !(await isOnePeriod(books, ended, today))) throw error;
     await creditOn(books, id, today);
   }
 }
-
-const LATE = /must set an accounting date after/;
 
 /** Without a date Tryton would take its server's today. */
 async function creditOn({ tryton }: Books, id: number, date: string): Promise<void> {

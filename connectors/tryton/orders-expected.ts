@@ -99,7 +99,7 @@ async function moveValues({ tryton, config, lookup }: Books, line: LineRow): Pro
     origin: `sale.line,${line.id}`,
     product: line.product,
     quantity: float(exact(line.quantity)),
-    uom: line.unit,
+    [(await tryton.release()).moveUnit]: line.unit,
     from_location: line.from_location,
     to_location: line.to_location,
     unit_price: exact(line.unit_price),

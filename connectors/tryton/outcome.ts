@@ -3,6 +3,7 @@ import type { Fault } from "../../src/core/fault.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import { TrytonFault } from "./fault.ts";
+import { DATE_ORDER } from "./release.ts";
 
 /** Runs a send. What cannot be known is said so: `torn`, `failed`. */
 export async function answering(send: () => Promise<Answer>): Promise<Answer> {
@@ -66,6 +67,8 @@ function answerOf(fault: TrytonFault): Answer {
       return { name: "slow-down", detail, waitMs: BUSY_MS };
     case "throttled":
       return { name: "slow-down", detail, waitMs: fault.waitMs ?? BUSY_MS };
+    case "absent":
+      return { name: "not-sent", detail };
     case "unauthorised":
     case "forbidden":
     case "not-sent":
@@ -106,7 +109,7 @@ const SENTENCES: readonly {
     next: "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
   },
   {
-    words: /must set an accounting date after/,
+    words: DATE_ORDER,
     code: "date-order",
     next: "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
   },

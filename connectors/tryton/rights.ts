@@ -78,8 +78,8 @@ const areas: readonly Area[] = [
     groups: "Stock",
     models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": ALL },
     buttons: {
-      "stock.shipment.out": ["draft", "wait", "pick", "pack", "done", "cancel"],
-      "stock.shipment.in": ["draft", "receive", "done", "cancel"],
+      "stock.shipment.out": ["draft", "wait", "pick", "pack", "done", "do", "cancel"],
+      "stock.shipment.in": ["draft", "receive", "done", "do", "cancel"],
       "stock.move": ["cancel"],
     },
   },
@@ -100,9 +100,10 @@ export function rightsLooks({ tryton, config }: Books): Look[] {
 
 async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
   const models = Object.keys(area.models);
-  const params = [[["model", "in", models]], 0, null, null, ["model"]];
-  const rows = await tryton.call<{ model: string }[]>("model.ir.model.search_read", params);
-  const without = models.filter((name) => !rows.some(({ model }) => model === name));
+  const { modelName } = await tryton.release();
+  const params = [[[modelName, "in", models]], 0, null, null, [modelName]];
+  const rows = await tryton.call<Record<string, unknown>[]>("model.ir.model.search_read", params);
+  const without = models.filter((name) => !rows.some((row) => row[modelName] === name));
   if (without.length > 0)
     return {
       code: "no-module",
@@ -129,21 +130,23 @@ async function lackingRights(tryton: Tryton, { models }: Area): Promise<string[]
 }
 
 async function lackingButtons(tryton: Tryton, { buttons = {} }: Area): Promise<string[]> {
-  const rows = await tryton.call<{ name: string; groups: number[]; "model.": { model: string } }[]>(
-    "model.ir.model.button.search_read",
-    [
-      [["model.model", "in", Object.keys(buttons)]],
-      0,
-      null,
-      null,
-      ["name", "groups", "model.model"],
-    ],
-  );
+  const { ofModel } = await tryton.release();
+  const lacking: string[] = [];
   const groups = await groupsOfUser(tryton);
-  return rows
-    .filter(({ name, "model.": { model } }) => buttons[model]?.includes(name))
-    .filter((row) => row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
-    .map(({ name, "model.": { model } }) => `button ${name} of ${model}`);
+  for (const [model, names] of Object.entries(buttons)) {
+    const domain = [
+      [ofModel, "=", model],
+      ["name", "in", names],
+    ];
+    const rows = await tryton.call<{ name: string; groups: number[] }[]>(
+      "model.ir.model.button.search_read",
+      [domain, 0, null, null, ["name", "groups"]],
+    );
+    for (const row of rows)
+      if (row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
+        lacking.push(`button ${row.name} of ${model}`);
+  }
+  return lacking;
 }
 
 /** With the groups above them. */
@@ -174,7 +177,7 @@ async function moduleFault(tryton: Tryton): Promise<Fault | null> {
   const ids = [
     ["module", "=", SERVER_MODULE],
     ["name", "=", "external_id"],
-    ["model.model", "in", GUARDED],
+    [(await tryton.release()).ofModel, "in", GUARDED],
   ];
   const guarded = await tryton.call<number>("model.ir.model.field.search_count", [ids]);
   if (isThere && guarded === GUARDED.length) return null;

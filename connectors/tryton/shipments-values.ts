@@ -68,6 +68,7 @@ export async function moveValues(
   const ours = await field(books, "stock.location", warehouse, kind.ourLocation);
   const [from_location, to_location] = document.type === "out" ? [ours, theirs] : [theirs, ours];
   const lines = await orderLines(books, document);
+  const { moveUnit } = await tryton.release();
   const values: object[] = [];
   for (const line of document.lines) {
     const product = await lookup.product(line.product);
@@ -76,7 +77,7 @@ export async function moveValues(
       company: (await tryton.session()).company,
       product: product.id,
       quantity: float(line.quantity),
-      uom: (await lookup.unit(line.unit)).id,
+      [moveUnit]: (await lookup.unit(line.unit)).id,
       from_location,
       to_location,
       // For the value of the stock only: what is billed is the platform's invoice.

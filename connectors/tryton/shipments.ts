@@ -67,15 +67,17 @@ interface Standing {
   readonly reference: string | null;
   readonly date: string | null;
   /** Those that cross our border; the others are between our own places. */
-  readonly moves: readonly {
-    readonly id: number;
-    readonly state: string;
-    readonly quantity: Decimal | number;
-    /** `sale.line,12` */
-    readonly origin: string | null;
-    readonly "product.": { readonly code: string | null };
-    readonly "uom.": { readonly symbol: string };
-  }[];
+  readonly moves: readonly Move[];
+}
+
+interface Move {
+  readonly id: number;
+  readonly state: string;
+  readonly quantity: Decimal | number;
+  /** `sale.line,12` */
+  readonly origin: string | null;
+  readonly "product.": { readonly code: string | null };
+  readonly "unit.": { readonly symbol: string };
 }
 
 async function send(books: Books, document: ShipmentDocument): Promise<Answer> {
@@ -212,7 +214,8 @@ async function read(
   ids: readonly number[],
 ): Promise<Standing[]> {
   const { model, moves, party } = KINDS[type];
-  const parts = ["state", "quantity", "origin", "product.code", "uom.symbol"];
+  const { moveUnit } = await tryton.release();
+  const parts = ["state", "quantity", "origin", "product.code", `${moveUnit}.symbol`];
   const fields = ["state", party, "reference", "effective_date"];
   const rows = await tryton.call<Record<string, unknown>[]>(`model.${model}.read`, [
     ids,
@@ -224,7 +227,9 @@ async function read(
     party: row[party] as number,
     reference: row["reference"] as string | null,
     date: row["effective_date"] as string | null,
-    moves: (row[`${moves}.`] as Standing["moves"]).toSorted((a, b) => a.id - b.id),
+    moves: (row[`${moves}.`] as (Move & Record<string, unknown>)[])
+      .map((move) => ({ ...move, "unit.": move[`${moveUnit}.`] as Move["unit."] }))
+      .toSorted((a, b) => a.id - b.id),
   }));
 }
 
@@ -237,7 +242,7 @@ function hasSame(document: ShipmentDocument, { reference, date, moves }: Standin
       const move = moves[at];
       return (
         move?.["product."].code === line.product &&
-        move["uom."].symbol === line.unit &&
+        move["unit."].symbol === line.unit &&
         exact(move.quantity).equals(line.quantity)
       );
     })
@@ -278,10 +283,10 @@ function isFinal(document: ShipmentDocument, standing: Standing): boolean {
   return document.type === "in" || standing.state !== "draft";
 }
 
-/** Each button leads from one state to the next. */
+/** Each button leads from one state to the next; releases call the last one by other names. */
 const BUTTONS: Readonly<Record<ShipmentDocument["type"], Partial<Record<State, string>>>> = {
-  out: { draft: "wait", waiting: "pick", assigned: "pick", picked: "pack", packed: "done" },
-  in: { draft: "receive", received: "done" },
+  out: { draft: "wait", waiting: "pick", assigned: "pick", picked: "pack", packed: "end" },
+  in: { draft: "receive", received: "end" },
 };
 
 /** @throws Refused, TrytonFault */
@@ -328,7 +333,8 @@ async function pressed(
   button: string,
   id: number,
 ): Promise<void> {
-  const method = `model.${KINDS[type].model}.${button}`;
+  const name = button === "end" ? (await tryton.release()).end : button;
+  const method = `model.${KINDS[type].model}.${name}`;
   try {
     await tryton.call(method, [[id]]);
   } catch (error) {

@@ -1,5 +1,6 @@
 """
-Tryton's server for the tests: /usr/bin/trytond. It ends with the process that started it, however that ends.
+Tryton's server for the tests: the script trytond that is named by the only argument. It ends with the process that
+started it, however that ends.
 
 With FUELBRIDGE_TRYTON=sharing (`npm test`; `npm run test:long` leaves it as it is) it saves three costs that prove
 nothing here:
@@ -9,18 +10,25 @@ nothing here:
   call, and SQLite reads the whole schema each time (about 4 ms).
 - A commit is not waited for until it is on the disk: no test cuts the power of this server.
 
+Two things of Tryton 8.0 are undone, with or without sharing, so that tests can copy the file of a database as with 6.0:
+it serves databases that were there at its start, and it keeps a log of writes beside the file.
+
 The configuration is named by TRYTOND_CONFIG: Tryton reads it while its modules are imported.
 """
 import ctypes
 import os
 import runpy
 import signal
+import sys
 from collections import defaultdict
 
 from trytond.backend.sqlite.database import Database, SQLiteConnection
-from trytond.config import config
 from trytond.pool import Pool
 from trytond.transaction import Transaction
+try:
+    from trytond.config import config
+except ImportError:  # since 7.6 the module itself
+    from trytond import config
 
 init_pool = Pool.init
 pools = {}
@@ -29,20 +37,53 @@ pools = {}
 def shared_pool(self, update=None, **options):
     """Pool.init; a shared lock, so that two first calls do not make the same classes."""
     with self._lock:
-        if update or self._pool.get(self.database_name):
+        if update or classes_of(self):
             return init_pool(self, update=update, **options)
         cursor = Transaction().connection.cursor()
         cursor.execute("select name from ir_module where state = 'activated'")
         modules = frozenset(name for name, in cursor)
         if modules not in pools:
             init_pool(self, **options)
-            pools[modules] = self._pool[self.database_name], self._modules
-        self._pool[self.database_name], self._modules = pools[modules]
+            pools[modules] = classes_of(self), self._modules
+        share_classes(self, *pools[modules])
+
+
+def classes_of(pool):
+    return all_classes.get(pool.database_name)
+
+
+def share_classes(pool, classes, modules):
+    all_classes[pool.database_name] = classes
+    pool._modules = modules
+    if hasattr(Pool, '_pools'):
+        pool._pool = classes
+        Pool._pool_modules[pool.database_name] = modules
+        Pool._pool_instances.clear()
+        Pool._pool_instances.add(pool)
+        pool.ready = True
+
+
+def initialised(cls):
+    """Pool.database_list of 8.0: it lists what a first look has only asked for, and then nobody initialises it."""
+    with cls._lock:
+        return [name for name, classes in cls._pools.items() if classes]
+
+
+def list_anew(self, hostname=None):
+    """Database.list of 8.0, which keeps what it has seen for minutes."""
+    type(self)._list_cache.clear()
+    return list_databases(self, hostname)
+
+
+list_databases = Database.list
+# By database: 6.0 calls them _pool.
+all_classes = getattr(Pool, '_pools', Pool.__dict__.get('_pool'))
 
 
 connect = Database.connect
 stop = Transaction.stop
 open_connection = SQLiteConnection.__init__
+execute = SQLiteConnection.execute
 kept = defaultdict(list)
 DATABASES = 8
 PR_SET_PDEATHSIG = 1
@@ -59,6 +100,13 @@ def open_for_any_thread(self, *args, **options):
     """SQLiteConnection.__init__; each call of a client is answered in a thread of its own."""
     open_connection(self, *args, **{**options, 'check_same_thread': False})
     self.execute('pragma synchronous = off')
+
+
+def execute_without_log(self, sql, *parameters):
+    """SQLiteConnection.execute"""
+    if sql == 'PRAGMA journal_mode = WAL':
+        return None
+    return execute(self, sql, *parameters)
 
 
 def connect_again(self):
@@ -94,9 +142,14 @@ def keep(database):
 
 
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+if hasattr(Pool, '_pools'):
+    Pool.database_list = classmethod(initialised)
+    Database.list = list_anew
+    SQLiteConnection.execute = execute_without_log
 if os.environ['FUELBRIDGE_TRYTON'] == 'sharing':
     Pool.init = shared_pool
     SQLiteConnection.__init__ = open_for_any_thread
     Database.connect = connect_again
     Transaction.stop = stop_and_keep
-runpy.run_path('/usr/bin/trytond', run_name='__main__')
+trytond = sys.argv.pop(1)
+runpy.run_path(trytond, run_name='__main__')
