@@ -165,11 +165,11 @@ const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 
 const DAY_MS = 86_400_000;
 
-async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
+/** Says yes to warnings, by their names. @throws TrytonFault */
+export async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
   const { user } = await tryton.session();
-  await tryton.call("model.res.user.warning.create", [
-    names.map((name) => ({ user, name, always: false })),
-  ]);
+  const { accepting } = await tryton.release();
+  for (const [method, params] of accepting(user, names)) await tryton.call(method, params);
 }
 
 /** Tryton deletes no invoice that has a number, and a draft has the platform's. */

@@ -4,6 +4,10 @@
  */
 import { createHash } from "node:crypto";
 
+/** A button's name in a release. */
+export const buttonIn = ({ buttons }: Release, name: string): string =>
+  (buttons as Readonly<Record<string, string>>)[name] ?? name;
+
 /** Series that all tests of this connector run against: test/support/tryton-releases.ts. */
 export const TESTED: readonly string[] = ["6.0", "8.0"];
 
@@ -16,8 +20,13 @@ export interface Release {
   readonly pathOf: (database: string) => string;
   /** `stock.move`: its unit of measure. */
   readonly moveUnit: "uom" | "unit";
-  /** The button that ends a shipment. */
-  readonly end: "done" | "do";
+  /** Buttons of shipments that releases call otherwise; the others have one name. */
+  readonly buttons: Readonly<Record<"assign" | "end", string>>;
+  /**
+   * Fields of a new shipment that clients fill in, each with the fields of the warehouse (`stock.location`) of which the
+   * first that is not empty is its value.
+   */
+  readonly places: Readonly<Record<"out" | "in", Readonly<Record<string, readonly string[]>>>>;
   /** `ir.model`: a model's name. */
   readonly modelName: "model" | "name";
   /** `ir.model.button`, `ir.model.field`: the name of the model that they belong to, in domains and reads. */
@@ -26,29 +35,54 @@ export interface Release {
   readonly payForm: (party: number) => object;
   /** The name by which a warning of this kind about one invoice (a database id) is accepted. */
   readonly warningOf: (kind: string, invoice: number) => string;
+  /** Calls by which a user (a database id) accepts warnings of these names, once each: method and parameters. */
+  readonly accepting: (user: number, names: readonly string[]) => readonly Call[];
+  /** Models that need no right: the server checks by itself that a user changes only what is his. */
+  readonly ownModels: readonly string[];
+  /** May clients work with `ir.model.data`? `guard: claim` does. */
+  readonly claims: boolean;
 }
+
+type Call = readonly [method: string, params: readonly unknown[]];
 
 type Names = Omit<Release, "version" | "series">;
 
 const v6: Names = {
   pathOf: (database) => `/${encodeURIComponent(database)}/`,
   moveUnit: "uom",
-  end: "done",
+  // It picks what nobody has assigned.
+  buttons: { assign: "pick", end: "done" },
+  places: { out: {}, in: {} },
   modelName: "model",
   ofModel: "model.model",
   payForm: () => ({ currency_digits: 2 }),
   warningOf: (kind, invoice) => `${kind}_${invoice}`,
+  accepting: (user, names) => [
+    ["model.res.user.warning.create", [names.map((name) => ({ user, name, always: false }))]],
+  ],
+  ownModels: [],
+  claims: true,
 };
 
 const v8: Names = {
   pathOf: (database) => `/${encodeURIComponent(database)}/rpc/`,
   moveUnit: "unit",
-  end: "do",
+  buttons: { assign: "assign_force", end: "do" },
+  places: {
+    out: {
+      warehouse_storage: ["picking_location", "storage_location"],
+      warehouse_output: ["output_location"],
+    },
+    in: { warehouse_input: ["input_location"], warehouse_storage: ["storage_location"] },
+  },
   modelName: "name",
   ofModel: "model",
   payForm: (party) => ({ payee: party }),
   warningOf: (kind, invoice) =>
     `${createHash("md5").update(`account.invoice,${invoice}`).digest("hex")}.${kind}`,
+  accepting: (_user, names) => names.map((name) => ["model.res.user.warning.skip", [name, false]]),
+  ownModels: ["res.user.warning"],
+  claims: false,
 };
 
 /** Where a server may be asked for its version (`common.server.version`): newer releases first. */

@@ -42,16 +42,31 @@ export async function shipmentValues(
 ): Promise<ShipmentValues> {
   const { party: field, address, moves } = KINDS[document.type];
   const party = await partyFor(books, document.party);
+  const warehouse = await books.lookup.location(books.config.warehouse);
   return {
+    ...(await placesOf(books, document.type, warehouse)),
     company: (await books.tryton.session()).company,
     number: document.number,
     reference: document.reference,
     effective_date: document.date === null ? null : day(document.date),
-    warehouse: await books.lookup.location(books.config.warehouse),
+    warehouse,
     [field]: party.id,
     [address]: party.address,
     [moves]: [["create", await moveValues(books, document, party)]],
   };
+}
+
+/** What clients fill in of the warehouse. @throws TrytonFault */
+async function placesOf({ tryton }: Books, type: ShipmentDocument["type"], warehouse: number) {
+  const places = Object.entries((await tryton.release()).places[type]);
+  if (places.length === 0) return {};
+  const [row] = await tryton.call<[Record<string, number | null>]>("model.stock.location.read", [
+    [warehouse],
+    places.flatMap(([, fields]) => fields),
+  ]);
+  const first = (fields: readonly string[]) =>
+    fields.map((name) => row[name] ?? null).find((id) => id !== null) ?? null;
+  return Object.fromEntries(places.map(([name, fields]) => [name, first(fields)]));
 }
 
 /** @throws Refused, TrytonFault */

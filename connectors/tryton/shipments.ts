@@ -12,6 +12,7 @@ import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
+import { accept } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "../../src/books/documents.ts";
 import { inspectionsOf } from "./inspection.ts";
@@ -20,6 +21,7 @@ import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
 import { answering, finding } from "./outcome.ts";
 import { findParty } from "./parties.ts";
+import { buttonIn } from "./release.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
 import { unavailable } from "./sources/unavailable.ts";
@@ -283,9 +285,9 @@ function isFinal(document: ShipmentDocument, standing: Standing): boolean {
   return document.type === "in" || standing.state !== "draft";
 }
 
-/** Each button leads from one state to the next; releases call the last one by other names. */
+/** Each button leads from one state to the next. What moved has moved, whatever Tryton takes the stock to be. */
 const BUTTONS: Readonly<Record<ShipmentDocument["type"], Partial<Record<State, string>>>> = {
-  out: { draft: "wait", waiting: "pick", assigned: "pick", picked: "pack", packed: "end" },
+  out: { draft: "wait", waiting: "assign", assigned: "pick", picked: "pack", packed: "end" },
   in: { draft: "receive", received: "end" },
 };
 
@@ -328,20 +330,19 @@ async function bringTo(
 
 /** @throws TrytonFault */
 async function pressed(
-  { tryton }: Books,
+  books: Books,
   { type }: ShipmentDocument,
   button: string,
   id: number,
 ): Promise<void> {
-  const name = button === "end" ? (await tryton.release()).end : button;
-  const method = `model.${KINDS[type].model}.${name}`;
+  const { tryton } = books;
+  const method = `model.${KINDS[type].model}.${buttonIn(await tryton.release(), button)}`;
   try {
     await tryton.call(method, [[id]]);
   } catch (error) {
-    if (!(error instanceof TrytonFault) || !NO_ORIGIN.test(error.message)) throw error;
-    const { user } = await tryton.session();
-    const values = { user, name: error.warning, always: false };
-    await tryton.call("model.res.user.warning.create", [[values]]);
+    if (!(error instanceof TrytonFault) || error.warning === undefined) throw error;
+    if (!NO_ORIGIN.test(error.message)) throw error;
+    await accept(books, [error.warning]);
     await tryton.call(method, [[id]]);
   }
 }

@@ -146,6 +146,9 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const ask = askAt(release.pathOf(database));
     const answer = await ask("common.db.login", [user, { password }, LANGUAGE], {
       authorization: null,
+    }).catch((error: unknown) => {
+      if (!(error instanceof TrytonFault && error.kind === "absent")) throw error;
+      throw new TrytonFault("not-sent", `${error.message}: Tryton has no database "${database}"`);
     });
     const [id, key] = answer as [number, string];
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;

@@ -62,6 +62,7 @@ const GROUPS = [
   "Stock",
   "Party Administration",
   "Product Administration",
+  ...(testedSeries === "6.0" ? [] : ["Stock Force Assignment"]),
 ];
 
 /** `admin` is the first user of the empty database. */

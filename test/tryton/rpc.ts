@@ -72,6 +72,10 @@ export async function logIn(
   };
 }
 
+/** What the first form of the pay wizard has in this release only. `party`: the invoice's. */
+export const payForm = (party: number | undefined): object =>
+  testedSeries === "6.0" ? { currency_digits: 2 } : { payee: party };
+
 /** `2026-11-21` as Tryton takes it. */
 export function day(text: string): object {
   const [year, month, day] = text.split("-").map(Number);
