@@ -27,6 +27,13 @@ export interface Release {
    * first that is not empty is its value.
    */
   readonly places: Readonly<Record<"out" | "in", Readonly<Record<string, readonly string[]>>>>;
+  /**
+   * When may an order ignore a move that will not come: `before` it is cancelled, written on the order's line, or
+   * `after`, by the wizard of the order's exception?
+   */
+  readonly ignores: "before" | "after";
+  /** `party.address`: the building, or whoever it is sent to. */
+  readonly addressName: "name" | "building_name";
   /** `ir.model`: a model's name. */
   readonly modelName: "model" | "name";
   /** `ir.model.button`, `ir.model.field`: the name of the model that they belong to, in domains and reads. */
@@ -53,6 +60,8 @@ const v6: Names = {
   // It picks what nobody has assigned.
   buttons: { assign: "pick", end: "done" },
   places: { out: {}, in: {} },
+  ignores: "before",
+  addressName: "name",
   modelName: "model",
   ofModel: "model.model",
   payForm: () => ({ currency_digits: 2 }),
@@ -75,6 +84,8 @@ const v8: Names = {
     },
     in: { warehouse_input: ["input_location"], warehouse_storage: ["storage_location"] },
   },
+  ignores: "after",
+  addressName: "building_name",
   modelName: "name",
   ofModel: "model",
   payForm: (party) => ({ payee: party }),

@@ -364,15 +364,21 @@ async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: 
   await books.tryton.call(`model.${model}.write`, [[id], values]);
 }
 
-/** A cancelled move that its order does not ignore puts the order in an exception. */
+/**
+ * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
+ * afterwards, it is made no move of the order any more: the note says which ticket it was.
+ */
 async function ignoreMoves({ tryton }: Books, { moves }: Standing): Promise<void> {
-  for (const { id, origin } of moves) {
+  const ofOrders = moves.filter(({ origin }) => /^(?:sale|purchase)\.line,/.test(origin ?? ""));
+  if (ofOrders.length === 0) return;
+  if ((await tryton.release()).ignores === "after") {
+    const ids = ofOrders.map(({ id }) => id);
+    await tryton.call("model.stock.move.write", [ids, { origin: null }]);
+    return;
+  }
+  for (const { id, origin } of ofOrders) {
     const [model, line] = origin?.split(",") ?? [];
-    if (model === "sale.line" || model === "purchase.line")
-      await tryton.call(`model.${model}.write`, [
-        [Number(line)],
-        { moves_ignored: [["add", [id]]] },
-      ]);
+    await tryton.call(`model.${model}.write`, [[Number(line)], { moves_ignored: [["add", [id]]] }]);
   }
 }
 
