@@ -301,6 +301,8 @@ export function losing(books: Books, lost = 0): { readonly books: Books; changes
 export type GuardName = "search" | "claim" | "module";
 /** Clients of 8.0 cannot work with `ir.model.data`. */
 export const hasClaims: boolean = testedSeries === "6.0";
+/** What an order becomes: 8.0 waits for an invoice of its own, which never comes. */
+export const ORDERED = testedSeries === "6.0" ? "done" : "processing";
 /** Those that keep a second program out. */
 export const KEEPERS: readonly GuardName[] = hasClaims ? ["claim", "module"] : ["module"];
 export const GUARDS: readonly GuardName[] = ["search", ...KEEPERS];

@@ -13,6 +13,7 @@ import { settleIn } from "../support/site.ts";
 import { runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
+import { testedSeries } from "../support/tryton-releases.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
 import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
@@ -22,6 +23,8 @@ import { settle } from "./office.ts";
 import { layOut, type Members, openSite, type Site } from "./site.ts";
 
 const SLOW = 900_000;
+/** 8.0 keeps an order open for an invoice of its own, which never comes: the platform's is the one that is booked. */
+const ORDERED = testedSeries === "6.0" ? "done" : "processing";
 const IN_STEP = { code: 0, signal: null, out: "In step.\n", err: "" };
 const TERMINAL = "T-76-TX-2799";
 const KNOWN = { code: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
@@ -118,7 +121,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(sales.map(({ reference }) => reference).sort()).toEqual(
       wanted.map(({ loadingNumber, id }) => text(loadingNumber ?? id)).sort(),
     );
-    expect(new Set(sales.map(({ state }) => state))).toEqual(new Set(["done"]));
+    expect(new Set(sales.map(({ state }) => state))).toEqual(new Set([ORDERED]));
     const moves = await site.tryton.rows<{ quantity: number }>(
       "stock.move",
       [
