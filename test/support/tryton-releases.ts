@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isLongRun } from "./runs.ts";
 
 export const series = ["6.0", "8.0"] as const;
 export type Series = (typeof series)[number];
@@ -20,6 +21,9 @@ export interface Programs {
 /** The release that this project of vitest.config.ts runs against. */
 export const testedSeries: Series =
   series.find((one) => one === process.env["FUELBRIDGE_TRYTON_RELEASE"]) ?? "6.0";
+
+/** In the ordinary run the kit and the story prove the second release with the most telling half of their tests. */
+export const isHalf: boolean = testedSeries !== "6.0" && !isLongRun;
 
 const PYTHON = "/usr/bin/python3";
 const REQUIREMENTS = new URL("tryton-8.0.txt", import.meta.url).pathname;

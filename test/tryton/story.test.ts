@@ -13,7 +13,7 @@ import { settleIn } from "../support/site.ts";
 import { runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
-import { testedSeries } from "../support/tryton-releases.ts";
+import { isHalf, testedSeries } from "../support/tryton-releases.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
 import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
@@ -157,7 +157,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
-  test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
+  test.skipIf(isHalf)("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
     const site = await inStep();
     const before = await footprint(site);
     for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
@@ -172,7 +172,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     await expectEqualBooks(site);
   });
 
-  test("an invoice is traced from the platform's number to Tryton's, and back", async () => {
+  test.skipIf(isHalf)("an invoice is traced from the platform's number to Tryton's, and back", async () => {
     const site = await inStep();
     const bills = await site.tryton.rows<{ number: string; reference: string }>(
       "account.invoice",
@@ -200,7 +200,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(steps.find(({ event }) => event === "linked")).toMatchObject({ erpId: own.number });
   });
 
-  test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
+  test.skipIf(isHalf)("changes on both sides: all of them arrive, and posted money is never changed", async () => {
     const site = await inStep();
     const { tryton, control } = site;
     const issued = await bookedOf(site, "out");
