@@ -9,6 +9,7 @@ export default defineConfig(({ mode }) => {
   process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/fuelbridge");
   const suites = mode === "long" ? SUITES.filter(isLong) : SUITES.filter(isOrdinary);
   const include = suites.map(({ file }) => file);
+  const again = SUITES.filter(isTold).map(({ file }) => file);
   const alone = suites.filter(replacesModules).map(({ file }) => file);
   return {
     test: {
@@ -36,9 +37,22 @@ export default defineConfig(({ mode }) => {
             env: { FUELBRIDGE_REWORDED: "yes" },
           },
         },
+        // Tryton's newest long-term release: the kit and the story. FUELBRIDGE_TRYTON_RELEASE=8.0 in the environment of
+        // the run itself takes that release for all suites.
+        ...(mode === "long" ? [] : [newest(again)]),
       ],
     },
   };
+});
+
+const newest = (include: string[]) => ({
+  extends: true as const,
+  test: {
+    name: "tryton-8.0",
+    include,
+    isolate: false,
+    env: { FUELBRIDGE_TRYTON_RELEASE: "8.0" },
+  },
 });
 
 interface Suite {
@@ -55,4 +69,6 @@ const isLong = (suite: Suite): boolean =>
   !isOrdinary(suite) || suite.text.includes("support/runs.ts");
 /** It runs once more, with every message of the product reworded. */
 const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
+const isTold = ({ file }: Suite): boolean =>
+  ["connectors/tryton/kit.test.ts", "test/tryton/story.test.ts"].includes(file);
 const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

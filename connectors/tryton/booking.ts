@@ -9,6 +9,7 @@ import { type Entry, inLines, isDraft } from "../../src/books/invoices.ts";
 import { loadCodes } from "./invoice-expected.ts";
 import { idOf, readByIds } from "./invoice-facts.ts";
 import { invoiceValues } from "./invoice-values.ts";
+import { isWarningOf } from "./release.ts";
 import { type Addressed, partiesFor } from "./parties.ts";
 import type { Verdict } from "./standing.ts";
 
@@ -123,8 +124,8 @@ async function expectSame(books: Books, fresh: readonly Draft[]): Promise<void> 
 }
 
 /**
- * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each due date
- * that has passed, one at a time: the first one stands for all of the batch.
+ * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each invoice that
+ * has a reason, one at a time: the first one stands for all of the batch that may have it.
  */
 async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   if (drafts.length === 0) return;
@@ -133,6 +134,7 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   const soon = books.surroundings.now().getTime() + DAY_MS;
   const today = books.surroundings.dayOf(new Date(soon).toISOString());
   const past = drafts.filter(({ document }) => (document.dueDate ?? document.invoiceDate) < today);
+  const { warningOf } = await books.tryton.release();
   const accepted = new Set<string>();
   for (;;) {
     try {
@@ -140,9 +142,10 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
       return;
     } catch (error) {
       const name = error instanceof TrytonFault ? error.warning : undefined;
-      const kind = HARMLESS.find((kind) => name?.startsWith(`${kind}_`));
+      const kind = HARMLESS.find((kind) => name !== undefined && isWarningOf(kind, name));
       if (name === undefined || kind === undefined || accepted.has(name)) throw error;
-      const names = new Set([name, ...past.map(({ id }) => `${kind}_${id}`)]);
+      const others = kind === PAST_DUE ? past : drafts;
+      const names = new Set([name, ...others.map(({ id }) => warningOf(kind, id))]);
       await accept(
         books,
         [...names].filter((one) => !accepted.has(one)),
@@ -152,16 +155,21 @@ async function post(books: Books, drafts: readonly Draft[]): Promise<void> {
   }
 }
 
-/** Warnings that need no person, by the beginning of their names: a due date in the past. */
-const HARMLESS = ["invoice_payment_term"];
+const PAST_DUE = "invoice_payment_term";
+/**
+ * Kinds of warnings that need no person. A due date in the past; an invoice date in the future (of the server, whose
+ * day may be behind the company's): the period must be open all the same; taxes that are not the product's: they are
+ * the platform's.
+ */
+const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 
 const DAY_MS = 86_400_000;
 
-async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
+/** Says yes to warnings, by their names. @throws TrytonFault */
+export async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
   const { user } = await tryton.session();
-  await tryton.call("model.res.user.warning.create", [
-    names.map((name) => ({ user, name, always: false })),
-  ]);
+  const { accepting } = await tryton.release();
+  for (const [method, params] of accepting(user, names)) await tryton.call(method, params);
 }
 
 /** Tryton deletes no invoice that has a number, and a draft has the platform's. */

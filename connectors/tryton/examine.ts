@@ -7,6 +7,7 @@ import { codeExaminations } from "../../src/books/examine-codes.ts";
 import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
 import { columnsOf } from "./examine-codes.ts";
 import { examined, exists, type Look } from "../../src/books/examine.ts";
+import { type Release, TESTED } from "./release.ts";
 import { rightsLooks } from "./rights.ts";
 import { NoSuchCompany, TRYTON, unavailable } from "./fault.ts";
 import { day } from "./values.ts";
@@ -32,6 +33,7 @@ export async function examineTryton(
   const { surroundings } = books;
   const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
+    await releaseExamination(books, signal),
     ...(await looks([...rightsLooks(books), ...companyLooks(books, needs)])),
     ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
     ...(await looks(codeLooks(books))),
@@ -61,6 +63,28 @@ async function periodsBetween({ tryton }: Books, from: string, to: string): Prom
     from: start_date,
     to: end_date,
   }));
+}
+
+/** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
+async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promise<Examination> {
+  let release: Release | undefined;
+  const look: Look = [
+    "release of Tryton",
+    async () => {
+      release = await tryton.release();
+      return null;
+    },
+  ];
+  const [asked] = await examined(TRYTON, [look], signal);
+  if (release === undefined) return asked as Examination;
+  const what = `Tryton ${release.version}`;
+  if (TESTED.includes(release.series)) return { what, fault: null };
+  const tested = TESTED.join(" and ");
+  return {
+    what,
+    fault: null,
+    note: `fuelbridge is tested with Tryton ${tested}, not with ${release.series}: try it on a copy of the books first`,
+  };
 }
 
 /** Rack prices have six decimal places at the most. */

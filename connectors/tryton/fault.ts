@@ -1,6 +1,7 @@
 /** What a call of Tryton can fail with, by what it proves, and what that means. */
 import { BookError } from "../../src/books/adapter.ts";
 import { type FaultRow, unavailable as unavailableIn } from "../../src/books/faults.ts";
+import { DATE_ORDER } from "./release.ts";
 import { Refused, type SourceUnavailable } from "../../src/core/errors.ts";
 
 export type FaultKind =
@@ -18,6 +19,8 @@ export type FaultKind =
   | "throttled"
   /** Tryton exposes no such method. Nothing happened. */
   | "forbidden"
+  /** No such path: the database is gone, or the server became another release since the login. Nothing happened. */
+  | "absent"
   /** No byte of the call left this machine, or there was no session to make it in. Nothing happened. */
   | "not-sent"
   /** It may have been carried out. */
@@ -86,7 +89,7 @@ const faults: readonly FaultRow[] = [
     next: "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
   },
   {
-    when: { code: /^refused$/, text: /must set an accounting date after/ },
+    when: { code: /^refused$/, text: DATE_ORDER },
     sort: "data",
     code: "date-order",
     next: "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
@@ -105,6 +108,12 @@ const faults: readonly FaultRow[] = [
   },
   { when: { code: /^concurrency$/ }, ...LOCKED, sort: "raced" },
   { when: { code: /^busy$/ }, ...LOCKED },
+  {
+    when: { code: /^absent$/ },
+    sort: "not-sent",
+    code: "absent",
+    next: "Correct url and database in the configuration, or start that database in Tryton.",
+  },
   {
     when: { code: /^throttled$/ },
     sort: "busy",
@@ -155,6 +164,7 @@ export function faultOfStatus(method: string, status: number): TrytonFault {
   const what = `${method}: HTTP ${status}`;
   if (status === 401) return new TrytonFault("unauthorised", what);
   if (status === 403) return new TrytonFault("forbidden", what);
+  if (status === 404 || status === 405) return new TrytonFault("absent", what);
   if (status === 429) return new TrytonFault("throttled", what, { waitMs: THROTTLED_MS });
   return new TrytonFault(status >= 500 ? "torn" : "server", what);
 }

@@ -14,6 +14,8 @@ export interface Http {
 interface Posted {
   /** For messages. */
   readonly method: string;
+  /** Below the server's address: `/books/`. */
+  readonly path: string;
   readonly body: string;
   readonly authorization: string | null;
   readonly signal: AbortSignal | undefined;
@@ -21,10 +23,10 @@ interface Posted {
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-/** `path`: of the database. `deadlineMs`: for a request and its whole answer, once its turn has come. */
-export function openHttp(url: string, database: string, deadlineMs: number): Http {
+/** `deadlineMs`: for a request and its whole answer, once its turn has come. */
+export function openHttp(url: string, deadlineMs: number): Http {
   const base = new URL(url);
-  const path = `${base.pathname.replace(/\/$/, "")}/${encodeURIComponent(database)}/`;
+  const prefix = base.pathname.replace(/\/$/, "");
   const wire = openWire({
     origin: base.origin,
     connections: 1,
@@ -33,13 +35,13 @@ export function openHttp(url: string, database: string, deadlineMs: number): Htt
   });
   let turn: Promise<unknown> = Promise.resolve();
 
-  async function send({ method, body, authorization, signal }: Posted) {
+  async function send({ method, path, body, authorization, signal }: Posted) {
     if (signal?.aborted === true) throw new TrytonFault("not-sent", `${method}: stopped`);
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const answer = await wire.ask({
         method: "POST",
-        path,
+        path: `${prefix}${path}`,
         reset: true,
         headers: {
           "content-type": "application/json",

@@ -11,6 +11,7 @@ import { pay } from "./pay.ts";
 import { paymentsOf } from "./payment-moves.ts";
 import { idOf, readByIds } from "./invoice-facts.ts";
 import { type Entry, isDraft, type OpenEntry, paidTakenBack } from "../../src/books/invoices.ts";
+import { DATE_ORDER } from "./release.ts";
 import { day } from "./values.ts";
 
 /** A document and its invoice in Tryton. */
@@ -205,13 +206,11 @@ async function credit(books: Books, id: number, endedDate?: string): Promise<voi
   try {
     await creditOn(books, id, ended);
   } catch (error) {
-    const late = error instanceof TrytonFault && LATE.test(error.message);
+    const late = error instanceof TrytonFault && DATE_ORDER.test(error.message);
     if (!late || !(await isOnePeriod(books, ended, today))) throw error;
     await creditOn(books, id, today);
   }
 }
-
-const LATE = /must set an accounting date after/;
 
 /** Without a date Tryton would take its server's today. */
 async function creditOn({ tryton }: Books, id: number, date: string): Promise<void> {

@@ -46,13 +46,23 @@ const FIELDS = [
 
 /** Does Tryton still expect anything for a confirmed order? @throws TrytonFault */
 export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
+  const isAfter = (await books.tryton.release()).ignores === "after";
   return (await linesOf(books, type, order)).some(
-    (line) => pending(line).length > 0 || lacksIgnored(type, line),
+    (line) =>
+      pending(line).length > 0 ||
+      lacksIgnored(type, line) ||
+      (isAfter && unignored(line).length > 0),
   );
 }
 
 /** @throws TrytonFault */
 export async function closeExpected(books: Books, type: Type, order: number): Promise<void> {
+  const { ignores } = await books.tryton.release();
+  if (ignores === "after") await cancelThenIgnore(books, type, order);
+  else await ignoreThenCancel(books, type, order);
+}
+
+async function ignoreThenCancel(books: Books, type: Type, order: number): Promise<void> {
   const { tryton } = books;
   const lines = await linesOf(books, type, order);
   const writes: unknown[] = [];
@@ -67,6 +77,30 @@ export async function closeExpected(books: Books, type: Type, order: number): Pr
   const left = writes.length > 0 ? await linesOf(books, type, order) : lines;
   const cancelled = left.flatMap(pending);
   if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+}
+
+/** As people do: the order is in an exception while a cancelled move is not ignored. */
+async function cancelThenIgnore(books: Books, type: Type, order: number): Promise<void> {
+  const { tryton } = books;
+  const moves: object[] = [];
+  for (const line of await linesOf(books, type, order))
+    if (lacksIgnored(type, line) && pending(line).length + unignored(line).length === 0)
+      moves.push(await moveValues(books, line));
+  if (moves.length > 0) await tryton.call("model.stock.move.create", [moves]);
+  const cancelled = (await linesOf(books, type, order)).flatMap(pending);
+  if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+  const ids = (await linesOf(books, type, order)).flatMap(unignored);
+  if (ids.length === 0) return;
+  const context = { active_model: `${type}.${type}`, active_id: order, active_ids: [order] };
+  const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
+    tryton.call<T>(`wizard.${type}.handle.shipment.exception.${step}`, params, { context });
+  const [session] = await call<[number]>("create");
+  try {
+    const ask = { domain_moves: ids, ignore_moves: ids, recreate_moves: [] };
+    await call("execute", session, { ask }, "handle");
+  } finally {
+    await call("delete", session).catch(() => {});
+  }
 }
 
 async function linesOf({ tryton }: Books, type: Type, order: number): Promise<LineRow[]> {
@@ -90,6 +124,15 @@ const pending = (line: LineRow): number[] =>
     .filter(({ state, shipment }) => state === "draft" && shipment === null)
     .map(({ id }) => id);
 
+/** Moves that were cancelled, and that the order still counts. */
+const unignored = (line: LineRow): number[] =>
+  line["moves."]
+    .filter(
+      ({ id, state, shipment }) =>
+        state === "cancelled" && shipment === null && !line.moves_ignored.includes(id),
+    )
+    .map(({ id }) => id);
+
 const lacksIgnored = (type: Type, line: LineRow): boolean =>
   type === "sale" && line.moves_ignored.length === 0;
 
@@ -99,7 +142,7 @@ async function moveValues({ tryton, config, lookup }: Books, line: LineRow): Pro
     origin: `sale.line,${line.id}`,
     product: line.product,
     quantity: float(exact(line.quantity)),
-    uom: line.unit,
+    [(await tryton.release()).moveUnit]: line.unit,
     from_location: line.from_location,
     to_location: line.to_location,
     unit_price: exact(line.unit_price),

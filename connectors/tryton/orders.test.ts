@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/books/documents.ts";
 import { orderSink } from "./orders.ts";
-import { missingOf } from "./sink.fixture.ts";
+import { missingOf, ORDERED } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -92,7 +92,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
       ).toEqual([
         {
           id: 1,
-          state: "done",
+          state: ORDERED,
           reference: "LD-1001",
           description: "Gate 3, ask for Ann",
           untaxed_amount: d("19311.25"),
@@ -118,8 +118,8 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () =
     expect(await second.find()).toMatchObject({ found: "none" });
     expect(await second.send()).toMatchObject({ outcome: "done", ids: ["sale 2 platform:second"] });
     expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([
-      { state: "done" },
-      { state: "done" },
+      { state: ORDERED },
+      { state: ORDERED },
     ]);
     expect(await find()).toMatchObject({ found: "exact" });
   });

@@ -56,11 +56,15 @@ export async function startOf(
 ): Promise<object> {
   const { tryton, config, lookup } = books;
   const method = "model.account.invoice.read";
-  const [row] = await tryton.call<[{ account: number }]>(method, [[invoice], ["account"]]);
+  const fields = ["account", "party"];
+  const [row] = await tryton.call<[{ account: number; party: number }]>(method, [
+    [invoice],
+    fields,
+  ]);
   return {
+    ...(await tryton.release()).payForm(row.party),
     company: (await tryton.session()).company,
     currency: await lookup.currency(config.currency),
-    currency_digits: 2,
     invoice_account: row.account,
     amount,
     payment_method: await lookup.paymentMethod(config.paymentMethod),

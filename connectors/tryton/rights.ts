@@ -2,6 +2,7 @@
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import type { Look } from "../../src/books/examine.ts";
+import { buttonIn } from "./release.ts";
 import type { Tryton } from "./wire.ts";
 
 interface Area {
@@ -23,7 +24,7 @@ const ALL: readonly Right[] = [...WRITE, "delete"];
 const areas: readonly Area[] = [
   {
     what: "codes and prices",
-    groups: "Account, Stock, Sales",
+    groups: "Account (8.0: Accounting), Stock, Sales",
     models: {
       "account.account": READ,
       "account.journal": READ,
@@ -45,7 +46,7 @@ const areas: readonly Area[] = [
   },
   {
     what: "invoices and payments",
-    groups: "Account",
+    groups: "Account (8.0: Accounting)",
     models: {
       "account.invoice": ALL,
       "account.invoice.line": ALL,
@@ -75,11 +76,11 @@ const areas: readonly Area[] = [
   },
   {
     what: "deliveries",
-    groups: "Stock",
+    groups: "Stock (8.0: and Stock Force Assignment)",
     models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": ALL },
     buttons: {
-      "stock.shipment.out": ["draft", "wait", "pick", "pack", "done", "cancel"],
-      "stock.shipment.in": ["draft", "receive", "done", "cancel"],
+      "stock.shipment.out": ["draft", "wait", "assign", "pick", "pack", "end", "cancel"],
+      "stock.shipment.in": ["draft", "receive", "end", "cancel"],
       "stock.move": ["cancel"],
     },
   },
@@ -99,17 +100,22 @@ export function rightsLooks({ tryton, config }: Books): Look[] {
 }
 
 async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
-  const models = Object.keys(area.models);
-  const params = [[["model", "in", models]], 0, null, null, ["model"]];
-  const rows = await tryton.call<{ model: string }[]>("model.ir.model.search_read", params);
-  const without = models.filter((name) => !rows.some(({ model }) => model === name));
+  if (area === claims && !(await tryton.release()).claims) return NO_CLAIMS;
+  const { modelName, ownModels } = await tryton.release();
+  const models = Object.keys(area.models).filter((name) => !ownModels.includes(name));
+  const params = [[[modelName, "in", models]], 0, null, null, [modelName]];
+  const rows = await tryton.call<Record<string, unknown>[]>("model.ir.model.search_read", params);
+  const without = models.filter((name) => !rows.some((row) => row[modelName] === name));
   if (without.length > 0)
     return {
       code: "no-module",
       message: `Tryton does not have ${without.join(", ")}`,
       next: "Activate the modules that the connector's README names, with trytond-admin.",
     };
-  const lacking = [...(await lackingRights(tryton, area)), ...(await lackingButtons(tryton, area))];
+  const lacking = [
+    ...(await lackingRights(tryton, area, models)),
+    ...(await lackingButtons(tryton, area)),
+  ];
   if (lacking.length === 0) return null;
   return {
     code: "no-right",
@@ -118,32 +124,40 @@ async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
   };
 }
 
-async function lackingRights(tryton: Tryton, { models }: Area): Promise<string[]> {
+async function lackingRights(
+  tryton: Tryton,
+  { models }: Area,
+  names: readonly string[],
+): Promise<string[]> {
   const access = await tryton.call<Record<string, Record<Right, unknown>>>(
     "model.ir.model.access.get_access",
-    [Object.keys(models)],
+    [names],
   );
-  return Object.entries(models).flatMap(([model, rights]) =>
-    rights.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
+  return names.flatMap((model) =>
+    (models[model] ?? [])
+      .filter((right) => !access[model]?.[right])
+      .map((right) => `${right} ${model}`),
   );
 }
 
 async function lackingButtons(tryton: Tryton, { buttons = {} }: Area): Promise<string[]> {
-  const rows = await tryton.call<{ name: string; groups: number[]; "model.": { model: string } }[]>(
-    "model.ir.model.button.search_read",
-    [
-      [["model.model", "in", Object.keys(buttons)]],
-      0,
-      null,
-      null,
-      ["name", "groups", "model.model"],
-    ],
-  );
+  const release = await tryton.release();
+  const lacking: string[] = [];
   const groups = await groupsOfUser(tryton);
-  return rows
-    .filter(({ name, "model.": { model } }) => buttons[model]?.includes(name))
-    .filter((row) => row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
-    .map(({ name, "model.": { model } }) => `button ${name} of ${model}`);
+  for (const [model, names] of Object.entries(buttons)) {
+    const domain = [
+      [release.ofModel, "=", model],
+      ["name", "in", names.map((name) => buttonIn(release, name))],
+    ];
+    const rows = await tryton.call<{ name: string; groups: number[] }[]>(
+      "model.ir.model.button.search_read",
+      [domain, 0, null, null, ["name", "groups"]],
+    );
+    for (const row of rows)
+      if (row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
+        lacking.push(`button ${row.name} of ${model}`);
+  }
+  return lacking;
 }
 
 /** With the groups above them. */
@@ -165,6 +179,12 @@ async function groupsOfUser(tryton: Tryton): Promise<ReadonlySet<number>> {
   return found;
 }
 
+const NO_CLAIMS: Fault = {
+  code: "no-claims",
+  message: "guard is claim, and this release of Tryton lets no client work with ir.model.data",
+  next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
+};
+
 async function moduleFault(tryton: Tryton): Promise<Fault | null> {
   const domain = [
     ["name", "=", SERVER_MODULE],
@@ -174,7 +194,7 @@ async function moduleFault(tryton: Tryton): Promise<Fault | null> {
   const ids = [
     ["module", "=", SERVER_MODULE],
     ["name", "=", "external_id"],
-    ["model.model", "in", GUARDED],
+    [(await tryton.release()).ofModel, "in", GUARDED],
   ];
   const guarded = await tryton.call<number>("model.ir.model.field.search_count", [ids]);
   if (isThere && guarded === GUARDED.length) return null;

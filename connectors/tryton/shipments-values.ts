@@ -42,16 +42,31 @@ export async function shipmentValues(
 ): Promise<ShipmentValues> {
   const { party: field, address, moves } = KINDS[document.type];
   const party = await partyFor(books, document.party);
+  const warehouse = await books.lookup.location(books.config.warehouse);
   return {
+    ...(await placesOf(books, document.type, warehouse)),
     company: (await books.tryton.session()).company,
     number: document.number,
     reference: document.reference,
     effective_date: document.date === null ? null : day(document.date),
-    warehouse: await books.lookup.location(books.config.warehouse),
+    warehouse,
     [field]: party.id,
     [address]: party.address,
     [moves]: [["create", await moveValues(books, document, party)]],
   };
+}
+
+/** What clients fill in of the warehouse. @throws TrytonFault */
+async function placesOf({ tryton }: Books, type: ShipmentDocument["type"], warehouse: number) {
+  const places = Object.entries((await tryton.release()).places[type]);
+  if (places.length === 0) return {};
+  const [row] = await tryton.call<[Record<string, number | null>]>("model.stock.location.read", [
+    [warehouse],
+    places.flatMap(([, fields]) => fields),
+  ]);
+  const first = (fields: readonly string[]) =>
+    fields.map((name) => row[name] ?? null).find((id) => id !== null) ?? null;
+  return Object.fromEntries(places.map(([name, fields]) => [name, first(fields)]));
 }
 
 /** @throws Refused, TrytonFault */
@@ -68,6 +83,7 @@ export async function moveValues(
   const ours = await field(books, "stock.location", warehouse, kind.ourLocation);
   const [from_location, to_location] = document.type === "out" ? [ours, theirs] : [theirs, ours];
   const lines = await orderLines(books, document);
+  const { moveUnit } = await tryton.release();
   const values: object[] = [];
   for (const line of document.lines) {
     const product = await lookup.product(line.product);
@@ -76,7 +92,7 @@ export async function moveValues(
       company: (await tryton.session()).company,
       product: product.id,
       quantity: float(line.quantity),
-      uom: (await lookup.unit(line.unit)).id,
+      [moveUnit]: (await lookup.unit(line.unit)).id,
       from_location,
       to_location,
       // For the value of the stock only: what is billed is the platform's invoice.

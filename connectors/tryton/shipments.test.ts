@@ -6,7 +6,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { orderSink } from "./orders.ts";
 import { shipmentSink } from "./shipments.ts";
-import { missingOf } from "./sink.fixture.ts";
+import { missingOf, ORDERED } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -136,7 +136,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
         });
         expect(await request(desk, document).send()).toMatchObject({ outcome: "done" });
         expect(await rowsOf(desk, model, "state", "shipment_state")).toMatchObject([
-          { state: "done", shipment_state: state },
+          { state: ORDERED, shipment_state: state },
         ]);
       }
       const shipments = await rowsOf(desk, `stock.shipment.${type}`, "state");
@@ -180,7 +180,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_0
       { state: "cancelled" },
     ]);
     expect(await rowsOf(desk, "sale.sale", "state", "shipment_state")).toMatchObject([
-      { state: "done", shipment_state: "sent" },
+      { state: ORDERED, shipment_state: "sent" },
     ]);
     expect(await request(desk, issued).send()).toMatchObject({
       fault: { code: "cancelled-in-tryton" },

@@ -9,11 +9,13 @@ import { singleSink } from "../../src/books/single.ts";
 import type { Item, Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { accept } from "./booking.ts";
 import type { Books } from "./books.ts";
 import { ShipmentDocument } from "../../src/books/documents.ts";
 import { policyOf } from "./invoices.ts";
 import { markOf } from "./marks.ts";
 import { findParty } from "./parties.ts";
+import { buttonIn } from "./release.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
 import { reading, TRYTON, TrytonFault } from "./fault.ts";
@@ -69,15 +71,17 @@ interface Standing {
   readonly reference: string | null;
   readonly date: string | null;
   /** Those that cross our border; the others are between our own places. */
-  readonly moves: readonly {
-    readonly id: number;
-    readonly state: string;
-    readonly quantity: Decimal | number;
-    /** `sale.line,12` */
-    readonly origin: string | null;
-    readonly "product.": { readonly code: string | null };
-    readonly "uom.": { readonly symbol: string };
-  }[];
+  readonly moves: readonly Move[];
+}
+
+interface Move {
+  readonly id: number;
+  readonly state: string;
+  readonly quantity: Decimal | number;
+  /** `sale.line,12` */
+  readonly origin: string | null;
+  readonly "product.": { readonly code: string | null };
+  readonly "unit.": { readonly symbol: string };
 }
 
 /**
@@ -172,7 +176,8 @@ async function read(
   ids: readonly number[],
 ): Promise<Standing[]> {
   const { model, moves, party } = KINDS[type];
-  const parts = ["state", "quantity", "origin", "product.code", "uom.symbol"];
+  const { moveUnit } = await tryton.release();
+  const parts = ["state", "quantity", "origin", "product.code", `${moveUnit}.symbol`];
   const fields = ["state", party, "reference", "effective_date"];
   const rows = await tryton.call<Record<string, unknown>[]>(`model.${model}.read`, [
     ids,
@@ -184,7 +189,9 @@ async function read(
     party: row[party] as number,
     reference: row["reference"] as string | null,
     date: row["effective_date"] as string | null,
-    moves: (row[`${moves}.`] as Standing["moves"]).toSorted((a, b) => a.id - b.id),
+    moves: (row[`${moves}.`] as (Move & Record<string, unknown>)[])
+      .map((move) => ({ ...move, "unit.": move[`${moveUnit}.`] as Move["unit."] }))
+      .toSorted((a, b) => a.id - b.id),
   }));
 }
 
@@ -200,7 +207,7 @@ function hasSame(document: ShipmentDocument, { reference, date, moves }: Standin
       const move = moves[at];
       return (
         move?.["product."].code === line.product &&
-        move["uom."].symbol === line.unit &&
+        move["unit."].symbol === line.unit &&
         exact(move.quantity).equals(line.quantity)
       );
     })
@@ -241,10 +248,10 @@ function isFinal(document: ShipmentDocument, standing: Standing): boolean {
   return document.type === "in" || standing.state !== "draft";
 }
 
-/** Each button leads from one state to the next. */
+/** Each button leads from one state to the next. What moved has moved, whatever Tryton takes the stock to be. */
 const BUTTONS: Readonly<Record<ShipmentDocument["type"], Partial<Record<State, string>>>> = {
-  out: { draft: "wait", waiting: "pick", assigned: "pick", picked: "pack", packed: "done" },
-  in: { draft: "receive", received: "done" },
+  out: { draft: "wait", waiting: "assign", assigned: "pick", picked: "pack", packed: "end" },
+  in: { draft: "receive", received: "end" },
 };
 
 /** @throws Refused, TrytonFault */
@@ -284,19 +291,19 @@ async function bringTo(
 
 /** @throws TrytonFault */
 async function pressed(
-  { tryton }: Books,
+  books: Books,
   { type }: ShipmentDocument,
   button: string,
   id: number,
 ): Promise<void> {
-  const method = `model.${KINDS[type].model}.${button}`;
+  const { tryton } = books;
+  const method = `model.${KINDS[type].model}.${buttonIn(await tryton.release(), button)}`;
   try {
     await tryton.call(method, [[id]]);
   } catch (error) {
-    if (!(error instanceof TrytonFault) || !NO_ORIGIN.test(error.message)) throw error;
-    const { user } = await tryton.session();
-    const values = { user, name: error.warning, always: false };
-    await tryton.call("model.res.user.warning.create", [[values]]);
+    if (!(error instanceof TrytonFault) || error.warning === undefined) throw error;
+    if (!NO_ORIGIN.test(error.message)) throw error;
+    await accept(books, [error.warning]);
     await tryton.call(method, [[id]]);
   }
 }
@@ -318,15 +325,21 @@ async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: 
   await books.tryton.call(`model.${model}.write`, [[id], values]);
 }
 
-/** A cancelled move that its order does not ignore puts the order in an exception. */
+/**
+ * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
+ * afterwards, it is made no move of the order any more: the note says which ticket it was.
+ */
 async function ignoreMoves({ tryton }: Books, { moves }: Standing): Promise<void> {
-  for (const { id, origin } of moves) {
+  const ofOrders = moves.filter(({ origin }) => /^(?:sale|purchase)\.line,/.test(origin ?? ""));
+  if (ofOrders.length === 0) return;
+  if ((await tryton.release()).ignores === "after") {
+    const ids = ofOrders.map(({ id }) => id);
+    await tryton.call("model.stock.move.write", [ids, { origin: null }]);
+    return;
+  }
+  for (const { id, origin } of ofOrders) {
     const [model, line] = origin?.split(",") ?? [];
-    if (model === "sale.line" || model === "purchase.line")
-      await tryton.call(`model.${model}.write`, [
-        [Number(line)],
-        { moves_ignored: [["add", [id]]] },
-      ]);
+    await tryton.call(`model.${model}.write`, [[Number(line)], { moves_ignored: [["add", [id]]] }]);
   }
 }
 

@@ -4,8 +4,15 @@
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { isWithin } from "../../src/core/moment.ts";
-import { faultOfError, faultOfStatus, NoSuchCompany, TrytonFault } from "./fault.ts";
+import {
+  type FaultKind,
+  faultOfError,
+  faultOfStatus,
+  NoSuchCompany,
+  TrytonFault,
+} from "./fault.ts";
 import { openHttp } from "./http.ts";
+import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
 import { decode, encode } from "./values.ts";
 
 export { TrytonFault };
@@ -27,7 +34,8 @@ export type Context = Readonly<Record<string, unknown>>;
 export interface Tryton {
   /**
    * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
-   * ended session has not run; it is made once more in a new one. @throws TrytonFault
+   * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
+   * @throws TrytonFault
    */
   call<T = unknown>(
     method: string,
@@ -36,16 +44,22 @@ export interface Tryton {
   ): Promise<T>;
   /** Who we are in Tryton: ids of its database. @throws TrytonFault */
   session(): Promise<{ readonly user: number; readonly company: number | null }>;
+  /** Which Tryton it is: asked with each login. @throws TrytonFault */
+  release(): Promise<Release>;
   /** Logs out. */
   close(): Promise<void>;
 }
 
 interface Session {
+  readonly ask: Ask;
+  readonly release: Release;
   readonly user: number;
   readonly authorization: string;
   readonly context: Context;
 }
 
+/** The call has not run, and a new login may help. */
+const NO_SESSION: readonly FaultKind[] = ["unauthorised", "absent"];
 const DEADLINE_MS = 120_000;
 /** A session that is left open ends by itself. */
 const LOGOUT_MS = 5_000;
@@ -54,18 +68,20 @@ export function openTryton(
   options: TrytonOptions,
   surroundings: Pick<Surroundings, "note" | "now">,
 ): Tryton {
-  const http = openHttp(options.url, options.database, options.deadlineMs ?? DEADLINE_MS);
+  const http = openHttp(options.url, options.deadlineMs ?? DEADLINE_MS);
   let session: Promise<Session> | null = null;
   let throttled: { readonly fault: TrytonFault; readonly sinceMs: number } | null = null;
   let closed: Promise<void> | null = null;
   let requests = 0;
 
-  const ask: Ask = async (method, params, { authorization, signal }) => {
-    const body = encode({ id: ++requests, method, params });
-    const { status, text } = await http.post({ method, body, authorization, signal });
-    if (status !== 200) throw faultOfStatus(method, status);
-    return resultOf(method, text);
-  };
+  const askAt =
+    (path: string): Ask =>
+    async (method, params, { authorization, signal }) => {
+      const body = encode({ id: ++requests, method, params });
+      const { status, text } = await http.post({ method, path, body, authorization, signal });
+      if (status !== 200) throw faultOfStatus(method, status);
+      return resultOf(method, text);
+    };
 
   /** Whoever comes while a login is under way waits for that one. */
   function current(): Promise<Session> {
@@ -75,7 +91,7 @@ export function openTryton(
       const waitMs = sinceMs + fault.waitMs - nowMs;
       return Promise.reject(new TrytonFault("throttled", fault.message, { waitMs }));
     }
-    session ??= logIn(ask, options).catch((error: unknown) => {
+    session ??= logIn(askAt, options).catch((error: unknown) => {
       session = null;
       if (error instanceof TrytonFault && error.waitMs !== null)
         throttled = { fault: error, sinceMs: surroundings.now().getTime() };
@@ -90,13 +106,13 @@ export function openTryton(
     { context = {}, signal }: { readonly context?: Context; readonly signal?: AbortSignal } = {},
   ): Promise<unknown> {
     const opened = current();
-    const within = async ({ authorization, context: own }: Session) =>
+    const within = async ({ ask, authorization, context: own }: Session) =>
       ask(method, [...params, { ...own, ...context }], { authorization, signal });
     const first = await opened;
     try {
       return await within(first);
     } catch (error) {
-      if (!(error instanceof TrytonFault) || error.kind !== "unauthorised") throw error;
+      if (!(error instanceof TrytonFault) || !NO_SESSION.includes(error.kind)) throw error;
       surroundings.note("Tryton ended our session", { database: options.database });
       if (session === opened) session = null;
       return await within(await current());
@@ -107,7 +123,7 @@ export function openTryton(
     const open = await session?.catch(() => null);
     session = null;
     const signal = AbortSignal.timeout(LOGOUT_MS);
-    if (open) await ask("common.db.logout", [], { ...open, signal }).catch(() => {});
+    if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
     await http.close();
   }
 
@@ -117,6 +133,7 @@ export function openTryton(
       const { user, context } = await current();
       return { user, company: (context["company"] as number | undefined) ?? null };
     },
+    release: async () => (await current()).release,
     close: () => (closed ??= close()),
   };
 }
@@ -128,31 +145,55 @@ type Ask = (
 ) => Promise<unknown>;
 
 /** @throws TrytonFault; never `torn` or `server`, for the call that wanted a session has not been made */
-async function logIn(ask: Ask, options: TrytonOptions): Promise<Session> {
+async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Promise<Session> {
   try {
-    const { user, password, company } = options;
+    const { database, user, password, company } = options;
+    const release = await releaseAt(askAt);
+    const ask = askAt(release.pathOf(database));
     const answer = await ask("common.db.login", [user, { password }, LANGUAGE], {
       authorization: null,
+    }).catch((error: unknown) => {
+      if (!(error instanceof TrytonFault && error.kind === "absent")) throw error;
+      throw new TrytonFault("not-sent", `${error.message}: Tryton has no database "${database}"`);
     });
     const [id, key] = answer as [number, string];
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
     const preferences = await ask("model.res.user.get_preferences", [true, {}], { authorization });
     const context = contextOf(preferences as Context);
-    const session = { user: id, authorization, context };
+    const session = { ask, release, user: id, authorization, context };
     if (company === undefined) return session;
-    const its = await companyOf(ask, session, company, user);
+    const its = await companyOf(session, company, user);
     return { ...session, context: { ...context, company: its } };
   } catch (error) {
-    if (error instanceof TrytonFault && (error.kind === "torn" || error.kind === "server"))
+    if (error instanceof TrytonFault && UNASKED.includes(error.kind))
       throw new TrytonFault("not-sent", error.message);
     throw error;
   }
 }
 
+const UNASKED: readonly FaultKind[] = ["torn", "server", "absent"];
+
+/** A path that a release does not have answers 4xx: older ones take the first for a database that wants a login. */
+async function releaseAt(askAt: (path: string) => Ask): Promise<Release> {
+  let fault: unknown;
+  for (const path of VERSION_PATHS) {
+    try {
+      const version = await askAt(path)("common.server.version", [], { authorization: null });
+      return releaseOf(String(version));
+    } catch (error) {
+      const other = error instanceof TrytonFault && ELSEWHERE.includes(error.kind);
+      if (!other) throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+const ELSEWHERE: readonly FaultKind[] = ["unauthorised", "forbidden", "absent"];
+
 /** Only a company that the user is in: Tryton would take any, and then refuse every record. */
 async function companyOf(
-  ask: Ask,
-  { user, authorization, context }: Session,
+  { ask, user, authorization, context }: Session,
   name: string,
   login: string,
 ): Promise<number> {

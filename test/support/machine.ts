@@ -1,11 +1,12 @@
 /**
- * Real servers and programs that tests use, from the packages of Debian. The set-up of the test run installs what is
+ * Real servers and programs that tests use, from the packages of Debian and one from PyPI. The set-up of the test run installs what is
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
 interface Need {
   /** What tests ask for. */
@@ -30,6 +31,7 @@ const needs = [
       "tryton-modules-sale-price-list",
     ],
   },
+  { program: "pip", at: "/usr/bin/pip3", packages: ["python3-pip"] },
 ] as const satisfies readonly Need[];
 
 export type Program = (typeof needs)[number]["program"];
@@ -68,10 +70,17 @@ function inMemory(): string | null {
 
 function installMissing(): void {
   const missing = needs.filter(({ program }) => !isThere(program));
-  if (missing.length === 0) return;
-  const names = missing.map(({ program }) => program).join(", ");
+  if (missing.length > 0)
+    attempt(missing.map(({ program }) => program).join(", "), () =>
+      install(missing.flatMap(({ packages }) => packages)),
+    );
+  if (!isInstalled("8.0")) attempt("Tryton 8.0 of PyPI", installFromPyPI);
+}
+
+/** @throws Error with `CI=true` */
+function attempt(names: string, work: () => void): void {
   try {
-    install(missing.flatMap(({ packages }) => packages));
+    work();
   } catch (error) {
     if (process.env["CI"] === "true") throw error;
     process.stderr.write(

@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { programsOf, testedSeries } from "./tryton-releases.ts";
 
 export interface TrytonSettings {
   /** Seconds without a call after which a session is no longer fresh (Tryton: 300); 3600 here when left out. */
@@ -18,8 +19,8 @@ export interface TrytonSettings {
 export const START_MS = 600_000;
 export const ADMIN = { user: "admin", password: "admin-pass-4711" };
 
-const ADMIN_PROGRAM = "/usr/bin/trytond-admin";
-/** Runs /usr/bin/trytond. */
+const { python, server, admin } = programsOf(testedSeries);
+/** Runs trytond. */
 const SERVER_PROGRAM = new URL("tryton-server.py", import.meta.url).pathname;
 /** Tryton's own hash takes a third of a second of computing for each login. */
 export const PASSWORDS = `[passlib]
@@ -83,7 +84,7 @@ export class TrytonDaemon {
   /** Activates modules in a database; an empty file becomes one. */
   admin(database: string, modules: readonly string[]): void {
     const args = ["-d", database, "--email", "office@example.test", "--activate-dependencies"];
-    execFileSync(ADMIN_PROGRAM, [...args, "-u", ...modules], {
+    execFileSync(python, [admin, ...args, "-u", ...modules], {
       env: this.#env,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -91,7 +92,7 @@ export class TrytonDaemon {
 
   async start(): Promise<void> {
     const log = openSync(join(this.#folder, "trytond.log"), "a");
-    const child = spawn("/usr/bin/python3", [SERVER_PROGRAM], {
+    const child = spawn(python, [SERVER_PROGRAM, server], {
       env: { ...this.#env, FUELBRIDGE_TRYTON: this.#unchanged ? "unchanged" : "sharing" },
       stdio: ["ignore", log, log],
     });
@@ -137,8 +138,8 @@ async function answers(url: string): Promise<boolean> {
   try {
     const body = JSON.stringify({ id: 0, method: "common.server.version", params: [] });
     const headers = { "content-type": "application/json" };
-    const response = await fetch(url, { method: "POST", headers, body });
-    return response.ok;
+    const answered = [url, `${url}/rpc/`].map((at) => fetch(at, { method: "POST", headers, body }));
+    return (await Promise.all(answered)).some(({ ok }) => ok);
   } catch {
     return false;
   }

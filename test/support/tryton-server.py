@@ -1,5 +1,6 @@
 """
-Tryton's server for the tests: /usr/bin/trytond. It ends with the process that started it, however that ends.
+Tryton's server for the tests: the script trytond that is named by the only argument. It ends with the process that
+started it, however that ends.
 
 With FUELBRIDGE_TRYTON=sharing (the connector kit of `npm run test:long` leaves it unchanged) it saves five costs that prove
 nothing here:
@@ -12,20 +13,27 @@ nothing here:
 - A posted invoice is not printed: Tryton renders each for its cache, a tenth of all its computing.
 - A commit is not waited for until it is on the disk: no test cuts the power of this server.
 
+Two things of Tryton 8.0 are undone, with or without sharing, so that tests can copy the file of a database as with 6.0:
+it serves databases that were there at its start, and it keeps a log of writes beside the file.
+
 The configuration is named by TRYTOND_CONFIG: Tryton reads it while its modules are imported.
 """
 import ctypes
 import os
 import runpy
 import signal
+import sys
 from collections import defaultdict
 
 from trytond.backend.sqlite.database import Database, SQLiteConnection
 from trytond.cache import MemoryCache
-from trytond.config import config
 from trytond.pool import Pool
 from trytond.report import Report
 from trytond.transaction import Transaction
+try:
+    from trytond.config import config
+except ImportError:  # since 7.6 the module itself
+    from trytond import config
 
 init_pool = Pool.init
 pools = {}
@@ -34,20 +42,53 @@ pools = {}
 def shared_pool(self, update=None, **options):
     """Pool.init; a shared lock, so that two first calls do not make the same classes."""
     with self._lock:
-        if update or self._pool.get(self.database_name):
+        if update or classes_of(self):
             return init_pool(self, update=update, **options)
         cursor = Transaction().connection.cursor()
         cursor.execute("select name from ir_module where state = 'activated'")
         modules = frozenset(name for name, in cursor)
         if modules not in pools:
             init_pool(self, **options)
-            pools[modules] = self._pool[self.database_name], self._modules
-        self._pool[self.database_name], self._modules = pools[modules]
+            pools[modules] = classes_of(self), self._modules
+        share_classes(self, *pools[modules])
+
+
+def classes_of(pool):
+    return all_classes.get(pool.database_name)
+
+
+def share_classes(pool, classes, modules):
+    all_classes[pool.database_name] = classes
+    pool._modules = modules
+    if hasattr(Pool, '_pools'):
+        pool._pool = classes
+        Pool._pool_modules[pool.database_name] = modules
+        Pool._pool_instances.clear()
+        Pool._pool_instances.add(pool)
+        pool.ready = True
+
+
+def initialised(cls):
+    """Pool.database_list of 8.0: it lists what a first look has only asked for, and then nobody initialises it."""
+    with cls._lock:
+        return [name for name, classes in cls._pools.items() if classes]
+
+
+def list_anew(self, hostname=None):
+    """Database.list of 8.0, which keeps what it has seen for minutes."""
+    type(self)._list_cache.clear()
+    return list_databases(self, hostname)
+
+
+list_databases = Database.list
+# By database: 6.0 calls them _pool.
+all_classes = getattr(Pool, '_pools', Pool.__dict__.get('_pool'))
 
 
 connect = Database.connect
 stop = Transaction.stop
 open_connection = SQLiteConnection.__init__
+execute = SQLiteConnection.execute
 kept = defaultdict(list)
 DATABASES = 8
 get_cached, set_cached = MemoryCache.get, MemoryCache.set
@@ -67,6 +108,13 @@ def open_for_any_thread(self, *args, **options):
     """SQLiteConnection.__init__; each call of a client is answered in a thread of its own."""
     open_connection(self, *args, **{**options, 'check_same_thread': False})
     self.execute('pragma synchronous = off')
+
+
+def execute_without_log(self, sql, *parameters):
+    """SQLiteConnection.execute"""
+    if sql == 'PRAGMA journal_mode = WAL':
+        return None
+    return execute(self, sql, *parameters)
 
 
 def connect_again(self):
@@ -107,7 +155,7 @@ def kinship(cache):
     name = transaction.database.name
     if name in cache._timestamp or transaction in cache._reset:
         return None
-    return known[cache._name, id(Pool._pool.get(name))]
+    return known[cache._name, id(all_classes.get(name))]
 
 
 def get_known(self, key, default=None):
@@ -139,6 +187,16 @@ def not_rendered(cls, report, report_context):
 
 
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+if hasattr(Pool, '_pools'):
+    import pwdlib
+    from pwdlib.hashers.argon2 import Argon2Hasher
+    from trytond.res import user
+    # As [passlib] in the configuration of 6.0: its own takes a third of a second of computing for each login.
+    cheap = Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)
+    user.PASSWORD_HASH = pwdlib.PasswordHash([cheap])
+    Pool.database_list = classmethod(initialised)
+    Database.list = list_anew
+    SQLiteConnection.execute = execute_without_log
 if os.environ['FUELBRIDGE_TRYTON'] == 'sharing':
     Pool.init = shared_pool
     SQLiteConnection.__init__ = open_for_any_thread
@@ -147,4 +205,5 @@ if os.environ['FUELBRIDGE_TRYTON'] == 'sharing':
     MemoryCache.get = get_known
     MemoryCache.set = set_known
     Report.render = classmethod(not_rendered)
-runpy.run_path('/usr/bin/trytond', run_name='__main__')
+trytond = sys.argv.pop(1)
+runpy.run_path(trytond, run_name='__main__')

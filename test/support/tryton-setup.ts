@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openTryton, type Tryton, type TrytonOptions } from "../../connectors/tryton/wire.ts";
 import { day } from "../../connectors/tryton/values.ts";
+import { type Series, testedSeries } from "./tryton-releases.ts";
 
 export const COMPANY = "Prairie Fuel";
 /** The synchronisation's user, with the rights of the connector's README and no more. */
@@ -13,7 +14,7 @@ export const SYNC = { user: "fuelbridge", password: "sync-4719-box" };
 /** Somebody of the office, with the same rights. */
 export const CLERK = { user: "clerk", password: "desk-8203-lamp" };
 
-/** Code, name, and the account of the minimal chart that it takes over or whose type it shares. */
+/** Code, name, and the account of the chart that it takes over (null: of its own name) or whose type it shares. */
 const ACCOUNTS = [
   { code: "1000", name: "Main Cash", of: null },
   { code: "1200", name: "Main Receivable", of: null },
@@ -28,10 +29,32 @@ const ACCOUNTS = [
   { code: "5100", name: "Freight expense", of: "Main Expense" },
   { code: "5900", name: "Rounding differences", of: "Main Expense" },
 ];
+
+/** The chart that the release brings, and what it calls these accounts, by its codes. */
+const CHARTS = {
+  "6.0": {
+    name: "Minimal Account Chart",
+    codes: {},
+    moves: { field: "post_move_sequence", model: "ir.sequence" },
+  },
+  "8.0": {
+    name: "Universal Chart of Accounts",
+    codes: {
+      "1.1.1": "Main Cash",
+      "1.2.1": "Main Receivable",
+      "2.1.1": "Main Payable",
+      "2.2.3": "Main Tax",
+      "4.1.1": "Main Revenue",
+      "5.1.1": "Main Expense",
+    },
+    moves: { field: "move_sequence", model: "ir.sequence.strict" },
+  },
+} as const satisfies Record<Series, object>;
+const CHART: (typeof CHARTS)[Series] = CHARTS[testedSeries];
 const FISCAL_YEARS = [2025, 2026, 2027];
 const TERMINALS = ["T-76-TX-2799", "T-75-TX-2688"];
 const GROUPS = [
-  "Account",
+  testedSeries === "6.0" ? "Account" : "Accounting",
   "Payment",
   "Payment Approval",
   "Sales",
@@ -39,6 +62,7 @@ const GROUPS = [
   "Stock",
   "Party Administration",
   "Product Administration",
+  ...(testedSeries === "6.0" ? [] : ["Stock Force Assignment"]),
 ];
 
 /** `admin` is the first user of the empty database. */
@@ -107,7 +131,7 @@ async function chart(tryton: Tryton, company: number): Promise<void> {
   const template = await one(
     tryton,
     "account.account.template",
-    ["name", "=", "Minimal Account Chart"],
+    ["name", "=", CHART.name],
     ["parent", "=", null],
   );
   // Its last step, the defaults, is made below: by code.
@@ -115,6 +139,11 @@ async function chart(tryton: Tryton, company: number): Promise<void> {
     ["account", { start: {} }],
     ["create_account", { account: { company, account_template: template } }],
   ]);
+  for (const [code, name] of Object.entries(CHART.codes))
+    await tryton.call("model.account.account.write", [
+      [await one(tryton, "account.account", ["code", "=", code])],
+      { name },
+    ]);
   const accounts = await tryton.call<{ id: number; name: string; type: number; parent: number }[]>(
     "model.account.account.search_read",
     [[["company", "=", company]], 0, null, null, ["name", "type", "parent"]],
@@ -139,21 +168,8 @@ async function chart(tryton: Tryton, company: number): Promise<void> {
 }
 
 async function fiscalYears(tryton: Tryton, company: number): Promise<void> {
-  const typeOf = async (module: string, name: string): Promise<number> => {
-    const [row] = await tryton.call<{ db_id: number }[]>("model.ir.model.data.search_read", [
-      [
-        ["module", "=", module],
-        ["fs_id", "=", name],
-      ],
-      0,
-      1,
-      null,
-      ["db_id"],
-    ]);
-    return (row as { db_id: number }).db_id;
-  };
-  const moves = await typeOf("account", "sequence_type_account_move");
-  const invoices = await typeOf("account_invoice", "sequence_type_account_invoice");
+  const moves = await one(tryton, "ir.sequence.type", ["name", "=", "Account Move"]);
+  const invoices = await one(tryton, "ir.sequence.type", ["name", "=", "Invoice"]);
   for (const year of FISCAL_YEARS) {
     const strict = (name: string) =>
       create(tryton, "ir.sequence.strict", {
@@ -168,7 +184,7 @@ async function fiscalYears(tryton: Tryton, company: number): Promise<void> {
       company,
       start_date: day(`${year}-01-01`),
       end_date: day(`${year}-12-31`),
-      post_move_sequence: await create(tryton, "ir.sequence", {
+      [CHART.moves.field]: await create(tryton, CHART.moves.model, {
         name: `Moves ${year}`,
         sequence_type: moves,
         company,

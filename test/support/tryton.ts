@@ -6,13 +6,13 @@ import { copyFileSync, globSync, mkdtempSync, renameSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { isThere } from "./machine.ts";
 import { preparedBooks } from "./tryton-books.ts";
 import { ADMIN, START_MS, TrytonDaemon, type TrytonSettings } from "./tryton-daemon.ts";
+import { isInstalled, testedSeries } from "./tryton-releases.ts";
 import { CLERK, COMPANY, SYNC } from "./tryton-setup.ts";
 
 /** For `describe.skipIf(!trytonIsThere)`. */
-export const trytonIsThere: boolean = isThere("trytond");
+export const trytonIsThere: boolean = isInstalled(testedSeries);
 
 /** A copy of the books, of its own. */
 export interface Books {

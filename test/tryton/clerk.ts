@@ -1,12 +1,13 @@
 /** What people of the office change in Tryton after an invoice was booked: each by Tryton's own means. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { settle } from "./office.ts";
-import { day, type Rpc } from "./rpc.ts";
+import { day, payForm, type Rpc } from "./rpc.ts";
 
 interface InvoiceRow {
   readonly id: number;
   readonly company: number;
   readonly account: number;
+  readonly party: number;
   readonly lines: readonly number[];
   readonly lines_to_pay: readonly number[];
 }
@@ -34,7 +35,7 @@ export interface Clerk {
 /** @param date `YYYY-MM-DD`, of whatever is entered */
 export function clerkAt(tryton: Rpc, date: string): Clerk {
   async function invoice(number: string): Promise<InvoiceRow> {
-    const fields = ["company", "account", "lines", "lines_to_pay"];
+    const fields = ["company", "account", "party", "lines", "lines_to_pay"];
     const domain = ["OR", ["number", "=", number], ["reference", "=", number]];
     const [row] = await tryton.rows<InvoiceRow>(INVOICE, domain, ...fields);
     if (row === undefined) throw new Error(`Tryton has no invoice ${number}`);
@@ -58,11 +59,11 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
       );
     },
     async payPart(number, amount) {
-      const { id, company, account } = await invoice(number);
+      const { id, company, account, party } = await invoice(number);
       const start = {
         company,
         currency: await tryton.one("currency.currency", "code", "USD"),
-        currency_digits: 2,
+        ...payForm(party),
         invoice_account: account,
         amount: Decimal.of(amount),
         payment_method: await tryton.one("account.invoice.payment.method", "name", "Bank transfer"),

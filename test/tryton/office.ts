@@ -1,6 +1,6 @@
 /** What people of the office enter in Tryton by hand. */
 import { Decimal } from "../../src/core/decimal.ts";
-import { day, type Rpc } from "./rpc.ts";
+import { day, payForm, type Rpc } from "./rpc.ts";
 
 /** A customer has terms with us; one that carries the platform's id of its company is known there. */
 export async function newCustomer(
@@ -73,17 +73,16 @@ export async function newInvoice(
 
 /** All that is open of it, at the counter. */
 export async function settle(tryton: Rpc, invoice: number, date: string): Promise<void> {
-  const [row] = await tryton.rows<{ company: number; account: number; amount_to_pay: Decimal }>(
-    "account.invoice",
-    [["id", "=", invoice]],
-    "company",
-    "account",
-    "amount_to_pay",
-  );
+  const [row] = await tryton.rows<{
+    company: number;
+    account: number;
+    party: number;
+    amount_to_pay: Decimal;
+  }>("account.invoice", [["id", "=", invoice]], "company", "account", "party", "amount_to_pay");
   const start = {
     company: row?.company,
     currency: await tryton.one("currency.currency", "code", "USD"),
-    currency_digits: 2,
+    ...payForm(row?.party),
     invoice_account: row?.account,
     amount: row?.amount_to_pay,
     payment_method: await tryton.one("account.invoice.payment.method", "name", "Bank transfer"),

@@ -1,6 +1,7 @@
 /** Tryton's JSON-RPC in a few lines of its own: what proves the connector must not lean on it. */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "../support/tryton.ts";
+import { testedSeries } from "../support/tryton-releases.ts";
 
 export interface Rpc {
   /** `account.invoice.create`, and its parameters without the trailing context. @throws Error with what Tryton says */
@@ -25,7 +26,7 @@ export async function logIn(
   { user, password }: Books["admin"],
 ): Promise<Rpc> {
   const ask = async (method: string, params: readonly unknown[], authorization?: string) => {
-    const response = await fetch(`${url}/${database}/`, {
+    const response = await fetch(`${url}/${database}/${testedSeries === "6.0" ? "" : "rpc/"}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...(authorization && { authorization }) },
       body: JSON.stringify({ id: 1, method, params }, written),
@@ -70,6 +71,10 @@ export async function logIn(
     },
   };
 }
+
+/** What the first form of the pay wizard has in this release only. `party`: the invoice's. */
+export const payForm = (party: number | undefined): object =>
+  testedSeries === "6.0" ? { currency_digits: 2 } : { payee: party };
 
 /** `2026-11-21` as Tryton takes it. */
 export function day(text: string): object {

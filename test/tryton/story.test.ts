@@ -15,6 +15,7 @@ import { settleIn } from "../support/site.ts";
 import { runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
+import { isHalf, testedSeries } from "../support/tryton-releases.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
 import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
@@ -24,6 +25,8 @@ import { settle } from "./office.ts";
 import { layOut, type Members, openSite, type Site } from "./site.ts";
 
 const SLOW = 900_000;
+/** 8.0 keeps an order open for an invoice of its own, which never comes: the platform's is the one that is booked. */
+const ORDERED = testedSeries === "6.0" ? "done" : "processing";
 const IN_STEP = { code: 0, signal: null, out: "In step.\n", err: "" };
 const TERMINAL = "T-76-TX-2799";
 const KNOWN = { code: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
@@ -120,7 +123,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(sales.map(({ reference }) => reference).sort()).toEqual(
       wanted.map(({ loadingNumber, id }) => text(loadingNumber ?? id)).sort(),
     );
-    expect(new Set(sales.map(({ state }) => state))).toEqual(new Set(["done"]));
+    expect(new Set(sales.map(({ state }) => state))).toEqual(new Set([ORDERED]));
     const moves = await site.tryton.rows<{ quantity: number }>(
       "stock.move",
       [
@@ -156,119 +159,128 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
-  test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
-    const site = await inStep();
-    const before = await footprint(site);
-    for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
-    expect(await footprint(site)).toEqual(before);
-    const { flows } = await site.ask<Status>("status");
-    expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
-      delivered: ISSUED.delivered,
-      // What was made in Tryton: as it was written, and one of it as it was paid.
-      echoes: 3,
-      quarantined: 0,
-    });
-    await expectEqualBooks(site);
-  });
-
-  test("an invoice is traced from the platform's number to Tryton's, and back", async () => {
-    const site = await inStep();
-    const bills = await site.tryton.rows<{ number: string; reference: string }>(
-      "account.invoice",
-      [["type", "=", "in"]],
-      "number",
-      "reference",
-    );
-    const [bill] = bills as [{ number: string; reference: string }];
-    const record = (await site.records("invoices")).find(
-      (one) => one["invoiceNumber"] === bill.reference,
-    );
-    const id = text(record?.["id"]);
-    for (const known of [bill.reference, bill.number, id]) {
-      const { steps } = await site.ask<Trace>("trace", known);
-      expect(steps.map(({ event }) => event)).toEqual(
-        expect.arrayContaining(["received", "send", "delivered", "linked"]),
-      );
-      expect(steps.find(({ event }) => event === "linked")).toMatchObject({
-        platformId: id,
-        erpId: bill.number,
+  test.skipIf(isHalf)(
+    "further runs write nothing to either side: what we wrote is known when it comes by",
+    async () => {
+      const site = await inStep();
+      const before = await footprint(site);
+      for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
+      expect(await footprint(site)).toEqual(before);
+      const { flows } = await site.ask<Status>("status");
+      expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
+        delivered: ISSUED.delivered,
+        // What was made in Tryton: as it was written, and one of it as it was paid.
+        echoes: 3,
+        quarantined: 0,
       });
-    }
-    const [own] = ownInvoices as readonly [OwnInvoice];
-    const { steps } = await site.ask<Trace>("trace", own.number);
-    expect(steps.find(({ event }) => event === "linked")).toMatchObject({ erpId: own.number });
-  });
+      await expectEqualBooks(site);
+    },
+  );
 
-  test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
-    const site = await inStep();
-    const { tryton, control } = site;
-    const issued = await bookedOf(site, "out");
-    const [part, full, taken, corrected, counter, disputed, lone] = issued as [
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-    ];
-    const [bill] = (await bookedOf(site, "in")) as [Bill];
-    const paidAt = new Date().toISOString();
-    const was = await site.records("invoices");
-    const asBooked = new Map(
-      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
-    );
+  test.skipIf(isHalf)(
+    "an invoice is traced from the platform's number to Tryton's, and back",
+    async () => {
+      const site = await inStep();
+      const bills = await site.tryton.rows<{ number: string; reference: string }>(
+        "account.invoice",
+        [["type", "=", "in"]],
+        "number",
+        "reference",
+      );
+      const [bill] = bills as [{ number: string; reference: string }];
+      const record = (await site.records("invoices")).find(
+        (one) => one["invoiceNumber"] === bill.reference,
+      );
+      const id = text(record?.["id"]);
+      for (const known of [bill.reference, bill.number, id]) {
+        const { steps } = await site.ask<Trace>("trace", known);
+        expect(steps.map(({ event }) => event)).toEqual(
+          expect.arrayContaining(["received", "send", "delivered", "linked"]),
+        );
+        expect(steps.find(({ event }) => event === "linked")).toMatchObject({
+          platformId: id,
+          erpId: bill.number,
+        });
+      }
+      const [own] = ownInvoices as readonly [OwnInvoice];
+      const { steps } = await site.ask<Trace>("trace", own.number);
+      expect(steps.find(({ event }) => event === "linked")).toMatchObject({ erpId: own.number });
+    },
+  );
 
-    await pay(site, part, 0.5);
-    await pay(site, full);
-    await control.patch("invoices", full.id, { status: "PAID", paidAt });
-    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
-    await control.patch("invoices", taken.id, { status: "VOID" });
-    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-    await control.patch("invoices", corrected.id, oneCentMore(corrected));
-    await pay(site, bill);
-    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
-    await settle(
-      tryton,
-      await tryton.one("account.invoice", "number", counter.invoiceNumber),
-      today,
-    );
-    await newPrice(tryton, "087", "2.2005");
-    await newCustomer(tryton, "C-902", "Comal Ready Mix");
-    const own = [...ownInvoices, await newInvoice(tryton, "C-902", today, ["300", "2.4999"])];
+  test.skipIf(isHalf)(
+    "changes on both sides: all of them arrive, and posted money is never changed",
+    async () => {
+      const site = await inStep();
+      const { tryton, control } = site;
+      const issued = await bookedOf(site, "out");
+      const [part, full, taken, corrected, counter, disputed, lone] = issued as [
+        Bill,
+        Bill,
+        Bill,
+        Bill,
+        Bill,
+        Bill,
+        Bill,
+      ];
+      const [bill] = (await bookedOf(site, "in")) as [Bill];
+      const paidAt = new Date().toISOString();
+      const was = await site.records("invoices");
+      const asBooked = new Map(
+        [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
+      );
 
-    const waiting = { ...IN_STEP, out: expect.stringMatching(ONE_WAITS) as unknown };
-    // What the clerk has settled is told until the platform has heard of it, in the same run.
-    const told = expect.stringMatching(/"documents":1,"msg":"differs"}\n$/) as unknown;
-    expect(await site.command("once")).toEqual({ ...waiting, err: told });
-    expect(await site.command("once")).toEqual(waiting);
-    expect(await causes(site)).toEqual([
-      expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
-      expect.stringMatching(/^no-constant: /),
-    ]);
-    await expectEqualBooks(site, own, asBooked);
-    await expectEachOnce(site);
-    const states = new Map((await bookedInvoices(tryton)).map((one) => [one.number, one.state]));
-    const stateOf = ({ invoiceNumber }: Bill) => states.get(invoiceNumber);
-    expect([lone, part, full, taken, counter, disputed].map(stateOf)).toEqual([
-      "posted",
-      "posted",
-      "paid",
-      "cancelled",
-      "paid",
-      "posted",
-    ]);
-    const now = await site.records("invoices");
-    expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
-    expect(await ownOnPlatform(site, own)).toHaveLength(4);
-    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+      await pay(site, part, 0.5);
+      await pay(site, full);
+      await control.patch("invoices", full.id, { status: "PAID", paidAt });
+      await control.patch("invoices", lone.id, { status: "PAID", paidAt });
+      await control.patch("invoices", taken.id, { status: "VOID" });
+      await control.patch("invoices", disputed.id, { status: "DISPUTED" });
+      await control.patch("invoices", corrected.id, oneCentMore(corrected));
+      await pay(site, bill);
+      await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+      await settle(
+        tryton,
+        await tryton.one("account.invoice", "number", counter.invoiceNumber),
+        today,
+      );
+      await newPrice(tryton, "087", "2.2005");
+      await newCustomer(tryton, "C-902", "Comal Ready Mix");
+      const own = [...ownInvoices, await newInvoice(tryton, "C-902", today, ["300", "2.4999"])];
 
-    const settled = await footprint(site);
-    expect(await site.command("once")).toEqual(waiting);
-    expect(await footprint(site)).toEqual(settled);
-    const { steps } = await site.ask<Trace>("trace", lone.invoiceNumber);
-    expect(steps.map(({ event }) => event)).toContain("waits");
-  });
+      const waiting = { ...IN_STEP, out: expect.stringMatching(ONE_WAITS) as unknown };
+      // What the clerk has settled is told until the platform has heard of it, in the same run.
+      const told = expect.stringMatching(/"documents":1,"msg":"differs"}\n$/) as unknown;
+      expect(await site.command("once")).toEqual({ ...waiting, err: told });
+      expect(await site.command("once")).toEqual(waiting);
+      expect(await causes(site)).toEqual([
+        expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
+        expect.stringMatching(/^no-constant: /),
+      ]);
+      await expectEqualBooks(site, own, asBooked);
+      await expectEachOnce(site);
+      const states = new Map((await bookedInvoices(tryton)).map((one) => [one.number, one.state]));
+      const stateOf = ({ invoiceNumber }: Bill) => states.get(invoiceNumber);
+      expect([lone, part, full, taken, counter, disputed].map(stateOf)).toEqual([
+        "posted",
+        "posted",
+        "paid",
+        "cancelled",
+        "paid",
+        "posted",
+      ]);
+      const now = await site.records("invoices");
+      expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
+      expect(await ownOnPlatform(site, own)).toHaveLength(4);
+      expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+
+      const settled = await footprint(site);
+      expect(await site.command("once")).toEqual(waiting);
+      expect(await footprint(site)).toEqual(settled);
+      const { steps } = await site.ask<Trace>("trace", lone.invoiceNumber);
+      expect(steps.map(({ event }) => event)).toContain("waits");
+    },
+  );
 });
 
 const ONE_WAITS =
@@ -301,7 +313,7 @@ async function expectEachOnce(site: Site): Promise<void> {
       : [`${type} ${comment}`],
   );
   expect(doubled(marks)).toEqual([]);
-  expect(marks.length).toBeGreaterThan(runs(30, 280));
+  expect(marks.length).toBeGreaterThan(isHalf ? 7 : runs(30, 280));
   const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
   expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
 }

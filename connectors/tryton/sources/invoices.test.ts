@@ -70,10 +70,12 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", { timeout: 120_00
     const wizard = "wizard.account.invoice.pay";
     const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
     const [session] = await desk.clerk.call<[number]>(`${wizard}.create`, [], { context });
+    const read = ["model.account.invoice.read", [[id], ["party"]]] as const;
+    const [{ party }] = await desk.clerk.call<[{ party: number }]>(...read);
     const start = {
+      ...(await desk.clerk.release()).payForm(party),
       company,
       currency: await desk.one("currency.currency", "code", "USD"),
-      currency_digits: 2,
       invoice_account: await desk.one("account.account", "code", "1200"),
       amount: d(amount),
       payment_method: await desk.one("account.invoice.payment.method", "name", "Bank transfer"),

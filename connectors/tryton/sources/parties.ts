@@ -30,7 +30,6 @@ const FIELDS = [
   "supplier_payment_term",
   "categories.name",
   "identifiers.code",
-  "addresses.name",
   "addresses.street",
   "addresses.city",
   "addresses.postal_code",
@@ -47,9 +46,10 @@ export async function partyChanges(
   ids: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
+  const fields = [...FIELDS, `addresses.${(await books.tryton.release()).addressName}`];
   const rows = await books.tryton.call<PartyRow[]>(
     "model.party.party.search_read",
-    [[["id", "in", ids]], 0, null, [["id", "ASC"]], FIELDS],
+    [[["id", "in", ids]], 0, null, [["id", "ASC"]], fields],
     { context: { active_test: false }, signal },
   );
   const { customer, supplier } = books.config.roles;
@@ -100,7 +100,8 @@ interface PartyRow {
 }
 
 interface Address {
-  readonly name: string | null;
+  readonly name?: string | null;
+  readonly building_name?: string | null;
   readonly street: string | null;
   readonly city: string | null;
   readonly postal_code: string | null;
@@ -110,7 +111,12 @@ interface Address {
 
 function changeOf(row: PartyRow, roles: Roles): Change {
   const [address] = row["addresses."];
-  const lines = [address?.name, address?.street].flatMap((text) => some(text) ?? []);
+  const name = some(address?.name ?? address?.building_name);
+  const street = some(address?.street);
+  // Of a structured address the street says the building too.
+  const lines = [name !== null && street?.includes(name) ? null : name, street].flatMap(
+    (text) => text ?? [],
+  );
   const record = {
     code: row.code,
     name: row.name ?? "",

@@ -7,7 +7,7 @@ from trytond.transaction import Transaction
 class Invoice(metaclass=PoolMeta):
     __name__ = 'account.invoice'
 
-    external_id = fields.Char("External ID", readonly=True, select=True,
+    external_id = fields.Char("External ID", readonly=True,
         help="The fuel platform's id of this invoice.")
 
     @classmethod

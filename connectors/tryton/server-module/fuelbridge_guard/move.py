@@ -6,7 +6,7 @@ from trytond.transaction import Transaction
 class Move(metaclass=PoolMeta):
     __name__ = 'account.move'
 
-    external_id = fields.Char("External ID", readonly=True, select=True,
+    external_id = fields.Char("External ID", readonly=True,
         help="The fuel platform's id of this payment.")
 
     @classmethod
