@@ -1,6 +1,7 @@
 /** Mappings that a site defines: checked where they are defined, so that a mistake is told with its line. */
 import { shipped } from "../../mappings/index.ts";
 import type { Mapping } from "../core/contract.ts";
+import { kinds as knownKinds } from "../core/kinds.ts";
 import { defineMapping as define, type WrittenMapping } from "../core/define-mapping.ts";
 
 /** A mistake in a site's module. The loader adds the file and the line that it was made in. */
@@ -69,6 +70,11 @@ function expectWhole(written: WrittenMapping<unknown, unknown, unknown>): void {
     throw new MappingMistake(
       `the mapping ${name} has no ${missing.join(", ")}`,
       "Add it: docs/site-mappings.md says what each part of a mapping is.",
+    );
+  if (!Object.hasOwn(knownKinds, kind))
+    throw new MappingMistake(
+      `the mapping ${name} is of the kind ${kind}, which fuelbridge does not know`,
+      `Write one of: ${Object.keys(knownKinds).join(", ")}. Links are kept by kind.`,
     );
   const alike = shipped.filter((one) => one.writes === writes);
   const kinds = new Set<string>(alike.map((one) => one.kind));

@@ -61,9 +61,10 @@ const own = { ...shippedMapping(NAME), name };
 test.each([
   [
     "another kind than the shipped one to the same sink",
-    { ...own, kind: "note" as "order-note" },
-    /kind note/,
+    { ...own, kind: "order-note" as const },
+    /kind order-note/,
   ],
+  ["a kind that nothing knows", { ...own, kind: "note" as "order-note" }, /does not know/],
   ["no protection of posted amounts", { ...own, posts: false }, /without posts: true/],
   ["the name of a shipped one", { ...own, name: NAME }, /comes with fuelbridge/],
   ["no schema", { ...own, output: undefined as never }, /has no output/],
