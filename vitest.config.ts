@@ -18,8 +18,8 @@ export default defineConfig(({ mode }) => {
       ...(mode === "long" ? { tagsFilter: ["numbers"] } : {}),
       globalSetup: ["test/support/machine.ts"],
       // By a factor above what they take: the machine may be busy.
-      testTimeout: 120_000,
-      hookTimeout: 300_000,
+      testTimeout: 300_000,
+      hookTimeout: 600_000,
       // Of three there is always one that waits, for a server or for real time; two keep two cores busy.
       maxWorkers: 3,
       sequence: { shuffle: { files: false, tests: true } },

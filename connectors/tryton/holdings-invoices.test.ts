@@ -38,7 +38,7 @@ async function listed(
   return { holdings, total };
 }
 
-describe.skipIf(!trytonIsThere)("invoices that Tryton holds", { timeout: 180_000 }, () => {
+describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
   const server = useTryton();
 
   test("each is told as it stands, with what is expected of it, and open amounts add up to the ledger's", async () => {

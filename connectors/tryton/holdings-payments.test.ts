@@ -25,7 +25,7 @@ const EVERYTHING: Scope = {
   open: true,
 };
 
-describe.skipIf(!trytonIsThere)("what Tryton holds besides invoices", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("what Tryton holds besides invoices", () => {
   const server = useTryton();
 
   test("payments, parties and prices are told as they are, one page of a call's size after the other", async () => {

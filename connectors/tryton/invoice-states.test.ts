@@ -39,7 +39,7 @@ const payments = (desk: Desk): Promise<object[]> =>
     ["debit", "credit", "date", "move.description"],
   );
 
-describe.skipIf(!trytonIsThere)("what becomes of an invoice", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   const server = useTryton();
 
   test("one that is paid is paid in Tryton on that day, once", async () => {

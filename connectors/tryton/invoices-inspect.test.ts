@@ -16,7 +16,7 @@ import {
 
 const PAID = { status: "paid", paidDate: "2026-11-20" } as const;
 
-describe.skipIf(!trytonIsThere)("invoices that restored books lost", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("invoices that restored books lost", () => {
   const server = useTryton();
 
   test("a bill of another document under its number does not pass for it", async () => {

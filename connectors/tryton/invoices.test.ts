@@ -18,7 +18,7 @@ import {
 
 const never = new AbortController().signal;
 
-describe.skipIf(!trytonIsThere)("invoices into Tryton", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
   const server = useTryton();
 
   test("an invoice is booked under the platform's number, posted, and due when it is due", async () => {

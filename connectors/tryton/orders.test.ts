@@ -11,7 +11,7 @@ const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
 const ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
 
-describe.skipIf(!trytonIsThere)("orders into Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
   const server = useTryton();
 
   async function productCode(desk: Desk): Promise<string> {

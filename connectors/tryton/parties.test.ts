@@ -9,7 +9,7 @@ const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: COMPANY_ID };
 const all = ({ clerk }: Desk): Promise<number> =>
   clerk.call("model.party.party.search_count", [[["name", "=", "Ranch Supply"]]]);
 
-describe.skipIf(!trytonIsThere)("parties in Tryton", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
   const server = useTryton();
 
   test("one that is not there is made once, with the platform's id and an address", async () => {

@@ -32,7 +32,7 @@ import { TrytonFault } from "./wire.ts";
 /** The calls that pay. */
 const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
 
-describe.skipIf(!trytonIsThere)("no payment twice", { timeout: 180_000 }, () => {
+describe.skipIf(!trytonIsThere)("no payment twice", () => {
   const server = useTryton({
     modules: { folder: join(import.meta.dirname, "server-module"), names: ["fuelbridge_guard"] },
   });

@@ -51,7 +51,7 @@ async function booked(desk: Desk) {
   return { sink: paymentSink(desk.books), invoice, toPay };
 }
 
-describe.skipIf(!trytonIsThere)("payments into Tryton", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   const server = useTryton();
 
   test("payments settle their invoice, each booked once", async () => {

@@ -15,7 +15,7 @@ const TICKET = "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
 const DONE = `DT-1001 done platform:${TICKET}`;
 const party = { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" };
 
-describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   const server = useTryton();
 
   const rowsOf = (desk: Desk, model: string, ...fields: string[]) =>

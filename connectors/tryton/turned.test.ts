@@ -11,7 +11,7 @@ const signal = new AbortController().signal;
 const d = (text: string) => Decimal.of(text);
 const party = { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" };
 
-describe.skipIf(!trytonIsThere)("what the platform has turned", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("what the platform has turned", () => {
   const server = useTryton();
 
   const rowsOf = (desk: Desk, model: string) =>

@@ -39,7 +39,7 @@ async function closePeriod({ admin }: Desk, name: string): Promise<void> {
   await admin.call("model.account.period.close", [ids]);
 }
 
-describe.skipIf(!trytonIsThere)("the day of a void", { timeout: 60_000 }, () => {
+describe.skipIf(!trytonIsThere)("the day of a void", () => {
   const server = useTryton();
 
   test("is the company's day, in its period; a closed one is for a person", async () => {

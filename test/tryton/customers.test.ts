@@ -20,7 +20,7 @@ import { logIn, type Rpc } from "./rpc.ts";
 
 const signal = new AbortController().signal;
 
-describe.skipIf(!trytonIsThere)("customers of Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("customers of Tryton", () => {
   const server = useTryton();
   const platform = usePlatform();
   let desk: Desk;

@@ -24,7 +24,7 @@ const { tables } = JSON.parse(read("refs.json")) as {
 };
 const invoice = parseExact(read("input.json")) as Readonly<Record<string, Json>>;
 
-describe.skipIf(!trytonIsThere)("books set back", { timeout: 180_000 }, () => {
+describe.skipIf(!trytonIsThere)("books set back", () => {
   const server = useTryton();
 
   test("a void whose invoice stands again, because books were restored to before it, is cancelled again when a person retries it", async () => {

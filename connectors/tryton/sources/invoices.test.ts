@@ -10,7 +10,7 @@ import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 const d = (text: string) => Decimal.of(text);
 const PLATFORM_ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
 
-describe.skipIf(!trytonIsThere)("customer invoices of Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
   const server = useTryton();
 
   async function invoice(desk: Desk, more: object = {}): Promise<number> {

@@ -6,7 +6,7 @@ import { byId, deskIn, exactly, reader } from "./source.fixture.ts";
 
 const COMPANY_ID = "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f";
 
-describe.skipIf(!trytonIsThere)("parties of Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("parties of Tryton", () => {
   const server = useTryton();
 
   test("a customer with its first address, its mail and the platform's id of its company", async () => {

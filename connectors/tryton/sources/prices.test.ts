@@ -5,7 +5,7 @@ import { PriceRecord } from "../../../src/books/records.ts";
 import { prices } from "./prices.ts";
 import { byId, deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 
-describe.skipIf(!trytonIsThere)("prices of Tryton", { timeout: 120_000 }, () => {
+describe.skipIf(!trytonIsThere)("prices of Tryton", () => {
   const server = useTryton();
 
   async function listOf(desk: Desk, name: string, lines: readonly object[]): Promise<number> {
