@@ -44,7 +44,8 @@ const plain: Notation = { reversed: false, space: "", digits: inCents };
 const notations: readonly Notation[] = [
   { reversed: true, space: " ", digits: (cents) => `${inCents(cents)}00` },
   { reversed: false, space: "\n\t", digits: (cents) => `${cents}E-2` },
-  { reversed: true, space: "", digits: (cents) => `${cents}00e-04` },
+  // No number of JSON begins with two zeros.
+  { reversed: true, space: "", digits: (cents) => (cents === 0 ? "0e-04" : `${cents}00e-04`) },
 ];
 
 function written(value: Value, notation: Notation): string {
