@@ -7,6 +7,9 @@ import { rewording } from "./test/support/rewording.ts";
 export default defineConfig(({ mode }) => {
   // Programs that tests start, and the workers, compile each file once.
   process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/fuelbridge");
+  for (const { file, text } of SUITES.filter((suite) => !isOrdinary(suite)))
+    if (!text.includes("@module-tag numbers"))
+      throw new Error(`${file} has no "@module-tag numbers": npm run test:long would leave it out`);
   const suites = mode === "long" ? SUITES.filter(isLong) : SUITES.filter(isOrdinary);
   const include = suites.map(({ file }) => file);
   const again = SUITES.filter(isTold).map(({ file }) => file);

@@ -1,4 +1,8 @@
-/** `npm run new-connector` in a copy of the repository: what it makes works as it is, and passes every check. */
+/**
+ * `npm run new-connector` in a copy of the repository: what it makes works as it is, and passes every check.
+ *
+ * @module-tag numbers
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,8 @@
-/** The client as a program of somebody else's gets it: from the tarball that `npm pack` makes, with its types. */
+/**
+ * The client as a program of somebody else's gets it: from the tarball that `npm pack` makes, with its types.
+ *
+ * @module-tag numbers
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
