@@ -35,7 +35,7 @@ export interface FileSet {
   readonly missing: readonly string[];
 }
 
-/** Names that people and programs give to exports; nothing that could leave the folder or hide (reliability S13). */
+/** Names that people and programs give to exports; nothing that could leave the folder or hide. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._()+-]{0,119}$/u;
 const UNFINISHED = /\.(?:tmp|part)$/i;
 
@@ -179,7 +179,7 @@ export async function writeErrors(
   });
 }
 
-/** Quoted, and with a leading `'` where a spreadsheet would take a label for a formula (reliability S12). */
+/** Quoted, and with a leading `'` where a spreadsheet would take a label for a formula. */
 function quoted(value: string): string {
   const safe = /^[=+\-@\t]/.test(value) ? `'${value}` : value;
   return `"${safe.replaceAll('"', '""')}"`;

@@ -134,7 +134,7 @@ interface Sums {
 const sum = (of: readonly { readonly amount: Decimal }[]): Decimal =>
   Decimal.sum(of.map(({ amount }) => amount));
 
-/** To the cent, or it is work for a person (reliability 2.9). Taxes that were not exported cannot be added up. */
+/** To the cent, or it is work for a person. Taxes that were not exported cannot be added up. */
 function expectToAddUp({ subtotal, tax, total, lineItems, taxLines }: Sums): void {
   const lines = sum(lineItems);
   if (!lines.equals(subtotal)) throw off("the lines", lines, "Untaxed", subtotal);

@@ -1,6 +1,6 @@
 /**
  * Exact decimal numbers: money, prices, gallons. A Decimal is parsed from the digits its source wrote and is emitted
- * with exactly those digits; it never passes through a double (architecture: "Money is exact").
+ * with exactly those digits; it never passes through a double.
  */
 export class Decimal {
   static readonly zero = new Decimal("0");

@@ -1,5 +1,5 @@
 /**
- * Breakers pause work and harm nothing: no request changes, no attempt counts (reliability O15). All but three try
+ * Breakers pause work and harm nothing: no request changes, no attempt counts. All but three try
  * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
 import { monthAt } from "../core/budget.ts";

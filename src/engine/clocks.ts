@@ -1,7 +1,7 @@
 /**
  * The wall clock of a machine may be wrong, and be set right while the daemon runs or between two starts. It is compared
  * with the monotonic clock at every look, and at start with the last time that was written down. What a clock that was
- * ahead has stored lies in the future: nothing may wait until the clock gets there (reliability 2.10).
+ * ahead has stored lies in the future: nothing may wait until the clock gets there.
  */
 import { jumpBetween, JUMP_MS, type Moment } from "../core/moment.ts";
 import { redateStops } from "./breakers.ts";

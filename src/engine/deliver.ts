@@ -1,6 +1,6 @@
 /**
  * Requests → sink: the one place that asks the request machine what to do and writes down what followed. What a
- * receiver answered and everything that depends on it is one transaction (reliability K6).
+ * receiver answered and everything that depends on it is one transaction: a kill leaves all of it or none.
  */
 import type { Outgoing } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -209,7 +209,7 @@ async function read(
 
 /**
  * A read-back for nothing: is this record, which came by in a poll, what a request of unknown outcome wrote? Then it is
- * settled. Inside a transaction (reliability 3.4).
+ * settled. Inside a transaction.
  */
 export function recognised(engine: Engine, request: StoredRequest, record: unknown): boolean {
   const flow = engine.flows.find((one) => one.flow === request.flow);

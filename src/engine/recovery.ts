@@ -1,7 +1,7 @@
 /**
  * A store that was restored does not know what was sent after its backup. Until a person has released it, everything
  * that wants to go to the platform is looked for there, whatever its policy says, and nothing is sent; what wants to
- * go to the ERP waits whole, because what we wrote to the platform must be known as ours before (reliability O20).
+ * go to the ERP waits whole, because what we wrote to the platform must be known as ours before.
  */
 import { SourceUnavailable } from "../core/errors.ts";
 import { trip } from "./breakers.ts";

@@ -60,7 +60,7 @@ export async function push(
 const sooner = (one: Moment | null, other: Moment | null): Moment | null =>
   one !== null && (other === null || one.monoMs < other.monoMs) ? one : other;
 
-/** At start: whatever was under way when the last process ended is of unknown outcome (reliability K11). */
+/** At start: whatever was under way when the last process ended is of unknown outcome. */
 export function recover(engine: Engine, flow: Flow): number {
   const { store, clock } = engine;
   return store.transaction(() => {

@@ -65,7 +65,7 @@ export interface Download {
 }
 
 export interface Exchanger {
-  /** @throws EnvironmentError when live and sandbox are mixed up: the daemon must stop (reliability O24) */
+  /** @throws EnvironmentError when live and sandbox are mixed up: the daemon must stop */
   exchange(request: PlatformRequest): Promise<Exchange>;
   /** The same for a file of media type `type`. What is not a success of that type is an ordinary answer. */
   download(request: PlatformRequest, type: string): Promise<Download | Exchange>;
@@ -80,8 +80,7 @@ const FILE_BYTES_MAX = 32 * 1024 * 1024;
 const JSON_TYPE = "application/json";
 const CONNECTIONS = 4;
 /**
- * More than writes are ever under way at once: one that counts as sent must leave now, and not once a read has ended
- * (reliability 2.6).
+ * More than writes are ever under way at once: one that counts as sent must leave now, and not once a read has ended.
  */
 const WRITE_CONNECTIONS = 100;
 

@@ -96,8 +96,8 @@ function refusalOf(
 }
 
 /**
- * A write counts as sent from before it is admitted, and within what time it may go again is counted from there
- * (reliability 2.6): it does not wait here for long.
+ * A write counts as sent from before it is admitted, and within what time it may go again is counted from there:
+ * it does not wait here for long.
  */
 const WRITE_WAITS_MS = 2_000;
 

@@ -1,5 +1,5 @@
 /**
- * The change walk of a list: `updatedSince`, then cursor after cursor (specification part 4, P2; reliability 3.3).
+ * The change walk of a list: `updatedSince`, then cursor after cursor (specification part 4, P2).
  * Nothing is assumed of its order, of the cursor's life, of the bound being inclusive, or of lines being in the list.
  */
 import type { Change, Page, Reading, Source } from "../core/contract.ts";

@@ -1,7 +1,7 @@
 /**
  * Who carries a request to its receiver: this process (embedded), or any worker that shares the API key (bullmq). The
  * queue decides nothing and remembers nothing that matters: the store is the truth before a job is handed over and
- * after its answer has come home (reliability 2.11).
+ * after its answer has come home.
  */
 import type { Outgoing } from "../core/contract.ts";
 import type { Answer } from "../core/outcome.ts";

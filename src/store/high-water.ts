@@ -1,8 +1,8 @@
 /**
  * How far sending had got, in a file of its own: `no-backup/high-water` in the state folder. It is made durable before
  * the first byte of a request leaves, while many leave every tenth of a second. A backup leaves it out. A store that is
- * older than its mark was restored, and does not know what was sent since (reliability 2.10); so was one whose mark is a
- * copy: the mark names its own file (ADR 0024). A store that has sent nothing has no mark, and needs none: what has sent
+ * older than its mark was restored, and does not know what was sent since; so was one whose mark is a copy:
+ * the mark names its own file (ADR 0024). A store that has sent nothing has no mark, and needs none: what has sent
  * is told by the requests, which keep when their bytes last left.
  */
 import type Database from "better-sqlite3";

@@ -1,6 +1,6 @@
 /**
  * What must be where when a drill is over, read from the platform's raw records, the ERP's folder and the store's own
- * tables; the numbers in brackets are invariants of reliability 2.12 and 3.8.
+ * tables.
  */
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -204,7 +204,7 @@ function openNumbers(site: Site): string[] {
 export const written = (value: Json | undefined): string =>
   value instanceof Decimal ? value.text : typeof value === "string" ? value : typeof value;
 
-/** All sends of a key carry the same bytes (O6, O7). */
+/** All sends of a key carry the same bytes. */
 function oddKeys(requests: readonly Seen[]): string[] {
   const bodies = Map.groupBy(
     requests.filter(({ idempotencyKey }) => idempotencyKey !== null),
@@ -212,12 +212,12 @@ function oddKeys(requests: readonly Seen[]): string[] {
   );
   return [...bodies].flatMap(([key, sends]) =>
     new Set(sends.map(({ bodyHash }) => bodyHash)).size > 1
-      ? [`${key}: ${sends.length} sends with different bytes (O6)`]
+      ? [`${key}: ${sends.length} sends with different bytes`]
       : [],
   );
 }
 
-/** Nothing is open, every document is delivered and linked once, amounts add up to the ERP's (O2, O4, O17, O21). */
+/** Nothing is open, every document is delivered and linked once, amounts add up to the ERP's. */
 function oddStore(
   site: Site,
   books: Books,

@@ -23,7 +23,7 @@ export function markPaid(surroundings: Surroundings): Sink {
   });
 }
 
-/** An invoice that is void or in dispute is never marked: a person decides (reliability 2.8). */
+/** An invoice that is void or in dispute is never marked: a person decides. */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const { paidAt } = MarkPaid.parse(parseExact(request.body));
   const id = idIn(request);
