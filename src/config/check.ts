@@ -6,7 +6,7 @@ import type { Connector, FolderNeed, Mapping, Offers } from "../core/contract.ts
 import { ConfigurationError } from "../core/errors.ts";
 import { isSameZone } from "../core/time-zone.ts";
 import { openTables, type TableReport } from "./crossref.ts";
-import type { Document } from "./document.ts";
+import { type Document, type Group, isGroup } from "./document.ts";
 import { complaintsOfFlows, PLATFORM } from "./flows.ts";
 import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
@@ -52,8 +52,6 @@ const FILE_VALUE_MIN = 8;
 
 /** The folder of the tables, where the configuration names none. */
 export const CROSS_REFERENCES = "crossref";
-
-type Group = Readonly<Record<string, unknown>>;
 
 /** Looks at everything, whatever it has found already. */
 export class Check {
@@ -393,6 +391,3 @@ function isFolder(path: string): boolean {
     return false;
   }
 }
-
-const isGroup = (value: unknown): value is Group =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

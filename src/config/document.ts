@@ -6,6 +6,12 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
 import { type Outside, sourceOf, substitute, type Substituted } from "./substitute.ts";
 
+/** A value of a configuration that has settings of its own, by their names. */
+export type Group = Readonly<Record<string, unknown>>;
+
+export const isGroup = (value: unknown): value is Group =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 export interface Document {
   readonly value: unknown;
   readonly problems: readonly Problem[];

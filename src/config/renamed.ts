@@ -1,5 +1,5 @@
 /** Mappings that were renamed: a configuration may keep the old name, which nothing lists any more. */
-import type { Document } from "./document.ts";
+import { type Document, type Group, isGroup } from "./document.ts";
 
 /** The mappings of `tryton/` serve all books now. */
 const presentName = (mapping: string): string => mapping.replace(/^tryton\//, "books/");
@@ -23,7 +23,3 @@ function withFlows(value: unknown): unknown {
   });
   return { ...value, flows: Object.fromEntries(flows) };
 }
-
-type Group = Readonly<Record<string, unknown>>;
-const isGroup = (value: unknown): value is Group =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

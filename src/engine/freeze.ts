@@ -12,7 +12,7 @@ import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
-import { referencesBy } from "./references.ts";
+import { referencesBy } from "../core/references.ts";
 import { mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
 import { type Look, lookUnderWay } from "./under-way.ts";

@@ -7,7 +7,8 @@ import { z } from "zod";
 import { calendarOf } from "../core/calendar.ts";
 import type { Mapping, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
-import { ConfigurationError, NotMapped, Refused, WaitsFor } from "../core/errors.ts";
+import { ConfigurationError, Refused } from "../core/errors.ts";
+import { referencesBy } from "../core/references.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { leavesOf, shownValue } from "./explain.ts";
 import { isPlain } from "./watch.ts";
@@ -113,27 +114,20 @@ export function referencesOf(
   }: Omit<Case, "name" | "record" | "options" | "expected">,
   read: (cell: string) => void = () => {},
 ): References {
-  const find = (kind: string, id: string): string | null => counterparts[`${kind} ${id}`] ?? null;
-  return {
-    currency,
-    dayOf: calendarOf(timeZone),
-    find,
-    counterpart(kind, id) {
-      const found = find(kind, id);
-      if (found === null) throw new WaitsFor(kind, id);
-      return found;
-    },
-    row(table, key) {
-      const cells = tables[table]?.[key];
-      if (cells === undefined) throw new NotMapped(table, key);
-      return new Proxy(cells, {
-        get(row, column) {
-          read(`${table}.${String(column)}`);
-          return row[String(column)];
-        },
-      });
-    },
+  const row = (table: string, key: string): Readonly<Record<string, string>> | null => {
+    const cells = tables[table]?.[key];
+    if (cells === undefined) return null;
+    return new Proxy(cells, {
+      get(row, column) {
+        read(`${table}.${String(column)}`);
+        return row[String(column)];
+      },
+    });
   };
+  return referencesBy(
+    { tables: { row }, currency, dayOf: calendarOf(timeZone) },
+    (kind, id) => counterparts[`${kind} ${id}`] ?? null,
+  );
 }
 
 /** What is otherwise than the case says, one line each; empty: the mapping holds it. */

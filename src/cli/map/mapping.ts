@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { calendarOf } from "../../core/calendar.ts";
 import type { Mapping, References } from "../../core/contract.ts";
 import type { Kind } from "../../core/kinds.ts";
-import { ConfigurationError, NotMapped, WaitsFor } from "../../core/errors.ts";
+import { ConfigurationError } from "../../core/errors.ts";
+import { referencesBy } from "../../core/references.ts";
 import { type Config, type FlowConfig, mappingOf } from "../../config/config.ts";
 import { openTables } from "../../config/crossref.ts";
 import { PLATFORM } from "../../config/flows.ts";
@@ -31,26 +32,13 @@ export function openMapping(config: Config, name: string): OpenMapping {
     );
   const tables = openTables(config.crossReferences);
   const { currency, timeZone } = config;
+  const dayOf = calendarOf(timeZone);
   return {
     config,
     flow,
     mapping: mappingOf(config, flow),
     side: flow.from.endpoint === PLATFORM ? "platform" : "erp",
-    references: (find) => ({
-      currency,
-      dayOf: calendarOf(timeZone),
-      find,
-      counterpart(kind, id) {
-        const found = find(kind, id);
-        if (found === null) throw new WaitsFor(kind, id);
-        return found;
-      },
-      row(table, key) {
-        const row = tables.row(table, key);
-        if (row === null) throw new NotMapped(table, key);
-        return row;
-      },
-    }),
+    references: (find) => referencesBy({ tables, currency, dayOf }, find),
   };
 }
 

@@ -1,11 +1,18 @@
 /** What a mapping can look up: tables of the configuration, and ids as whoever maps knows them. */
-import type { References } from "../core/contract.ts";
-import { NotMapped, WaitsFor } from "../core/errors.ts";
-import type { Engine } from "./engine.ts";
+import type { References } from "./contract.ts";
+import { NotMapped, WaitsFor } from "./errors.ts";
+
+/** What of it lies outside the store. */
+interface Around extends Pick<References, "currency" | "dayOf"> {
+  readonly tables: {
+    /** Null: the table has no such row. */
+    row(table: string, key: string): Readonly<Record<string, string>> | null;
+  };
+}
 
 /** @param find the other side's id of a record, null where there is none yet */
 export function referencesBy(
-  { tables, currency, dayOf }: Engine,
+  { tables, currency, dayOf }: Around,
   find: References["find"],
 ): References {
   return {
