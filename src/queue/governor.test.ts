@@ -182,13 +182,13 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
       ["north", "south"].map((site) => open(redis, { site })),
     );
     await (north as TestSite).governor.admit("poll");
-    (north as TestSite).governor.learn({ "ratelimit-remaining": "3", "ratelimit-reset": "1" }, 200);
+    (north as TestSite).governor.learn({ "ratelimit-remaining": "3", "ratelimit-reset": "3" }, 200);
     await (north as TestSite).governor.refresh();
     const since = performance.now();
     await admitAll((south as TestSite).governor, "poll", 3);
-    expect(performance.now() - since).toBeLessThan(900);
+    expect(performance.now() - since).toBeLessThan(2_500);
     await (north as TestSite).governor.admit("poll");
-    expect(performance.now() - since).toBeGreaterThan(900);
+    expect(performance.now() - since).toBeGreaterThan(2_500);
   });
 
   it("a worker whose place within the minute comes too late sends nothing and gives the job back", async () => {
