@@ -9,7 +9,7 @@ import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
-import { benchReconcile } from "./reconcile.ts";
+import { benchReconcile, benchReconcileSite } from "./reconcile.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchTryton } from "./tryton.ts";
 
@@ -29,7 +29,10 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
   tryton: () => benchTryton(200, rounds),
-  reconcile: () => benchReconcile(20_000, rounds),
+  reconcile: async () => {
+    await benchReconcile(20_000, rounds);
+    await benchReconcileSite(20_000, Math.ceil(rounds / 2));
+  },
   demo: benchDemo,
   memory: benchMemory,
   "large-file": benchLargeFile,

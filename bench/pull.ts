@@ -93,7 +93,8 @@ function fuelbridge({ url, apiKey }: Platform): Promise<Side> {
   });
 }
 
-const CONFIG = `
+/** A site with one flow: issued invoices into files. */
+export const CONFIG = `
 version: 1
 company: bench
 currency: USD

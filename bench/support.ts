@@ -12,6 +12,7 @@ export const root = join(import.meta.dirname, "..");
 
 export interface Platform {
   readonly url: string;
+  readonly controlUrl: string;
   /** The supplier's. */
   readonly apiKey: string;
   generateInvoices(count: number): Promise<void>;
@@ -31,27 +32,52 @@ export async function startPlatform(scenario: string): Promise<Platform> {
   ])) as [unknown];
   if (typeof line !== "string") throw new Error("the sandbox did not start");
   const { baseUrl, controlUrl } = JSON.parse(line) as { baseUrl: string; controlUrl: string };
-  const control = async (method: "GET" | "POST", path: string, order?: object) => {
-    const { statusCode, body } = await request(controlUrl + path, {
-      method,
-      body: order === undefined ? null : JSON.stringify(order),
-      headersTimeout: 0,
-    });
-    const answer = await body.text();
-    if (statusCode !== 200) throw new Error(`the sandbox answered ${statusCode}: ${answer}`);
-    return JSON.parse(answer) as unknown;
+  const { keys } = (await control(controlUrl, "GET", "/keys")) as {
+    keys: { name: string; key: string }[];
   };
-  const { keys } = (await control("GET", "/keys")) as { keys: { name: string; key: string }[] };
   const many = 1_000_000_000;
-  await control("POST", "/limits", { key: "supplier", perMinute: many, monthlyCap: many });
+  await control(controlUrl, "POST", "/limits", {
+    key: "supplier",
+    perMinute: many,
+    monthlyCap: many,
+  });
   return {
     url: baseUrl,
+    controlUrl,
     apiKey: keys.find(({ name }) => name === "supplier")?.key ?? "",
     generateInvoices: async (invoices) => {
-      await control("POST", "/generate", { key: "supplier", invoices });
+      await control(controlUrl, "POST", "/generate", { key: "supplier", invoices });
     },
     stop: () => stop(child),
   };
+}
+
+async function control(
+  url: string,
+  method: "GET" | "POST" | "PATCH",
+  path: string,
+  order?: object,
+): Promise<unknown> {
+  const { statusCode, body } = await request(url + path, {
+    method,
+    body: order === undefined ? null : JSON.stringify(order),
+    headersTimeout: 0,
+  });
+  const answer = await body.text();
+  if (statusCode !== 200) throw new Error(`the sandbox answered ${statusCode}: ${answer}`);
+  return JSON.parse(answer) as unknown;
+}
+
+/** Moves the due dates of so many open invoices of a sandbox, unseen: their times of change stay. */
+export async function moveDueDates(controlUrl: string, invoices: number): Promise<void> {
+  const { records } = (await control(controlUrl, "GET", "/records/invoices")) as {
+    records: { id: string; status: string; updatedAt: string }[];
+  };
+  const open = records.filter(({ status }) => status === "OUTSTANDING");
+  for (const { id, updatedAt } of open.slice(0, invoices)) {
+    const moved = { dueDate: "2031-01-31T18:00:00Z", updatedAt };
+    await control(controlUrl, "PATCH", `/records/invoices/${id}`, moved);
+  }
 }
 
 export async function stop(child: ChildProcess): Promise<void> {

@@ -191,6 +191,29 @@ test("a text that kept from running as a formula is told as it was", async () =>
   expect(words?.notes).toBe("=1+1");
 });
 
+test("many documents are expected in their order, and one that cannot be written is refused alone", async () => {
+  const { holdings } = openIn(tempFolder(), { sinks: { books: IMPORT } });
+  const documents = Array.from({ length: 3 }, (_, at) =>
+    invoice({ id: `id-${at}`, number: `N-${at}`, notes: at === 1 ? "a\u0000b" : `note ${at}` }),
+  );
+  const told = await holdings.expect(
+    "invoice",
+    documents.map((one) => item(one)),
+    signal,
+  );
+  expect(told).toMatchObject([
+    { facts: { number: "N-0", words: { notes: "note 0" } } },
+    { fault: { message: expect.stringContaining("notes") } },
+    { facts: { number: "N-2", words: { notes: "note 2" } } },
+  ]);
+  const twice = await holdings.expect(
+    "invoice",
+    [0, 0, 2].map((at) => item(documents[at] as CustomerInvoiceDocument)),
+    signal,
+  );
+  expect(twice).toEqual([told[0], told[0], told[2]]);
+});
+
 test("exports are told as of the newest file that was read", async () => {
   const folder = tempFolder();
   const sources = {

@@ -27,7 +27,8 @@ export function readWritten(
   spreadsheetSafe: boolean,
 ): Written[] {
   const rows: Row[] = parse(text, { columns: true });
-  const plain = spreadsheetSafe ? rows.map(unguarded) : rows;
+  const isGuarded = spreadsheetSafe && text.includes("'");
+  const plain = isGuarded ? rows.map(unguarded) : rows;
   return [...Map.groupBy(plain, (row) => row["id"] ?? "")].flatMap(([id, own]) => {
     const head = own.find((row) => row["record"] === "H");
     if (head === undefined) return [];

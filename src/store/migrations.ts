@@ -304,4 +304,9 @@ export const migrations: readonly string[] = [
   `,
   oneSpellingOfKinds,
   factsInColumns,
+  `
+  -- The deliveries of a record, newest last: reconciliation asks for each record, and what is skipped is found by it too.
+  create index delivery_of_record on delivery (record);
+  drop index delivery_skipped;
+  `,
 ];

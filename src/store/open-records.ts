@@ -15,7 +15,7 @@ export function openRecords(database: Database.Database) {
   >(
     `select exists (select 1 from delivery
                     where record = r.record and state in ('pending', 'quarantined')) as open,
-            (select coalesce(note, '') from delivery indexed by delivery_skipped
+            (select coalesce(note, '') from delivery indexed by delivery_of_record
              where record = r.record and state = 'skipped' and revision = r.revision
              order by delivery desc limit 1) as skipped
      from record r where r.flow = ? and r.id = ?`,
