@@ -166,7 +166,8 @@ async function open(config: SftpConfig): Promise<Session> {
   const pinned = [config.hostKey ?? []].flat();
   let shown: string | null = null;
   let refusal: (Error & { level?: string }) | null = null;
-  const socket = connectTcp({ host, port });
+  // Each request waits for the answer to the one before it: none is to wait for company.
+  const socket = connectTcp({ host, port, noDelay: true });
   const late = setTimeout(
     () => socket.destroy(failure("ETIMEDOUT", `no connection in ${timeoutMs} ms`)),
     timeoutMs,
