@@ -32,7 +32,11 @@ interface Place {
 }
 
 const PLACES: readonly Place[] = [
-  { name: "a local folder", isHere: true, start: async () => ({ sftp: null, end: async () => {} }) },
+  {
+    name: "a local folder",
+    isHere: true,
+    start: async () => ({ sftp: null, end: async () => {} }),
+  },
   { name: "OpenSSH", isHere: isThere("sshd"), start: () => startSshd() },
   { name: "a server with SFTP 3 alone", isHere: true, start: () => startHostileServer() },
 ];

@@ -39,10 +39,7 @@ export interface Export {
  * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
  * @throws SourceUnavailable when there is none
  */
-export async function newestExport(
-  config: SourceConfig,
-  surroundings: Site,
-): Promise<Export> {
+export async function newestExport(config: SourceConfig, surroundings: Site): Promise<Export> {
   const layout = layoutOf(config);
   const place = placeOf(config, surroundings);
   for (const folder of [...(await archiveFolders(place)), place.folder])

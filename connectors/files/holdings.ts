@@ -87,11 +87,7 @@ interface Ours {
  * The newest version of each document: from the import folder where its file still is, else as it was frozen. Files
  * that the store does not know of count too: it may have been lost.
  */
-async function writtenOf(
-  kind: HoldingKind,
-  sink: SinkConfig,
-  surroundings: Site,
-): Promise<Ours[]> {
+async function writtenOf(kind: HoldingKind, sink: SinkConfig, surroundings: Site): Promise<Ours[]> {
   const { drop } = surroundings;
   const document = WRITTEN[kind] as InvoiceName;
   const latest = new Map<string, Ours & Pick<Written, "version">>();

@@ -1,15 +1,6 @@
 /** A drop in a folder of this machine, which may be a mounted share. */
 import { constants, type Stats } from "node:fs";
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-} from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import path, { basename, join, resolve } from "node:path";
 import type { Drop, Entry, OpenFile } from "./drop.ts";
 import { localRights } from "./rights.ts";

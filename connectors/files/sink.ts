@@ -142,30 +142,34 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
 
     async send(request) {
       const { folder, staging, files } = placesOf(request);
-      let isThere = false;
+      let moved: "not" | "maybe" | "first" = "not";
       try {
         for (const [index, { part, final, bytes }] of files.entries()) {
           const there = await contentAt(drop, final, bytes);
-          if (there === "other") return unknown(`${final} is there with other content`, OTHERS_FILE);
+          if (there === "other")
+            return unknown(`${final} is there with other content`, OTHERS_FILE);
           if (there === "same") await drop.remove(part);
           else {
             const staged = await contentAt(drop, part, bytes);
             if (staged === "other") return nothingDone(`${part} is not complete`);
             // Looked for, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in
             // which the ERP can take the file while the staging file still says that it was not delivered.
-            if (staged === "same") await drop.move(part, final);
+            if (staged === "same") {
+              if (moved === "not") moved = "maybe";
+              await drop.move(part, final);
+            }
             // The ERP may have taken the file before its marker was moved after it.
             else if (!(await isStaged(files[index + 1])))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
-          isThere = true;
+          moved = "first";
         }
         await drop.syncFolder(folder);
         await drop.syncFolder(staging);
         return done(`moved to ${files[0].final}`, idsOf(request));
       } catch (error) {
-        const answer = answerTo(error);
-        return isThere ? unknown(answer.detail, { holdMs: SPARED_MS }) : answer;
+        if (moved === "first") return unknown(troubleOf(error).detail, { holdMs: SPARED_MS });
+        return answerTo(error, moved === "maybe");
       }
     },
 

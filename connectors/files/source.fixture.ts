@@ -2,14 +2,7 @@
 import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type {
-  Change,
-  Endpoint,
-  Obstacle,
-  Page,
-  Reading,
-  Source,
-} from "../../src/core/contract.ts";
+import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { parseExact, type Json } from "../../src/core/json.ts";
 import type { SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";

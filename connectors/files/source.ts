@@ -190,8 +190,10 @@ async function archive(
     const movedAs = await moveAway(drop, folder, file, target, opened.hash);
     // After its file: what is left without one makes no other file readable, for that must be at rest, too.
     const marked = marker === null ? null : drop.path.join(folder, `${file.name}${marker}`);
-    if (marked !== null) await drop.remove(marked).catch((cause: unknown) => cannotRemove(marked, cause));
-    if (error?.file === file.name) await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
+    if (marked !== null)
+      await drop.remove(marked).catch((cause: unknown) => cannotRemove(marked, cause));
+    if (error?.file === file.name)
+      await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
   }
 }
 

@@ -26,7 +26,8 @@ const UNCERTAIN = new Set([
 export const SPARED_MS = 60_000;
 
 const ACCESS = "Give the account that runs fuelbridge the right to use it.";
-const HELD = "Another program has the file open: it is tried again; close it there if that takes long.";
+const HELD =
+  "Another program has the file open: it is tried again; close it there if that takes long.";
 const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
 const NEXT: Readonly<Record<string, string>> = {
   EACCES: ACCESS,
@@ -56,8 +57,8 @@ export function troubleOf(error: unknown): Trouble {
   return { code: error.code, detail: error.message, next };
 }
 
-/** Of a failure before the move began, or of the move itself. */
-export function answerTo(error: unknown): Answer {
+/** Of a failure of the move itself, or before it was asked for. */
+export function answerTo(error: unknown, wasAsked: boolean): Answer {
   const { code, detail } = troubleOf(error);
   // The server was not reached: nothing was asked of it.
   if (error instanceof SourceUnavailable)
@@ -65,7 +66,9 @@ export function answerTo(error: unknown): Answer {
       ...(error.stop === null ? {} : { stop: error.stop as Breaker }),
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
     });
-  return UNCERTAIN.has(code) ? unknown(detail, { holdMs: SPARED_MS }) : nothingDone(detail);
+  return wasAsked && UNCERTAIN.has(code)
+    ? unknown(detail, { holdMs: SPARED_MS })
+    : nothingDone(detail);
 }
 
 /** `missing`: the right that is, where one is and it is known. */

@@ -119,6 +119,7 @@ export class Connection {
         socket.once("close", cut);
         late = setTimeout(() => {
           reject(failure("ETIMEDOUT", `${what}: ${this.#where} gave no answer in ${timeoutMs} ms`));
+          this.#session = null;
           socket.destroy();
         }, timeoutMs);
         operation(sftp, (error, value) =>
@@ -158,7 +159,8 @@ export class Connection {
   }
 }
 
-export const whereOf = ({ host, port, user }: SftpConfig): string => `sftp://${user}@${host}:${port}`;
+export const whereOf = ({ host, port, user }: SftpConfig): string =>
+  `sftp://${user}@${host}:${port}`;
 
 /** @throws SourceUnavailable saying why not, and what to do */
 async function open(config: SftpConfig): Promise<Session> {

@@ -92,7 +92,10 @@ class SftpDrop implements Drop {
       this.#run(`${what} ${path}`, work, session);
     return {
       look: async () =>
-        entryOf(found.name, await run<Attributes>("look at", (sftp, done) => sftp.fstat(handle, done))),
+        entryOf(
+          found.name,
+          await run<Attributes>("look at", (sftp, done) => sftp.fstat(handle, done)),
+        ),
       read: async (buffer, offset, length, position) => ({
         bytesRead: await run<number>("read", (sftp, done) =>
           sftp.read(handle, buffer, offset, Math.min(length, PIECE_BYTES), position, done),
@@ -202,7 +205,8 @@ class SftpDrop implements Drop {
 const WRITE = 0x02;
 const TRUNCATE = 0x10;
 
-const isEnd = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === END_OF_FILE;
+const isEnd = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === END_OF_FILE;
 
 /** Null when the server says that there is none. */
 async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {

@@ -53,18 +53,23 @@ export interface HostileServer {
   planned(plan: HostileServer["plan"]): void;
   /** Connections that were made. */
   connections: number;
+  /** Credentials that it was shown since the plan was made. */
+  logins: number;
   end(): Promise<void>;
 }
 
 /** @param password that it accepts */
-export async function startHostileServer(password = "right-one"): Promise<HostileServer> {
+export async function startHostileServer(
+  password = "right-one",
+  algorithms: ssh2.Algorithms = {},
+): Promise<HostileServer> {
   const folder = fs.mkdtempSync(join(tmpdir(), "hostile-"));
   const keyFile = join(folder, "key");
   execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", keyFile]);
   const publicKey = fs.readFileSync(`${keyFile}.pub`, "utf8").split(" ")[1] ?? "";
   const sockets = new Set<Socket>();
   const listener = createServer({ noDelay: true });
-  const ssh = new Server({ hostKeys: [fs.readFileSync(keyFile)] }, () => {});
+  const ssh = new Server({ hostKeys: [fs.readFileSync(keyFile)], algorithms }, () => {});
   fs.rmSync(folder, { recursive: true });
   const server: HostileServer = {
     sftp: { host: "127.0.0.1", port: 0, user: "erp", password, hostKey: fingerprint(publicKey) },
@@ -73,8 +78,10 @@ export async function startHostileServer(password = "right-one"): Promise<Hostil
     planned(plan) {
       server.plan = plan;
       server.requests.length = 0;
+      server.logins = 0;
     },
     connections: 0,
+    logins: 0,
     async end() {
       for (const socket of sockets) socket.destroy();
       listener.close();
@@ -92,6 +99,7 @@ export async function startHostileServer(password = "right-one"): Promise<Hostil
     const socket = [...sockets].find(({ remotePort }) => remotePort === port) as Socket;
     client.on("error", () => {});
     client.on("authentication", (context) => {
+      if (context.method === "password") server.logins++;
       if (context.method === "password" && context.password === password) context.accept();
       else context.reject(["password"]);
     });
