@@ -28,7 +28,12 @@ interface Place {
   readonly name: string;
   readonly isHere: boolean;
   /** The `sftp` section for it; null: this machine's own folder. */
-  start(): Promise<{ sftp: unknown; end(): Promise<void> }>;
+  readonly start: () => Promise<Started>;
+}
+
+interface Started {
+  readonly sftp: unknown;
+  readonly end: () => Promise<void>;
 }
 
 const PLACES: readonly Place[] = [

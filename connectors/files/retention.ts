@@ -18,8 +18,9 @@ const DAY_MS = 86_400_000;
 const REMOVED_MAX = 500;
 
 /** Where a file goes that was read now. */
-export function dayFolder({ drop, archive, keepDays }: Archive, { now, dayOf }: Site): string {
-  return keepDays === null ? archive : drop.path.join(archive, dayOf(now().toISOString()));
+export function dayFolder({ drop, archive, keepDays }: Archive, site: Site): string {
+  if (keepDays === null) return archive;
+  return drop.path.join(archive, site.dayOf(site.now().toISOString()));
 }
 
 /** Where files that were read may be, the newest first; none before the first one was read. */

@@ -22,7 +22,7 @@ export interface TestSshd {
   /** SIGKILL of what listens: connections that are open go on. */
   kill(): Promise<void>;
   /** Kills it and removes its files. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** `more`: lines of sshd_config. */

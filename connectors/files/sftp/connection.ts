@@ -112,7 +112,7 @@ export class Connection {
     clearTimeout(this.#idle);
     const { timeoutMs } = this.#config;
     let late: NodeJS.Timeout | undefined;
-    let cut: () => void = () => {};
+    let cut = quiet;
     try {
       return await new Promise<Value>((resolve, reject) => {
         cut = () => reject(lost);
@@ -162,6 +162,8 @@ export class Connection {
 export const whereOf = ({ host, port, user }: SftpConfig): string =>
   `sftp://${user}@${host}:${port}`;
 
+const quiet = (): void => {};
+
 /** @throws SourceUnavailable saying why not, and what to do */
 async function open(config: SftpConfig): Promise<Session> {
   const { host, port, user, password, key, passphrase, timeoutMs } = config;
@@ -174,7 +176,6 @@ async function open(config: SftpConfig): Promise<Session> {
     () => socket.destroy(failure("ETIMEDOUT", `no connection in ${timeoutMs} ms`)),
     timeoutMs,
   );
-  const quiet = (): void => {};
   const client = new Client("fuelbridge", { error: quiet, end: quiet, close: quiet });
   client.on("error", (error: Error) => (refusal ??= error));
   socket.on("error", (error) => (refusal ??= error));

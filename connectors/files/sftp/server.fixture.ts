@@ -55,7 +55,7 @@ export interface HostileServer {
   connections: number;
   /** Credentials that it was shown since the plan was made. */
   logins: number;
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** @param password that it accepts */
@@ -118,20 +118,11 @@ const fingerprint = (publicKey: string): string =>
 
 type Reply = (sftp: SFTPWrapper, id: number) => void;
 
-function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
-  const open = new Map<number, { fd: number; path: string }>();
-  const folders = new Map<number, string[] | null>();
-  let next = 0;
-  const handleOf = (): [number, Buffer] => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(++next);
-    return [next, bytes];
-  };
-  const fileOf = (handle: Buffer) =>
-    open.get(handle.readUInt32BE()) ?? { fd: -1, path: "unknown handle" };
+type CarryOut = (verb: Verb, id: number, path: string, work: () => Reply) => void;
 
+function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
   /** Does what the plan says, then `work`, whose failure becomes a status. */
-  const carryOut = (verb: Verb, id: number, path: string, work: () => Reply): void => {
+  const carryOut: CarryOut = (verb, id, path, work) => {
     server.requests.push(`${verb} ${path}`);
     const deed = server.plan(verb, server.requests.length, path);
     if (deed === "dies") return void socket.destroy();
@@ -147,100 +138,142 @@ function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
     if (deed === "dies-after") return void socket.destroy();
     if (deed === "does") reply(sftp, id);
   };
-  const ok: Reply = (to, id) => to.status(id, STATUS_CODE.OK);
+  const handles = new Handles();
+  serveFiles(sftp, carryOut, handles);
+  serveFolders(sftp, carryOut, handles);
+  serveNames(sftp, carryOut);
+}
 
+const ok: Reply = (to, id) => to.status(id, STATUS_CODE.OK);
+
+/** Of a file its descriptor, of a folder what is still to be told of it. */
+class Handles {
+  readonly #open = new Map<number, { path: string; fd: number; left: string[] | null }>();
+  #next = 0;
+
+  add(path: string, fd: number, left: string[] | null = null): Buffer {
+    const handle = Buffer.alloc(4);
+    handle.writeUInt32BE(++this.#next);
+    this.#open.set(this.#next, { path, fd, left });
+    return handle;
+  }
+
+  of(handle: Buffer) {
+    return this.#open.get(handle.readUInt32BE()) ?? { path: "no such handle", fd: -1, left: null };
+  }
+
+  delete(handle: Buffer): void {
+    this.#open.delete(handle.readUInt32BE());
+  }
+}
+
+function serveFiles(sftp: SFTPWrapper, carryOut: CarryOut, handles: Handles): void {
   sftp.on("OPEN", (id, path, flags) =>
     carryOut("OPEN", id, path, () => {
-      const fd = fs.openSync(path, modeOf(flags));
-      const [number, handle] = handleOf();
-      open.set(number, { fd, path });
+      const handle = handles.add(path, fs.openSync(path, modeOf(flags)));
       return (to, id) => to.handle(id, handle);
     }),
   );
   sftp.on("READ", (id, handle, offset, length) =>
-    carryOut("READ", id, fileOf(handle).path, () => {
+    carryOut("READ", id, handles.of(handle).path, () => {
       const buffer = Buffer.alloc(length);
-      const read = fs.readSync(fileOf(handle).fd, buffer, 0, length, offset);
+      const read = fs.readSync(handles.of(handle).fd, buffer, 0, length, offset);
       return (to, id) =>
         read === 0 ? to.status(id, STATUS_CODE.EOF) : to.data(id, buffer.subarray(0, read));
     }),
   );
   sftp.on("WRITE", (id, handle, offset, data) =>
-    carryOut("WRITE", id, fileOf(handle).path, () => {
-      fs.writeSync(fileOf(handle).fd, data, 0, data.length, offset);
+    carryOut("WRITE", id, handles.of(handle).path, () => {
+      fs.writeSync(handles.of(handle).fd, data, 0, data.length, offset);
       return ok;
     }),
   );
   sftp.on("CLOSE", (id, handle) =>
-    carryOut("CLOSE", id, fileOf(handle).path, () => {
-      const number = handle.readUInt32BE();
-      const file = open.get(number);
-      if (file !== undefined) fs.closeSync(file.fd);
-      open.delete(number);
-      folders.delete(number);
+    carryOut("CLOSE", id, handles.of(handle).path, () => {
+      const { fd } = handles.of(handle);
+      handles.delete(handle);
+      if (fd >= 0) fs.closeSync(fd);
       return ok;
     }),
   );
   sftp.on("FSTAT", (id, handle) =>
-    carryOut("FSTAT", id, fileOf(handle).path, () => {
-      const attributes = attributesOf(fs.fstatSync(fileOf(handle).fd));
+    carryOut("FSTAT", id, handles.of(handle).path, () => {
+      const attributes = attributesOf(fs.fstatSync(handles.of(handle).fd));
       return (to, id) => to.attrs(id, attributes);
     }),
   );
-  for (const [verb, stat] of [
-    ["LSTAT", fs.lstatSync],
-    ["STAT", fs.statSync],
-  ] as const)
-    sftp.on(verb as "LSTAT", (id, path) =>
-      carryOut(verb, id, path, () => {
-        const attributes = attributesOf(stat(path));
-        return (to, id) => to.attrs(id, attributes);
-      }),
-    );
+}
+
+function serveFolders(sftp: SFTPWrapper, carryOut: CarryOut, handles: Handles): void {
   sftp.on("OPENDIR", (id, path) =>
     carryOut("OPENDIR", id, path, () => {
-      const [number, handle] = handleOf();
-      folders.set(
-        number,
-        fs.readdirSync(path).map((name) => join(path, name)),
-      );
+      const handle = handles.add(path, -1, fs.readdirSync(path));
       return (to, id) => to.handle(id, handle);
     }),
   );
   sftp.on("READDIR", (id, handle) =>
-    carryOut("READDIR", id, "", () => {
-      const number = handle.readUInt32BE();
-      const paths = folders.get(number) ?? null;
+    carryOut("READDIR", id, handles.of(handle).path, () => {
+      const { path, left } = handles.of(handle);
+      if (left === null || left.length === 0) return (to, id) => to.status(id, STATUS_CODE.EOF);
       // Some hundred at a time, as servers do.
-      folders.set(number, paths === null || paths.length <= 100 ? null : paths.slice(100));
-      if (paths === null) return (to, id) => to.status(id, STATUS_CODE.EOF);
-      const names = paths.slice(0, 100).map((path) => ({
-        filename: path.slice(path.lastIndexOf("/") + 1),
-        longname: path,
-        attrs: attributesOf(fs.lstatSync(path)),
+      const names = left.splice(0, 100).map((filename) => ({
+        filename,
+        longname: filename,
+        attrs: attributesOf(fs.lstatSync(join(path, filename))),
       }));
       return (to, id) => to.name(id, names);
     }),
   );
-  const changes = {
-    REMOVE: (path: string) => fs.unlinkSync(path),
-    MKDIR: (path: string) => fs.mkdirSync(path),
-    RMDIR: (path: string) => fs.rmdirSync(path),
-  };
-  for (const [verb, change] of Object.entries(changes) as [keyof typeof changes, () => void][])
-    sftp.on(verb as "REMOVE", (id, path) =>
-      carryOut(verb, id, path, () => {
-        (change as (path: string) => void)(path);
-        return ok;
-      }),
-    );
+}
+
+const looked = (path: string, stat: (path: string) => fs.Stats) => (): Reply => {
+  const attributes = attributesOf(stat(path));
+  return (to, id) => to.attrs(id, attributes);
+};
+
+const changed = (change: () => unknown) => (): Reply => {
+  change();
+  return ok;
+};
+
+function serveNames(sftp: SFTPWrapper, carryOut: CarryOut): void {
+  sftp.on("LSTAT", (id, path) => carryOut("LSTAT", id, path, looked(path, fs.lstatSync)));
+  sftp.on("STAT", (id, path) => carryOut("STAT", id, path, looked(path, fs.statSync)));
+  sftp.on("REMOVE", (id, path) =>
+    carryOut(
+      "REMOVE",
+      id,
+      path,
+      changed(() => fs.unlinkSync(path)),
+    ),
+  );
+  sftp.on("MKDIR", (id, path) =>
+    carryOut(
+      "MKDIR",
+      id,
+      path,
+      changed(() => fs.mkdirSync(path)),
+    ),
+  );
+  sftp.on("RMDIR", (id, path) =>
+    carryOut(
+      "RMDIR",
+      id,
+      path,
+      changed(() => fs.rmdirSync(path)),
+    ),
+  );
   sftp.on("RENAME", (id, from, to) =>
-    carryOut("RENAME", id, from, () => {
-      // By the draft: it is an error if there exists another file with the name.
-      if (fs.existsSync(to)) throw new Error("there is one");
-      fs.renameSync(from, to);
-      return ok;
-    }),
+    carryOut(
+      "RENAME",
+      id,
+      from,
+      changed(() => {
+        // By the draft: it is an error if there exists another file with the name.
+        if (fs.existsSync(to)) throw new Error("there is one");
+        fs.renameSync(from, to);
+      }),
+    ),
   );
 }
 
