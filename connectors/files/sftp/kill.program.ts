@@ -11,7 +11,9 @@ interface Work {
   readonly step: number;
 }
 
-const { config, phase, request, step } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as Work;
+const { config, phase, request, step } = JSON.parse(
+  readFileSync(process.argv[2] ?? "", "utf8"),
+) as Work;
 let answers = 0;
 const run = Connection.prototype.run as (...args: unknown[]) => Promise<unknown>;
 Object.assign(Connection.prototype, {
