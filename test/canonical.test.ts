@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readDelivered, type TradedDocument } from "../connectors/files/delivered.ts";
+import { localDrop } from "../connectors/files/local.ts";
 import { openSinks, SinkConfig } from "../connectors/files/sink.ts";
 import { mappings } from "../mappings/index.ts";
 import { openTables } from "../src/config/crossref.ts";
@@ -74,6 +75,7 @@ describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
     const signal = new AbortController().signal;
     const surroundings = {
       folder,
+      drop: localDrop(folder),
       now: () => new Date(),
       pause: () => Promise.resolve(),
       currency: "USD",
@@ -82,7 +84,7 @@ describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
       note: () => {},
     };
     const config = SinkConfig.parse({ document: name, folder: "import", per: "batch" });
-    const sink = openSinks({ erp: config }, folder, surroundings)["erp"];
+    const sink = openSinks({ erp: config }, surroundings)["erp"];
     if (sink === undefined) throw new Error("no sink");
     const { items } = mapped(name);
     for (let at = 0; at < items.length; at += sink.itemsMax) {

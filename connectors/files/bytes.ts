@@ -3,9 +3,9 @@
  * encoding, which depend on every byte; then its text, whose bytes must have the same hash.
  */
 import { createHash } from "node:crypto";
-import type { FileHandle } from "node:fs/promises";
 import { TextDecoder } from "node:util";
 import { FileFault } from "./csv.ts";
+import type { OpenFile } from "./drop.ts";
 
 export type Encoding = "auto" | "utf-8" | "windows-1252" | "latin1";
 
@@ -29,7 +29,7 @@ const PIECE_BYTES = 256 * 1024;
  * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A
  * character that is cut in half at the very end is part of a row that is cut too, and no reason to refuse all.
  */
-export async function survey(file: FileHandle, encoding: Encoding): Promise<Survey> {
+export async function survey(file: OpenFile, encoding: Encoding): Promise<Survey> {
   const hash = createHash("sha256");
   let charset: string | null = null;
   let isMarked = false;
@@ -77,7 +77,7 @@ function decodes(decoder: TextDecoder | null, piece: Buffer): boolean {
  * @throws ChangedMeanwhile after the last piece, when the bytes are not those that were surveyed
  */
 export async function* textOf(
-  file: FileHandle,
+  file: OpenFile,
   { hash: expected, encoding }: Survey,
   read: (bytes: number) => void,
 ): AsyncGenerator<string> {
@@ -103,7 +103,7 @@ function textIn(decoder: TextDecoder | null, piece: Buffer): string {
 }
 
 /** From its beginning, each piece full but the last. A piece holds until the next one is asked for. */
-async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
+async function* piecesOf(file: OpenFile): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   for (let position = 0; ;) {
     let length = 0;

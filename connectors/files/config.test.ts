@@ -7,13 +7,15 @@ import { picks } from "./source.fixture.ts";
 const issue = (source: Record<string, unknown>) =>
   FilesConfig.safeParse({ folder: "in", sources: { it: source } }).error?.issues[0]?.message;
 
-test("sample.yaml is a configuration of this connector", () => {
-  const text = readFileSync(new URL("sample.yaml", import.meta.url), "utf8");
+test.each(["sample.yaml", "sftp.yaml"])("%s is a configuration of this connector", (name) => {
+  const text = readFileSync(new URL(name, import.meta.url), "utf8");
   const { endpoints } = parse(text) as { endpoints: { books: Record<string, unknown> } };
   const { connector, ...section } = endpoints.books;
   expect(connector).toBe("files");
   const config = FilesConfig.parse(section);
-  expect(Object.keys(config.sources).length).toBe(5);
+  expect([config.sftp === undefined, Object.keys(config.sources).length]).toEqual(
+    name === "sample.yaml" ? [true, 5] : [false, 1],
+  );
 });
 
 test("an unknown layout is refused with the known ones", () => {

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { layouts } from "./layouts/index.ts";
 import { HEADS } from "./records.ts";
-import { SinkConfig } from "./sink.ts";
+import { SftpConfig } from "./sftp/config.ts";
+import { Marker, SinkConfig } from "./sink.ts";
 
 const names = layouts.map(({ name }) => name);
 
@@ -24,7 +25,18 @@ export const SourceConfig = z
     delimiter: z.enum(["auto", ",", ";", "\t", "|"]).default("auto"),
     labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
     decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
+    marker: Marker.optional().describe(
+      "A file is read when a file with this ending more lies beside it: .ok. Left out: none is asked for.",
+    ),
     archive: z.string().min(1).default("archive").describe("Where files go that were read."),
+    keepDays: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .optional()
+      .describe(
+        "Files that were read are put into one folder a day, and deleted after so many days. Left out: they are kept.",
+      ),
     failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
   })
   .superRefine(({ layout, pick }, context) => {
@@ -41,7 +53,11 @@ export const SourceConfig = z
 export type SourceConfig = z.infer<typeof SourceConfig>;
 
 export const FilesConfig = z.strictObject({
-  folder: z.string().min(1).describe("The folder that is shared with the ERP."),
+  folder: z
+    .string()
+    .min(1)
+    .describe("The folder that is shared with the ERP: here, or on the server of `sftp`."),
+  sftp: SftpConfig.optional().describe("The server that has the folder; left out: this machine."),
   sources: z.record(z.string(), SourceConfig).default({}),
   sinks: z.record(z.string(), SinkConfig).default({}),
   settleMs: z

@@ -1,52 +1,48 @@
-/** What the file sink asks of a disk. Everything here throws what the file system throws (see trouble.ts). */
-import { constants } from "node:fs";
-import { lstat, open, readFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { troubleOf } from "./trouble.ts";
+/** What the file sink asks of a drop. Everything here throws what the drop throws (see trouble.ts). */
+import { type Drop, failure, type Over } from "./drop.ts";
 
 /** Truncates what an interrupted write left, and returns once the disk has the bytes and gives them back. */
-export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | (O_NOFOLLOW ?? 0));
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  if ((await contentAt(path, bytes)) !== "same")
-    throw Object.assign(new Error(`EIO: ${path} did not keep what was written`), { code: "EIO" });
+export async function writeDurably(
+  drop: Drop,
+  path: string,
+  bytes: Buffer,
+  over: Over,
+): Promise<void> {
+  await drop.write(path, bytes, over);
+  if ((await contentAt(drop, path, bytes)) !== "same")
+    throw failure("EIO", `${path} did not keep what was written`);
 }
 
 /** A link or a folder under the name counts as other content: it is not followed. */
-export async function contentAt(path: string, bytes: Buffer): Promise<"same" | "other" | "none"> {
-  try {
-    const found = await lstat(path);
-    if (!found.isFile() || found.size !== bytes.length) return "other";
-    return (await readFile(path)).equals(bytes) ? "same" : "other";
-  } catch (error) {
-    if (troubleOf(error).code === "ENOENT" && (await exists(dirname(path)))) return "none";
-    throw error;
+export async function contentAt(
+  drop: Drop,
+  path: string,
+  bytes: Buffer,
+): Promise<"same" | "other" | "none"> {
+  const found = await drop.look(path);
+  if (found === null) {
+    if ((await drop.look(drop.path.dirname(path))) !== null) return "none";
+    throw failure("ENOENT", `the folder of ${path} is not there`);
   }
+  if (found.kind !== "file" || found.size !== bytes.length) return "other";
+  // It may have been taken since.
+  const there = await readWhole(drop, path, bytes.length);
+  if (there === null) return "none";
+  return there.equals(bytes) ? "same" : "other";
 }
 
-export async function exists(path: string): Promise<boolean> {
+/** A whole file; null when it is not there. `most`: bytes; of a longer file only so many and one more. */
+export async function readWhole(drop: Drop, path: string, most?: number): Promise<Buffer | null> {
+  const file = await drop.open(path);
+  if (file === null) return null;
   try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (troubleOf(error).code === "ENOENT") return false;
-    throw error;
-  }
-}
-
-/** A file's name is durable once its folder is. Windows has no such call; NTFS journals names by itself. */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
+    const { size } = await file.look();
+    const buffer = Buffer.alloc(Math.min(size, most ?? size) + 1);
+    let length = 0;
+    for (let more = -1; more !== 0 && length < buffer.length; length += more)
+      more = (await file.read(buffer, length, buffer.length - length, length)).bytesRead;
+    return buffer.subarray(0, length);
   } finally {
-    await folder.close();
+    await file.close();
   }
 }

@@ -1,10 +1,11 @@
 /** What an ERP's newest export says, in the words of holdings: as of that file, not as it is now. */
-import type { Change, Surroundings } from "../../src/core/contract.ts";
+import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
-import type { FilesConfig, SourceConfig } from "./config.ts";
+import type { SourceConfig } from "./config.ts";
+import type { Drop, Site } from "./drop.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
@@ -13,6 +14,7 @@ import { findSets, list, type FileSet } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
 import { openSet, readSet } from "./sets.ts";
+import { archiveFolders } from "./retention.ts";
 import { layoutOf, placeOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
@@ -37,24 +39,16 @@ export interface Export {
  * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
  * @throws SourceUnavailable when there is none
  */
-export async function newestExport(
-  config: SourceConfig,
-  files: FilesConfig,
-  surroundings: Surroundings,
-): Promise<Export> {
+export async function newestExport(config: SourceConfig, surroundings: Site): Promise<Export> {
   const layout = layoutOf(config);
-  const place = placeOf(config, files, surroundings);
-  const sets = [
-    // There is none before the first file was read.
-    ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
-    ...(await newestSets(place.folder, place.patterns)),
-  ];
-  for (const { folder, set } of sets) {
-    const changes = await changesIn(folder, set, layout, config, surroundings);
-    if (changes === null) continue;
-    const holdings = changes.map((change) => holdingOf(layout.name, change));
-    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
-  }
+  const place = placeOf(config, surroundings);
+  for (const folder of [...(await archiveFolders(place)), place.folder])
+    for (const set of await newestSets(place.drop, folder, place.patterns)) {
+      const changes = await changesIn(folder, set, layout, config, surroundings);
+      if (changes === null) continue;
+      const holdings = changes.map((change) => holdingOf(layout.name, change));
+      return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+    }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
     next: "Export it once more in the ERP, and leave the newest file in the archive folder.",
   });
@@ -63,16 +57,16 @@ export async function newestExport(
 /** Every export of a source that still lies there, read and unread, the oldest first. @throws SourceUnavailable as `changesIn` */
 export async function everyExport(
   config: SourceConfig,
-  files: FilesConfig,
-  surroundings: Surroundings,
+  surroundings: Site,
 ): Promise<readonly (readonly Change[])[]> {
-  const place = placeOf(config, files, surroundings);
-  const sets = [
-    ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
-    ...(await newestSets(place.folder, place.patterns)),
-  ].toSorted((one, other) => ageOf(one.set) - ageOf(other.set));
+  const place = placeOf(config, surroundings);
+  const placed: { folder: string; set: FileSet }[] = [];
+  for (const folder of [...(await archiveFolders(place)), place.folder])
+    for (const set of await newestSets(place.drop, folder, place.patterns))
+      placed.push({ folder, set });
+  placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
   const exports: (readonly Change[])[] = [];
-  for (const { folder, set } of sets) {
+  for (const { folder, set } of placed) {
     const changes = await changesIn(folder, set, layoutOf(config), config, surroundings);
     if (changes !== null) exports.push(changes);
   }
@@ -88,10 +82,10 @@ async function changesIn(
   set: FileSet,
   layout: Layout,
   config: SourceConfig,
-  surroundings: Surroundings,
+  surroundings: Site,
 ): Promise<readonly Change[] | null> {
   try {
-    const opened = await openSet(folder, set, config.encoding);
+    const opened = await openSet(surroundings.drop, folder, set, config.encoding);
     if (opened === null) return null;
     try {
       const { signal } = new AbortController();
@@ -114,17 +108,13 @@ async function changesIn(
   }
 }
 
-interface Placed {
-  readonly folder: string;
-  readonly set: FileSet;
-}
-
 /** Whole sets, the newest first. In the archive names have a hash before their ending, the same in all of a set. */
 async function newestSets(
+  drop: Drop,
   folder: string,
   patterns: ReadonlyMap<string, string>,
-): Promise<Placed[]> {
-  const files = (await list(folder)).filter(({ regular }) => regular);
+): Promise<FileSet[]> {
+  const files = (await list(drop, folder)).filter(({ regular }) => regular);
   const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
   return sets
     .flatMap((alike) => {
@@ -137,8 +127,7 @@ async function newestSets(
       }));
     })
     .filter(({ missing }) => missing.length === 0)
-    .toSorted((one, other) => ageOf(other) - ageOf(one))
-    .map((set) => ({ folder, set }));
+    .toSorted((one, other) => ageOf(other) - ageOf(one));
 }
 
 const ageOf = ({ parts }: FileSet): number =>

@@ -2,8 +2,7 @@
  * What this side is known to hold, without asking an ERP: what it exported, and what was written for it to import.
  * Weaker than a question: what the ERP did with an import file nobody sees here, unless an export shows it.
  */
-import { readdir, readFile } from "node:fs/promises";
-import { join, posix, resolve } from "node:path";
+import { posix } from "node:path";
 import type { Item, Surroundings } from "../../src/core/contract.ts";
 import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
 import {
@@ -15,10 +14,12 @@ import {
   type Strength,
 } from "../../src/core/holdings.ts";
 import type { FilesConfig } from "./config.ts";
+import { readWhole } from "./disk.ts";
 import { documents } from "./documents.ts";
+import type { Drop, Site } from "./drop.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
 import { type SinkConfig, writingOf } from "./sink.ts";
-import { troubleOf, unavailable } from "./trouble.ts";
+import { unavailable } from "./trouble.ts";
 import { writeCsv } from "./write.ts";
 import { type InvoiceName, readWritten, type Written } from "./written.ts";
 
@@ -27,12 +28,7 @@ const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
   bill: "supplier-invoices",
 };
 
-/** `folder`: of the connector. */
-export function filesHoldings(
-  files: FilesConfig,
-  folder: string,
-  surroundings: Surroundings,
-): Holdings {
+export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings {
   const sinkOf = (kind: HoldingKind): SinkConfig | undefined =>
     Object.values(files.sinks).find(({ document }) => document === WRITTEN[kind]);
   const sourcesOf = (kind: HoldingKind) =>
@@ -40,9 +36,9 @@ export function filesHoldings(
 
   async function all(kind: HoldingKind): Promise<Holding[]> {
     const sink = sinkOf(kind);
-    const written = sink === undefined ? [] : await writtenOf(kind, sink, folder, surroundings);
+    const written = sink === undefined ? [] : await writtenOf(kind, sink, surroundings);
     const exports = await Promise.all(
-      sourcesOf(kind).map((source) => newestExport(source, files, surroundings)),
+      sourcesOf(kind).map((source) => newestExport(source, surroundings)),
     );
     return joined(written, exports);
   }
@@ -93,12 +89,8 @@ interface Ours {
  * The newest version of each document: from the import folder where its file still is, else as it was frozen. Files
  * that the store does not know of count too: it may have been lost.
  */
-async function writtenOf(
-  kind: HoldingKind,
-  sink: SinkConfig,
-  folder: string,
-  surroundings: Surroundings,
-): Promise<Ours[]> {
+async function writtenOf(kind: HoldingKind, sink: SinkConfig, surroundings: Site): Promise<Ours[]> {
+  const { drop } = surroundings;
   const document = WRITTEN[kind] as InvoiceName;
   const latest = new Map<string, Ours & Pick<Written, "version">>();
   const take = (target: string, text: string, deliveredAt: string): void => {
@@ -115,12 +107,12 @@ async function writtenOf(
     documents[document].operation,
   ) ?? []) {
     known.add(target);
-    take(target, (await textAt(resolve(folder, target))) ?? body, deliveredAt);
+    take(target, (await textAt(drop, drop.at(target))) ?? body, deliveredAt);
   }
-  for (const name of await namesIn(resolve(folder, sink.folder))) {
+  for (const name of await namesIn(drop, drop.at(sink.folder))) {
     const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
     if (!name.startsWith(`${document}_`) || !name.endsWith(".csv") || known.has(target)) continue;
-    take(target, (await textAt(join(folder, target))) ?? "", "");
+    take(target, (await textAt(drop, drop.at(target))) ?? "", "");
   }
   return [...latest.values()];
 }
@@ -142,18 +134,17 @@ function writtenIn(
 }
 
 /** Null: the ERP has taken it. @throws SourceUnavailable */
-async function textAt(path: string): Promise<string | null> {
+async function textAt(drop: Drop, path: string): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return (await readWhole(drop, path))?.toString("utf8") ?? null;
   } catch (error) {
-    if (troubleOf(error).code === "ENOENT") return null;
     throw unavailable(error, `the file ${path} cannot be read`);
   }
 }
 
-async function namesIn(path: string): Promise<string[]> {
+async function namesIn(drop: Drop, path: string): Promise<string[]> {
   try {
-    return (await readdir(path)).toSorted();
+    return (await drop.list(path)).map(({ name }) => name).toSorted();
   } catch (error) {
     throw unavailable(error, `the folder ${path} cannot be listed`);
   }

@@ -103,9 +103,12 @@ test.each([
   ["shorter", (path: string) => truncate(path, 200)],
 ])("a file that is written to while it is read (%s) yields nothing", async (_name, write) => {
   await folder.put("customers.csv", file(...many(3)));
-  const [set] = findSets(new Map([["heads", "customers*.csv"]]), await list(folder.path));
+  const [set] = findSets(
+    new Map([["heads", "customers*.csv"]]),
+    await list(folder.drop, folder.path),
+  );
   if (set === undefined) throw new Error("no set");
-  const opened = await openSet(folder.path, set, "auto");
+  const opened = await openSet(folder.drop, folder.path, set, "auto");
   if (opened === null) throw new Error("not opened");
   await write(join(folder.path, "customers.csv"));
   const { signal } = new AbortController();
@@ -133,9 +136,12 @@ test("a file that replaces another while that one is stored is not taken for rea
 
 test("how far a reading is, is told while it is under way", async () => {
   await folder.put("customers.csv", file(...many(12_000)));
-  const [set] = findSets(new Map([["heads", "customers*.csv"]]), await list(folder.path));
+  const [set] = findSets(
+    new Map([["heads", "customers*.csv"]]),
+    await list(folder.drop, folder.path),
+  );
   if (set === undefined) throw new Error("no set");
-  const opened = await openSet(folder.path, set, "auto");
+  const opened = await openSet(folder.drop, folder.path, set, "auto");
   if (opened === null) throw new Error("not opened");
   const told: { records: number; share: number }[] = [];
   const { signal } = new AbortController();

@@ -2,10 +2,11 @@
 import { resolve } from "node:path";
 import type { FolderNeed, Offer, Offers } from "../../src/core/contract.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
-import { type SinkConfig, stagingOf } from "./sink.ts";
+import { foldersOf, type SinkConfig } from "./sink.ts";
 
-export function offersOf({ folder, sources, sinks }: FilesConfig, base: string): Offers {
-  const root = resolve(base, folder);
+/** Folders on a server need no right on this machine. */
+export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: string): Offers {
+  const root = sftp === undefined ? resolve(base, folder) : null;
   return {
     sources: mapped(sources, (name, source) => sourceOffer(name, source, root)),
     sinks: mapped(sinks, (name, sink) => sinkOffer(name, sink, root)),
@@ -13,7 +14,8 @@ export function offersOf({ folder, sources, sinks }: FilesConfig, base: string):
 }
 
 /** A file that was read is renamed into a folder that is created when the first one comes. */
-function sourceOffer(name: string, source: SourceConfig, root: string): Offer {
+function sourceOffer(name: string, source: SourceConfig, root: string | null): Offer {
+  if (root === null) return { form: source.layout };
   const folder = resolve(root, source.folder);
   const need = (setting: keyof SourceConfig, path: string): FolderNeed => ({
     path,
@@ -32,15 +34,18 @@ function sourceOffer(name: string, source: SourceConfig, root: string): Offer {
 }
 
 /** The right to list a folder is needed to make a file's name durable in it. */
-function sinkOffer(name: string, sink: SinkConfig, root: string): Offer {
-  const target = resolve(root, sink.folder);
-  const need = (path: string): FolderNeed => ({
-    path,
+function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
+  const form = `files.${sink.document}`;
+  if (root === null) return { form };
+  const { target, staging } = foldersOf(sink);
+  const need = (path: string, setting: "folder" | "staging"): FolderNeed => ({
+    path: resolve(root, path),
     rights: ["r", "w", "x"],
     created: true,
-    setting: ["sinks", name, "folder"],
+    setting: ["sinks", name, setting],
   });
-  return { form: `files.${sink.document}`, folders: [need(target), need(stagingOf(target))] };
+  const owner = sink.staging === undefined ? "folder" : "staging";
+  return { form, folders: [need(target, "folder"), need(staging, owner)] };
 }
 
 const mapped = <In, Out>(

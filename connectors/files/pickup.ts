@@ -2,20 +2,10 @@
  * The folder: which files are there, whole and at rest; their bytes; and where they go afterwards. Only regular files
  * with harmless names are touched, a link is never followed, and no file is ever overwritten.
  */
-import { constants } from "node:fs";
-import {
-  access,
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  writeFile,
-} from "node:fs/promises";
-import { join, parse } from "node:path";
-import { Blocked, isRightMissing, missingRight, missingToMove } from "./rights.ts";
+import { parse } from "node:path";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Drop, OpenFile } from "./drop.ts";
+import { Blocked, isRightMissing } from "./rights.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
 
 /** A file name, or one with a single `*` for any text. */
@@ -52,20 +42,14 @@ function match(pattern: Pattern, name: string): string | null {
 }
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
-export async function list(folder: string): Promise<Found[]> {
-  const cannot = async (cause: unknown): Promise<never> => {
-    const missing = await missingRight([{ path: folder, rights: ["r", "x"] }]);
+export async function list(drop: Drop, folder: string): Promise<Found[]> {
+  const entries = await drop.list(folder).catch(async (cause: unknown) => {
+    const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
-  };
-  const names = await readdir(folder).catch(cannot);
-  const found = names.map(async (name): Promise<Found[]> => {
-    const stat = await lstat(join(folder, name)).catch((cause: unknown) =>
-      codeOf(cause) === "ENOENT" ? null : cannot(cause),
-    );
-    if (stat === null || stat.isDirectory()) return [];
-    return [{ name, size: stat.size, mtimeMs: stat.mtimeMs, regular: stat.isFile() }];
   });
-  return (await Promise.all(found)).flat();
+  return entries.flatMap(({ kind, ...entry }) =>
+    kind === "folder" ? [] : [{ ...entry, regular: kind === "file" }],
+  );
 }
 
 /** The files grouped into sets, the oldest set first, so that what was exported later is read later. */
@@ -102,22 +86,34 @@ export function isAtRest(file: Found, before: readonly Found[]): boolean {
 
 /**
  * A file to read from; null when it is gone or no longer what was listed.
- * @throws Blocked when a right is missing, SourceUnavailable when it cannot be read for another reason
+ * @throws Blocked when a right is missing, SourceUnavailable when it cannot be read for another reason; what it returns
+ * throws the latter, too
  */
-export async function openFound(folder: string, file: Found): Promise<FileHandle | null> {
-  const path = join(folder, file.name);
-  const handle = await open(path, constants.O_RDONLY | noFollow).catch(async (cause: unknown) => {
-    if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ELOOP") return null;
+export async function openFound(drop: Drop, folder: string, file: Found): Promise<OpenFile | null> {
+  const path = drop.path.join(folder, file.name);
+  try {
+    const opened = await drop.open(path);
+    if (opened === null) return null;
+    const { kind, size, mtimeMs } = await opened.look();
+    if (kind === "file" && size === file.size && mtimeMs === file.mtimeMs)
+      return readable(opened, path);
+    await opened.close();
+    return null;
+  } catch (cause) {
     throw await refusal(cause, `the file ${path} cannot be read`, () =>
-      missingRight([{ path, rights: ["r"] }]),
+      drop.rights.missing([{ path, rights: ["r"] }]),
     );
-  });
-  if (handle === null) return null;
-  const stat = await handle.stat();
-  if (stat.isFile() && stat.size === file.size && stat.mtimeMs === file.mtimeMs) return handle;
-  await handle.close();
-  return null;
+  }
 }
+
+const readable = (file: OpenFile, path: string): OpenFile => ({
+  look: () => file.look(),
+  read: (...args) =>
+    file.read(...args).catch((cause: unknown) => {
+      throw unavailable(cause, `the file ${path} cannot be read to its end`);
+    }),
+  close: () => file.close(),
+});
 
 async function refusal(
   cause: unknown,
@@ -129,42 +125,42 @@ async function refusal(
   return new Blocked(`${what} (${detail})`, (await missing()) ?? next, cause);
 }
 
-/** Windows has no such flag: there, `lstat` in the listing is the guard. */
-const noFollow = (constants.O_NOFOLLOW as number | undefined) ?? 0;
-
 /**
  * Renames a file into `target` as `<stem>.<hash>.<ext>`, numbered when that name is taken, and returns the name. What
  * has come in its place since it was listed stays where it is: it was not read.
  * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
 export async function moveAway(
+  drop: Drop,
   folder: string,
-  file: Found,
+  file: Pick<Found, "name" | "size" | "mtimeMs">,
   target: string,
   hash: string,
 ): Promise<string> {
   const { name } = file;
   const { name: stem, ext } = parse(name);
+  const { join } = drop.path;
   try {
-    const now = await lstat(join(folder, name));
-    if (now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
-    await mkdir(target, { recursive: true });
+    const now = await drop.look(join(folder, name));
+    if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
+    await drop.makeFolder(target);
     for (let copy = 1; ; copy++) {
       const to = `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
-      if (await exists(join(target, to))) continue;
-      await rename(join(folder, name), join(target, to));
+      if ((await drop.look(join(target, to))) !== null) continue;
+      await drop.move(join(folder, name), join(target, to));
       return to;
     }
   } catch (cause) {
     if (codeOf(cause) === "ENOENT") return name;
     throw await refusal(cause, `the file ${name} was read and cannot be moved to ${target}`, () =>
-      missingToMove(folder, name, [target]),
+      drop.rights.missingToMove(folder, name, [target]),
     );
   }
 }
 
 /** Puts the reasons beside a refused file, as a table that people can open. */
 export async function writeErrors(
+  drop: Drop,
   target: string,
   movedAs: string,
   errors: readonly { file: string; line: number; column: string; reason: string }[],
@@ -173,8 +169,8 @@ export async function writeErrors(
     [file, String(line), column, reason].map(quoted).join(","),
   );
   const text = ["file,line,column,reason", ...rows, ""].join("\r\n");
-  const path = join(target, `${parse(movedAs).name}.errors.csv`);
-  await writeFile(path, text).catch((cause: unknown) => {
+  const path = drop.path.join(target, `${parse(movedAs).name}.errors.csv`);
+  await drop.write(path, Buffer.from(text), "any").catch((cause: unknown) => {
     throw unavailable(cause, `the file ${path} cannot be written`);
   });
 }
@@ -186,9 +182,9 @@ function quoted(value: string): string {
 }
 
 /** @throws SourceUnavailable unless files can be read from and renamed in the folder. */
-export async function checkFolder(folder: string): Promise<void> {
-  await list(folder);
-  const missing = await missingRight([{ path: folder, rights: ["w"] }]);
+export async function checkFolder(drop: Drop, folder: string): Promise<void> {
+  await list(drop, folder);
+  const missing = await drop.rights.missing([{ path: folder, rights: ["w"] }]);
   if (missing === null) return;
   throw new SourceUnavailable(`no file can be moved out of the folder ${folder}`, {
     next: missing,
@@ -196,16 +192,10 @@ export async function checkFolder(folder: string): Promise<void> {
 }
 
 /** @throws SourceUnavailable unless the folder is there and can be entered. */
-export async function checkRoot(folder: string): Promise<void> {
-  await access(folder, constants.X_OK).catch((cause: unknown) => {
-    throw unavailable(cause, `the folder ${folder} cannot be used`);
+export async function checkRoot(drop: Drop): Promise<void> {
+  await drop.rights.expectEntry(drop.at()).catch((cause: unknown) => {
+    throw unavailable(cause, `the folder ${drop.where} cannot be used`);
   });
 }
-
-const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
 
 const codeOf = (cause: unknown): string => (cause as { code?: string }).code ?? String(cause);

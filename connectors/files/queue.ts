@@ -6,8 +6,8 @@
 import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig } from "./config.ts";
+import type { Drop } from "./drop.ts";
 import { type FileSet, findSets, type Found, isAtRest, isHarmless, list } from "./pickup.ts";
-import { missingRight } from "./rights.ts";
 
 export interface Queue {
   /** Complete and at rest, the oldest first, up to what holds back the rest. */
@@ -18,9 +18,11 @@ export interface Queue {
 }
 
 interface Place {
+  readonly drop: Drop;
   readonly folder: string;
   readonly archive: string;
   readonly failed: string;
+  readonly marker: string | null;
   readonly patterns: ReadonlyMap<string, string>;
 }
 
@@ -34,11 +36,17 @@ export async function lookAt(
   surroundings: Pick<Surroundings, "pause">,
   signal: AbortSignal,
 ): Promise<Queue> {
-  const before = await list(place.folder);
+  const before = await list(place.drop, place.folder);
   if (findSets(place.patterns, before).length === 0) return queueOf([]);
   await surroundings.pause(settleMs, signal);
   if (signal.aborted) return queueOf([]);
-  const sets = findSets(place.patterns, await list(place.folder));
+  const there = await list(place.drop, place.folder);
+  const { marker } = place;
+  const sets = findSets(
+    place.patterns,
+    there.filter(({ name }) => marker === null || !name.endsWith(marker)),
+  );
+  const names = new Set(there.map(({ name }) => name));
   const queue = queueOf(sets);
   const ready: FileSet[] = [];
   const obstacles: Obstacle[] = [];
@@ -54,6 +62,8 @@ export async function lookAt(
       obstacles.push(queue.holding(set, tooLarge(large, maxBytes)));
       break;
     } else if (set.missing.length > 0) obstacles.push(incomplete(set));
+    else if (marker !== null && !found.every(({ name }) => names.has(name + marker)))
+      obstacles.push(unmarked(set, marker));
     else if (!found.every((file) => isAtRest(file, before))) obstacles.push(refuse.changing(set));
     else ready.push(set);
   }
@@ -90,6 +100,13 @@ const incomplete = (set: FileSet): Obstacle =>
     code: "incomplete",
     message: `It waits for ${set.missing.join(" and ")}.`,
     next: "Export that list too, under a name that is alike in the same part.",
+  });
+
+const unmarked = (set: FileSet, marker: string): Obstacle =>
+  awaited(set, {
+    code: "unmarked",
+    message: `It waits for its marker, ${shown(namesOf(set))}${marker}.`,
+    next: `Let the program that writes it put the marker beside it last, or take "marker" out of the source's settings.`,
   });
 
 const awaited = (set: FileSet, fault: Fault): Obstacle => ({
@@ -129,8 +146,8 @@ function unreadable({ name, regular }: Found): Obstacle | null {
 }
 
 /** What is read must be moved away after, or it holds back the next. */
-async function cannotMove({ folder, archive, failed }: Place): Promise<Fault | null> {
-  const next = await missingRight(
+async function cannotMove({ drop, folder, archive, failed }: Place): Promise<Fault | null> {
+  const next = await drop.rights.missing(
     [folder, archive, failed].map((path) => ({ path, rights: ["x", "w"] })),
   );
   return next === null

@@ -3,13 +3,7 @@ import { constants } from "node:fs";
 import { access, lstat, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-
-export type Right = "r" | "w" | "x";
-
-export interface Wanted {
-  readonly path: string;
-  readonly rights: readonly Right[];
-}
+import { failure, type Right, type Rights, type Wanted } from "./drop.ts";
 
 /** A file cannot be read, or not be moved, for a right that is missing: others can, and people can grant it. */
 export class Blocked extends Error {
@@ -28,12 +22,22 @@ export const isRightMissing = (code: string): boolean => MISSING.has(code);
 
 const MISSING: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 
+/** Asked of this machine's file system, for the user that runs this process. */
+export const localRights: Rights = {
+  missing: missingRight,
+  missingToMove,
+  expectEntry: (folder) => access(folder, constants.X_OK),
+  expectWritable,
+  expectOwn,
+  expectTogether,
+};
+
 /**
  * The first right that this process lacks, as a sentence that says what to do: x on the folders above a path, then
  * what is wanted of the path itself. Null: it has them all, as far as can be asked. Paths that are not there count as
  * usable.
  */
-export async function missingRight(wanted: readonly Wanted[]): Promise<string | null> {
+async function missingRight(wanted: readonly Wanted[]): Promise<string | null> {
   for (const { path, rights } of wanted) {
     for (const folder of foldersAbove(path))
       if (await lacks(folder, "x")) return advice(folder, "x");
@@ -43,7 +47,7 @@ export async function missingRight(wanted: readonly Wanted[]): Promise<string | 
 }
 
 /** The same for moving a file out of a folder, where the owner may matter too. */
-export async function missingToMove(
+async function missingToMove(
   folder: string,
   name: string,
   targets: readonly string[],
@@ -62,6 +66,38 @@ export async function missingToMove(
 }
 
 const STICKY = 0o1000;
+
+async function expectWritable(folder: string): Promise<boolean> {
+  let nearest = folder;
+  while ((await kindOf(nearest)) === null) nearest = dirname(nearest);
+  if ((await kindOf(nearest)) === "other") throw failure("ENOTDIR", `${nearest} is not a folder`);
+  await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+  return nearest === folder;
+}
+
+async function kindOf(path: string): Promise<"folder" | "other" | null> {
+  try {
+    return (await stat(path)).isDirectory() ? "folder" : "other";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** In a folder with the sticky bit only a file's owner may move it away. */
+async function expectOwn(folder: string): Promise<void> {
+  const { mode, uid } = await stat(folder);
+  const me = process.getuid?.() ?? uid;
+  if ((mode & STICKY) !== 0 && me !== 0 && me !== uid)
+    throw failure("EPERM", `${folder} is sticky (mode t): files of others cannot be moved away`);
+}
+
+/** A file is moved by a rename, never copied. */
+async function expectTogether(folder: string, other: string): Promise<void> {
+  const [one, two] = [await stat(folder), await stat(other)];
+  if (one.dev === two.dev) return;
+  throw failure("EXDEV", `${folder} and ${other} are on different file systems`);
+}
 
 async function lacks(path: string, right: Right): Promise<boolean> {
   try {

@@ -1,11 +1,11 @@
 /** Reading one set of files: its bytes are taken once, and nothing of it counts before all of it was read. */
 import { createHash } from "node:crypto";
-import type { FileHandle } from "node:fs/promises";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, type Encoding, survey, type Survey, textOf } from "./bytes.ts";
 import type { SourceConfig } from "./config.ts";
 import { FileFault, Sheet } from "./csv.ts";
+import type { Drop, OpenFile } from "./drop.ts";
 import type { Layout } from "./layouts/table.ts";
 import { type FileSet, openFound } from "./pickup.ts";
 import { type Extract, type Part, PartFault, readRecords } from "./records.ts";
@@ -22,7 +22,7 @@ export interface Opened {
 interface OpenedFile {
   readonly name: string;
   readonly size: number;
-  readonly handle: FileHandle;
+  readonly handle: OpenFile;
   readonly survey: Survey;
 }
 
@@ -47,6 +47,7 @@ const SMALL_BYTES = 1_000_000;
  * @throws Blocked when one may not be read, SourceUnavailable when one cannot be
  */
 export async function openSet(
+  drop: Drop,
   folder: string,
   set: FileSet,
   encoding: Encoding,
@@ -57,7 +58,7 @@ export async function openSet(
   };
   try {
     for (const [part, file] of set.parts) {
-      const handle = await openFound(folder, file);
+      const handle = await openFound(drop, folder, file);
       if (handle === null) {
         await close();
         return null;
@@ -76,7 +77,7 @@ export async function openSet(
   return { set, hash, parts, close };
 }
 
-async function surveyOrClose(handle: FileHandle, encoding: Encoding): Promise<Survey> {
+async function surveyOrClose(handle: OpenFile, encoding: Encoding): Promise<Survey> {
   try {
     return await survey(handle, encoding);
   } catch (error) {

@@ -4,7 +4,8 @@ import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CustomerInvoiceDocument } from "./documents.ts";
-import { openSinks, SinkConfig } from "./sink.ts";
+import { localDrop } from "./local.ts";
+import { type FileSink, openSinks, SinkConfig } from "./sink.ts";
 
 export const START = "2026-03-02T08:00:00.000Z";
 
@@ -16,9 +17,10 @@ export function openIn(
   folder: string,
   { timeZone = "America/Chicago", ...more }: Record<string, unknown> = {},
   at = START,
-): Sink {
+): FileSink {
   const surroundings = {
     folder,
+    drop: localDrop(folder),
     now: () => new Date(at),
     pause: () => Promise.resolve(),
     currency: "USD",
@@ -26,7 +28,7 @@ export function openIn(
     ignore: {},
     note: () => {},
   };
-  const sink = openSinks({ books: config(more) }, folder, surroundings)["books"];
+  const sink = openSinks({ books: config(more) }, surroundings)["books"];
   if (sink === undefined) throw new Error("no sink");
   return sink;
 }

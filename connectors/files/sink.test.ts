@@ -17,6 +17,7 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import { readDelivered } from "./delivered.ts";
 import type { DeliveryTicketDocument } from "./documents.ts";
 import { config, d, invoice, item, openIn, request, rowsOf, START } from "./sink.fixture.ts";
+import { localDrop } from "./local.ts";
 import { checkSinks } from "./sink.ts";
 import { answerTo, unavailable } from "./trouble.ts";
 
@@ -179,9 +180,10 @@ describe("read-back", () => {
     const outgoing = await deliver(open(), item(invoice()));
     await rm(join(folder, "import"), { recursive: true });
     const sink = open();
+    await sink.ready();
     await rm(join(folder, "import"), { recursive: true });
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
-    openIn(folder, {}, "2026-03-03T08:00:00.000Z");
+    await openIn(folder, {}, "2026-03-03T08:00:00.000Z").ready();
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
   });
 });
@@ -195,7 +197,9 @@ describe("a disk that fails", () => {
     expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
     await rm(join(folder, "import/invoices.staging"), { recursive: true });
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
-    await expect(checkSinks({ books: config() }, folder)).rejects.toMatchObject({
+    await expect(
+      checkSinks({ books: config() }, { drop: localDrop(folder) }),
+    ).rejects.toMatchObject({
       name: "SourceUnavailable",
       next: expect.stringContaining("mount"),
     });
@@ -204,7 +208,9 @@ describe("a disk that fails", () => {
   test("a folder that cannot be made does not stop the others from opening", async () => {
     await writeFile(join(folder, "import"), "a file in the way");
     open();
-    await expect(checkSinks({ books: config() }, folder)).rejects.toThrow(SourceUnavailable);
+    await expect(checkSinks({ books: config() }, { drop: localDrop(folder) })).rejects.toThrow(
+      SourceUnavailable,
+    );
   });
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -233,6 +239,7 @@ describe("a disk that fails", () => {
   test("a link in the staging folder is not written through", async () => {
     const sink = open();
     const outgoing = request(sink, [item(invoice())]);
+    await sink.ready();
     await symlink(join(folder, "elsewhere"), partOf(outgoing));
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
     expect(await delivered()).toEqual([]);
@@ -240,21 +247,23 @@ describe("a disk that fails", () => {
 
   test.skipIf(process.platform !== "linux")("a full disk: not sent", async () => {
     const full = await writeFile("/dev/full", "x").catch((error: unknown) => error);
-    expect(answerTo(full)).toMatchObject({ outcome: "nothing" });
+    expect(answerTo(full, true)).toMatchObject({ outcome: "nothing" });
     expect(unavailable(full, "cannot write").next).toMatch(/^Free space/);
   });
 
   test("a disk that does not say what it did: unknown", () => {
-    expect(answerTo(Object.assign(new Error("EIO"), { code: "EIO" }))).toMatchObject({
+    expect(answerTo(Object.assign(new Error("EIO"), { code: "EIO" }), true)).toMatchObject({
       outcome: "unknown",
       holdMs: 60_000,
     });
-    expect(() => answerTo(new TypeError("a mistake of ours"))).toThrow(TypeError);
+    expect(() => answerTo(new TypeError("a mistake of ours"), true)).toThrow(TypeError);
   });
 
   test("folders that can be written to pass the check", async () => {
-    open();
-    await expect(checkSinks({ books: config() }, folder)).resolves.toBeUndefined();
+    await open().ready();
+    await expect(
+      checkSinks({ books: config() }, { drop: localDrop(folder) }),
+    ).resolves.toBeUndefined();
   });
 });
 

@@ -1,12 +1,10 @@
 /**
- * Delivers documents as files into a folder that an ERP watches. A file is written and checked in `<folder>.staging`
- * and moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is
- * the staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
+ * Delivers documents as files into a folder that an ERP watches. A file is written and checked in the staging folder and
+ * moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is the
+ * staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
  */
 import { hash } from "node:crypto";
-import { constants, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { access, readFile, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, posix, resolve } from "node:path";
+import { posix } from "node:path";
 import { z } from "zod";
 import { repeated } from "../../src/core/company.ts";
 import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
@@ -18,10 +16,14 @@ import {
   type Policy,
   unknown,
 } from "../../src/core/outcome.ts";
-import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
+import { contentAt, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
+import { failure, type Site } from "./drop.ts";
+import { markedSince, makingFolders } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { writeCsv, type Writing } from "./write.ts";
+
+export const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
 
 export const SinkConfig = z
   .strictObject({
@@ -30,6 +32,16 @@ export const SinkConfig = z
       .string()
       .min(1)
       .describe("Where the ERP looks for files, from the connector's folder."),
+    staging: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where files are written before they are moved: on the same file system, and ours alone; <folder>.staging.",
+      ),
+    marker: Marker.optional().describe(
+      "After each file, one with this ending more says that it is whole: .ok. Left out: none is written.",
+    ),
     per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
     itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
     spreadsheetSafe: z
@@ -53,60 +65,56 @@ const POLICY: Policy = keyless;
 /** Another writer took the name: that is for a person, and everything stops until somebody looked. */
 const OTHERS_FILE = { person: "now", stop: "split-brain" } as const;
 
+export interface FileSink extends Sink {
+  /** Makes the folders where they could not be made before. @throws SourceUnavailable */
+  ready(): Promise<void>;
+}
+
 /**
- * Folders that are missing are created here. Where that fails it is tried again before each document, whose trouble is
- * then that one and not the missing folder that follows from it.
+ * Folders that are missing are created: at once on this machine, else before the first document. Where that fails it is
+ * tried again before each document, whose trouble is then that one and not the missing folder that follows from it.
  */
 export function openSinks(
   sinks: Readonly<Record<string, SinkConfig>>,
-  folder: string,
-  surroundings: Surroundings,
-): Record<string, Sink> {
+  site: Site,
+): Record<string, FileSink> {
   return Object.fromEntries(
-    Object.entries(sinks).map(([name, config]) => {
-      const folders = makingFolders(resolve(folder, config.folder), surroundings);
-      return [name, fileSink(config, folder, surroundings, folders)];
-    }),
+    Object.entries(sinks).map(([name, config]) => [name, fileSink(config, site)]),
   );
 }
 
 /** Every folder can be written to. @throws SourceUnavailable naming the first that cannot. */
 export async function checkSinks(
   sinks: Readonly<Record<string, SinkConfig>>,
-  folder: string,
+  { drop }: Pick<Site, "drop">,
 ): Promise<void> {
   for (const config of Object.values(sinks)) {
-    const target = resolve(folder, config.folder);
+    const { target, staging } = foldersOf(config);
+    const folders = [drop.at(target), drop.at(staging)] as const;
     try {
-      await access(target, constants.W_OK | constants.X_OK);
-      await access(stagingOf(target), constants.W_OK | constants.X_OK);
-      if ((await stat(target)).dev !== (await stat(stagingOf(target))).dev)
-        throw Object.assign(new Error(`EXDEV: ${target} is a file system of its own`), {
-          code: "EXDEV",
-        });
+      for (const folder of folders)
+        if (!(await drop.rights.expectWritable(folder)))
+          throw failure("ENOENT", `the folder ${folder} is not there`);
+      await drop.rights.expectTogether(...folders);
     } catch (error) {
-      throw unavailable(error, `cannot write to ${target}`);
+      throw unavailable(error, `cannot write to ${folders[0]}`);
     }
   }
 }
 
-function fileSink(
-  config: SinkConfig,
-  folder: string,
-  surroundings: Surroundings,
-  expectFolders: () => void,
-): Sink {
-  const writing = writingOf(config, surroundings);
-  const where = (request: Outgoing) => {
-    const final = resolve(folder, request.target);
-    const staging = stagingOf(dirname(final));
-    return { final, staging, part: join(staging, `${basename(final)}.part`) };
-  };
+function fileSink(config: SinkConfig, site: Site): FileSink {
+  const { drop } = site;
+  const writing = writingOf(config, site);
+  const ready = makingFolders(foldersOf(config), site);
+  const placesOf = (request: Outgoing) => placesIn(config, site, request);
+  const isStaged = async (file: Placed | undefined): Promise<boolean> =>
+    file !== undefined && (await drop.look(file.part)) !== null;
   return {
     operation: documents[config.document].operation,
     writes: "upsert",
     itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
     policy: POLICY,
+    ready,
 
     freeze: (items) => ({
       target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items)),
@@ -118,60 +126,122 @@ function fileSink(
     }),
 
     async prepare(request) {
-      const { staging, part } = where(request);
-      expectFolders();
-      try {
-        // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
-        if (request.firstSentAt !== null && !(await exists(part))) return;
-        await writeDurably(part, Buffer.from(request.body));
-        await syncFolder(staging);
-      } catch (error) {
-        throw unavailable(error, `cannot write ${part}`);
-      }
+      await ready();
+      const { staging, files } = placesOf(request);
+      for (const { part, bytes } of files)
+        try {
+          const wasSent = request.firstSentAt !== null;
+          // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
+          if (wasSent && (await contentAt(drop, part, bytes)) !== "other") continue;
+          await writeDurably(drop, part, bytes, wasSent ? "existing" : "any");
+          await drop.syncFolder(staging);
+        } catch (error) {
+          throw unavailable(error, `cannot write ${part}`);
+        }
     },
 
     async send(request) {
-      const { final, staging, part } = where(request);
-      const bytes = Buffer.from(request.body);
+      const { folder, staging, files } = placesOf(request);
+      let moved: "not" | "maybe" | "first" = "not";
       try {
-        const there = await contentAt(final, bytes);
-        if (there === "other") return unknown(`${final} is there with other content`, OTHERS_FILE);
-        if (there === "none") {
-          const staged = await contentAt(part, bytes);
-          if (staged === "none") return unknown(`${part} is gone`, { holdMs: SPARED_MS });
-          if (staged === "other") return nothingDone(`${part} is not complete`);
-          // Checked, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in which
-          // the ERP can take the file while the staging file still says that it was not delivered.
-          await rename(part, final);
-        } else await rm(part, { force: true });
-        await syncFolder(dirname(final));
-        await syncFolder(staging);
-        return done(`moved to ${final}`, idsOf(request));
+        for (const [index, { part, final, bytes }] of files.entries()) {
+          const there = await contentAt(drop, final, bytes);
+          if (there === "other")
+            return unknown(`${final} is there with other content`, OTHERS_FILE);
+          if (there === "same") await drop.remove(part);
+          else {
+            const staged = await contentAt(drop, part, bytes);
+            if (staged === "other") return nothingDone(`${part} is not complete`);
+            // Looked for, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in
+            // which the ERP can take the file while the staging file still says that it was not delivered.
+            if (staged === "same") {
+              if (moved === "not") moved = "maybe";
+              await drop.move(part, final);
+            }
+            // The ERP may have taken the file before its marker was moved after it.
+            else if (!(await isStaged(files[index + 1])))
+              return unknown(`${part} is gone`, { holdMs: SPARED_MS });
+          }
+          moved = "first";
+        }
+        await drop.syncFolder(folder);
+        await drop.syncFolder(staging);
+        return done(`moved to ${files[0].final}`, idsOf(request));
       } catch (error) {
-        return answerTo(error);
+        if (moved === "first") return unknown(troubleOf(error).detail, { holdMs: SPARED_MS });
+        return answerTo(error, moved === "maybe");
       }
     },
 
     forgets: true,
     async find(request): Promise<Finding> {
-      const { final, staging, part } = where(request);
+      const { staging, files } = placesOf(request);
       try {
-        const there = await contentAt(final, Buffer.from(request.body));
-        if (there === "other") return { found: "different", detail: `${final} has other content` };
-        if (there === "same") return exact(request, `${final} is there`);
-        if (await exists(part)) return { found: "none", detail: `${part} was not moved` };
-        if (request.firstSentAt === null) return { found: "none", detail: "never sent" };
-        const since = await readFile(join(staging, MARK), "utf8");
-        // A new folder, or a disk that is not the one we wrote to, knows nothing of this file.
-        if (since > request.firstSentAt)
-          return { found: "unreadable", detail: `${staging} was made after this file was sent` };
-        return exact(request, `${basename(final)} was delivered and taken`);
+        await ready();
+        for (const { part, final, bytes } of files) {
+          const there = await contentAt(drop, final, bytes);
+          if (there === "other")
+            return { found: "different", detail: `${final} has other content` };
+          if (there === "same") continue;
+          if ((await drop.look(part)) !== null)
+            return { found: "none", detail: `${part} was not moved` };
+          if (request.firstSentAt === null) return { found: "none", detail: "never sent" };
+          const since = await markedSince(drop, staging);
+          // A new folder, or a disk that is not the one we wrote to, knows nothing of this file.
+          if (since === null || since > request.firstSentAt)
+            return { found: "unreadable", detail: `${staging} was made after this file was sent` };
+        }
+        return { found: "exact", ids: idsOf(request), detail: `${files[0].final} was delivered` };
       } catch (error) {
         return { found: "unreadable", detail: troubleOf(error).detail };
       }
     },
   };
 }
+
+interface Placed {
+  readonly part: string;
+  readonly final: string;
+  readonly bytes: Buffer;
+}
+
+/** The file of a request, then its marker where there is one, in the order in which they are moved. */
+function placesIn(
+  config: SinkConfig,
+  { drop }: Site,
+  { target, body, items }: Outgoing,
+): { folder: string; staging: string; files: readonly [Placed, ...Placed[]] } {
+  const name = posix.basename(target);
+  const folder = drop.at(posix.dirname(target));
+  const staging = drop.at(foldersOf(config, posix.dirname(target)).staging);
+  const placed = (name: string, text: string): Placed => ({
+    part: drop.path.join(staging, `${name}.part`),
+    final: drop.path.join(folder, name),
+    bytes: Buffer.from(text),
+  });
+  const file = placed(name, body);
+  if (config.marker === undefined) return { folder, staging, files: [file] };
+  const told = {
+    file: name,
+    bytes: file.bytes.length,
+    sha256: hash("sha256", file.bytes, "hex"),
+    documents: items.length,
+  };
+  return {
+    folder,
+    staging,
+    files: [file, placed(`${name}${config.marker}`, `${JSON.stringify(told)}\n`)],
+  };
+}
+
+/** From the connector's folder. Staging is beside the target by default, so that a file is moved and not copied. */
+export const foldersOf = (
+  config: SinkConfig,
+  target: string = config.folder,
+): { target: string; staging: string } => ({
+  target,
+  staging: config.staging ?? `${target.replace(/[/\\]+$/, "")}.staging`,
+});
 
 export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundings): Writing => ({
   spreadsheetSafe,
@@ -181,12 +251,6 @@ export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundin
 /** The file; in one with several documents, each by its own id in it. */
 const idsOf = ({ target, items }: Outgoing): string[] =>
   items.map(({ id }) => (items.length === 1 ? target : `${target}#${id}`));
-const exact = (request: Outgoing, detail: string): Finding => ({
-  found: "exact",
-  ids: idsOf(request),
-  detail,
-});
-
 /** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
 function nameOf(config: SinkConfig, items: readonly Item[]): string {
   const [item] = items;
@@ -200,39 +264,3 @@ function nameOf(config: SinkConfig, items: readonly Item[]): string {
 }
 
 const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
-
-/** Beside the target and on its file system, so that a file is moved and not copied. */
-export const stagingOf = (target: string): string => `${target}.staging`;
-
-/** In the staging folder: since when it is this folder, by our clock. */
-const MARK = ".since";
-
-/**
- * Makes the folders. Returns what makes them where they could not be made before, and says why they cannot.
- * A folder that was there and is gone is not made anew: the share that it is on may be missing.
- */
-function makingFolders(target: string, surroundings: Surroundings): () => void {
-  let isMade = false;
-  const make = (): void => {
-    if (isMade) return;
-    try {
-      mkdirSync(target, { recursive: true });
-      mkdirSync(stagingOf(target), { recursive: true });
-      const mark = join(stagingOf(target), MARK);
-      if (!existsSync(mark)) writeFileSync(mark, surroundings.now().toISOString(), { flag: "wx" });
-    } catch (error) {
-      throw unavailable(error, `cannot create ${target} or ${stagingOf(target)}`);
-    }
-    isMade = true;
-  };
-  if (surroundings.looking === true) return make;
-  try {
-    make();
-  } catch (error) {
-    surroundings.note("folder not created", {
-      folder: target,
-      detail: (error as Error).message,
-    });
-  }
-  return make;
-}

@@ -2,20 +2,14 @@
 import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type {
-  Change,
-  Endpoint,
-  Obstacle,
-  Page,
-  Reading,
-  Source,
-  Surroundings,
-} from "../../src/core/contract.ts";
+import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { parseExact, type Json } from "../../src/core/json.ts";
 import type { SourceConfig } from "./config.ts";
+import type { Drop, Site } from "./drop.ts";
 import { files } from "./index.ts";
 import { customers } from "./layouts/parties.ts";
 import type { Layout } from "./layouts/table.ts";
+import { localDrop } from "./local.ts";
 import { openSource } from "./source.ts";
 import { specimens } from "./specimens.fixture.ts";
 
@@ -30,6 +24,7 @@ interface Extract {
 
 export interface DropFolder {
   readonly path: string;
+  readonly drop: Drop;
   /** A copy of a file of the export, under its own or another name. */
   copy(name: string, as?: string): Promise<void>;
   put(name: string, content: string | Buffer): Promise<void>;
@@ -53,8 +48,10 @@ export async function dropFolder(): Promise<DropFolder> {
     const found = seen.findLast((batch) => batch.id === id);
     return found === undefined ? null : { ...found, latest: seen.at(-1) === found };
   };
-  const surroundings: Surroundings = {
+  const drop = localDrop(path);
+  const surroundings: Site = {
     folder: path,
+    drop,
     now: () => new Date("2026-11-21T12:00:00Z"),
     pause: () => folder.duringPause(),
     currency: "USD",
@@ -70,6 +67,7 @@ export async function dropFolder(): Promise<DropFolder> {
   };
   const folder: DropFolder = {
     path,
+    drop,
     async copy(name, as = name) {
       await copyFile(join(EXPORTS, name), join(path, as));
       await stamp(as);

@@ -3,21 +3,28 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import { resolve } from "node:path";
-import type { Page, Reading, Source, Surroundings } from "../../src/core/contract.ts";
+import type { Page, Reading, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
+import type { Drop, Site } from "./drop.ts";
 import { layouts } from "./layouts/index.ts";
 import type { Layout } from "./layouts/table.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
 import { changesOf, HEADS, PartFault } from "./records.ts";
+import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
+import { unavailable } from "./trouble.ts";
 import { type Opened, openSet, readSet, type SetReading } from "./sets.ts";
 
 interface Place {
+  readonly drop: Drop;
   readonly folder: string;
   readonly archive: string;
+  /** Days; null: for ever. */
+  readonly keepDays: number | null;
+  /** What a file's marker ends in after the file's name; null: it has none. */
+  readonly marker: string | null;
   readonly failed: string;
   readonly patterns: ReadonlyMap<string, string>;
 }
@@ -30,10 +37,10 @@ const position = null;
 export function openSource(
   config: SourceConfig,
   files: FilesConfig,
-  surroundings: Surroundings,
+  surroundings: Site,
   layout: Layout = layoutOf(config),
 ): Source {
-  const place = placeOf(config, files, surroundings);
+  const place = placeOf(config, surroundings);
   const read: ReadSet = { config, layout, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
@@ -44,6 +51,7 @@ export function openSource(
         const isOut = yield* deliver(read, set, queue, reading);
         if (!isOut) return;
       }
+      await removeOld(place, surroundings);
     },
   };
 }
@@ -54,30 +62,25 @@ export function layoutOf({ layout: wanted }: SourceConfig): Layout {
   return layout;
 }
 
-export function placeOf(
-  config: SourceConfig,
-  files: FilesConfig,
-  surroundings: Surroundings,
-): Place {
-  const folder = sourceFolder(config, files, surroundings);
+export function placeOf(config: SourceConfig, surroundings: Site): Place {
+  const { drop } = surroundings;
+  const folder = drop.at(config.folder);
   return {
+    drop,
     folder,
-    archive: resolve(folder, config.archive),
-    failed: resolve(folder, config.failed),
+    archive: drop.at(config.folder, config.archive),
+    keepDays: config.keepDays ?? null,
+    marker: config.marker ?? null,
+    failed: drop.at(config.folder, config.failed),
     patterns: new Map(
       Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
     ),
   };
 }
 
-export const sourceFolder = (
-  config: SourceConfig,
-  files: FilesConfig,
-  surroundings: Surroundings,
-): string => resolve(surroundings.folder, files.folder, config.folder);
-
 interface ReadSet extends SetReading {
   readonly place: Place;
+  readonly surroundings: Site;
 }
 
 /**
@@ -91,7 +94,7 @@ async function* deliver(
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   try {
-    const opened = await openSet(read.place.folder, set, read.config.encoding);
+    const opened = await openSet(read.place.drop, read.place.folder, set, read.config.encoding);
     if (opened === null) {
       reading.hindered?.(refuse.changing(set));
       return true;
@@ -115,10 +118,11 @@ async function* pagesOf(
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   const { place, layout } = read;
+  const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
   const known = reading.known(opened.hash);
   if (known !== null && (known.latest || !layout.restates)) {
-    await archive(place, opened, place.archive);
+    await archive(place, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, notices: [notice] };
     return true;
@@ -142,7 +146,7 @@ async function* pagesOf(
       const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
       const batch = { id: opened.hash, name };
       yield { changes: changesOf(scratch, last, PAGE), position, share: 1, batch, notices: said };
-      await archive(place, opened, cut === null ? place.archive : place.failed, cut);
+      await archive(place, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
       scratch.close();
@@ -176,14 +180,23 @@ const cutNotice = ({
  * are still a set when they are put back.
  */
 async function archive(
-  { folder }: Place,
+  { drop, folder, marker }: Place,
   opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
   for (const file of opened.set.parts.values()) {
-    const movedAs = await moveAway(folder, file, target, opened.hash);
-    if (error?.file === file.name) await writeErrors(target, movedAs, [{ column: "", ...error }]);
+    const movedAs = await moveAway(drop, folder, file, target, opened.hash);
+    // After its file: what is left without one makes no other file readable, for that must be at rest, too.
+    const marked = marker === null ? null : drop.path.join(folder, `${file.name}${marker}`);
+    if (marked !== null)
+      await drop.remove(marked).catch((cause: unknown) => cannotRemove(marked, cause));
+    if (error?.file === file.name)
+      await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
   }
 }
+
+const cannotRemove = (path: string, cause: unknown): never => {
+  throw unavailable(cause, `the file ${path} was read and cannot be deleted`);
+};

@@ -1,6 +1,6 @@
 /** What a failing file system says, and what that proves: the one place that knows error codes. */
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { type Answer, nothingDone, unknown } from "../../src/core/outcome.ts";
+import { type Answer, type Breaker, nothingDone, unknown } from "../../src/core/outcome.ts";
 
 interface Trouble {
   readonly code: string;
@@ -8,37 +8,67 @@ interface Trouble {
   readonly next: string;
 }
 
-/** After these the operation may have taken place all the same: the disk or the file server did not say. */
-const UNCERTAIN = new Set(["EIO", "ESTALE", "ETIMEDOUT", "ECONNRESET", "EHOSTDOWN"]);
+/**
+ * After these the operation may have taken place all the same: the disk or the file server did not say. `EFAILED`: an
+ * SFTP server that gives no reason.
+ */
+const UNCERTAIN = new Set([
+  "EIO",
+  "ESTALE",
+  "ETIMEDOUT",
+  "ECONNRESET",
+  "EHOSTDOWN",
+  "EFAILED",
+  "EPROTO",
+]);
 
 /** So long nothing is tried again where a disk did not say what it did. */
 export const SPARED_MS = 60_000;
 
 const ACCESS = "Give the account that runs fuelbridge the right to use it.";
+const HELD =
+  "Another program has the file open: it is tried again; close it there if that takes long.";
 const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
 const NEXT: Readonly<Record<string, string>> = {
   EACCES: ACCESS,
   EPERM: ACCESS,
   EROFS: "Mount that file system writable.",
+  EBUSY: HELD,
+  ETXTBSY: HELD,
   ENOSPC: SPACE,
   EDQUOT: SPACE,
   EFBIG: SPACE,
   ENOENT: "Create the folder, or mount the share it is on, and restart.",
   ENOTDIR: "A file is in the way of a folder: move it aside.",
+  EFAILED:
+    "The server gives no reason: look at its log, at its free space and quota, and whether the name is taken.",
+  ETIMEDOUT: "Look at the server and the network; raise sftp.timeoutMs if the server is that slow.",
+  ECONNRESET: "Look at the server and the network; the connection is made anew by itself.",
   EXDEV: "Mount the share one level higher, so that the folder and its .staging folder are on it.",
 };
 
-/** @throws the error itself when it did not come from the file system: a programming error. */
+/** @throws the error itself when it did not come from the drop: a programming error. */
 export function troubleOf(error: unknown): Trouble {
+  if (error instanceof SourceUnavailable)
+    return { code: error.code, detail: error.message, next: error.next };
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     throw error;
   const next = NEXT[error.code] ?? "Look at the disk and at the file server.";
   return { code: error.code, detail: error.message, next };
 }
 
-export function answerTo(error: unknown): Answer {
+/** Of a failure of the move itself, or before it was asked for. */
+export function answerTo(error: unknown, wasAsked: boolean): Answer {
   const { code, detail } = troubleOf(error);
-  return UNCERTAIN.has(code) ? unknown(detail, { holdMs: SPARED_MS }) : nothingDone(detail);
+  // The server was not reached: nothing was asked of it.
+  if (error instanceof SourceUnavailable)
+    return nothingDone(detail, {
+      ...(error.stop === null ? {} : { stop: error.stop as Breaker }),
+      ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
+    });
+  return wasAsked && UNCERTAIN.has(code)
+    ? unknown(detail, { holdMs: SPARED_MS })
+    : nothingDone(detail);
 }
 
 /** `missing`: the right that is, where one is and it is known. */
@@ -47,6 +77,7 @@ export function unavailable(
   what: string,
   missing: string | null = null,
 ): SourceUnavailable {
+  if (error instanceof SourceUnavailable) return error;
   const { detail, next } = troubleOf(error);
   return new SourceUnavailable(`${what}: ${detail}`, { next: missing ?? next, cause: error });
 }

@@ -18,6 +18,7 @@ interface Need {
 const needs = [
   { program: "redis-server", at: "/usr/bin/redis-server", packages: ["redis-server"] },
   { program: "hledger", at: "/usr/bin/hledger", packages: ["hledger"] },
+  { program: "sshd", at: "/usr/sbin/sshd", packages: ["openssh-server"] },
   {
     program: "trytond",
     at: "/usr/bin/trytond",

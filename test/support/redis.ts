@@ -1,10 +1,10 @@
 /** A Redis of the test's own: a free port, a folder, and whatever may happen to it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
 import { tempFolder } from "./folder.ts";
+import { freePort } from "./port.ts";
 import { until } from "./site-program.ts";
 
 export interface TestRedis {
@@ -88,13 +88,4 @@ class Server {
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { readDelivered, type TradedDocument } from "../../../connectors/files/delivered.ts";
 import type { SourceConfig } from "../../../connectors/files/config.ts";
 import { everyExport } from "../../../connectors/files/exported.ts";
+import { localDrop } from "../../../connectors/files/local.ts";
 import { files } from "../../../connectors/files/index.ts";
 import { rackPrices } from "../../../mappings/tryton-export/rack-prices.ts";
 import type { References } from "../../core/contract.ts";
@@ -255,7 +256,8 @@ async function deliveredOf(
     settleMs: 0,
     sources: { it: { ...source, folder: "export" } },
   });
-  const exports = await everyExport(settings.sources["it"] as SourceConfig, settings, {
+  const exports = await everyExport(settings.sources["it"] as SourceConfig, {
+    drop: localDrop(join(folder, settings.folder)),
     folder,
     now: () => new Date(),
     pause: async () => {},

@@ -1,0 +1,60 @@
+/**
+ * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
+ * lists what is older.
+ */
+import type { Site } from "./drop.ts";
+import { troubleOf } from "./trouble.ts";
+
+interface Archive {
+  readonly drop: Site["drop"];
+  readonly archive: string;
+  /** Days; null: for ever, and all in one folder. */
+  readonly keepDays: number | null;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+/** Files that one reading deletes at most: there may be a year of them. */
+const REMOVED_MAX = 500;
+
+/** Where a file goes that was read now. */
+export function dayFolder({ drop, archive, keepDays }: Archive, site: Site): string {
+  if (keepDays === null) return archive;
+  return drop.path.join(archive, site.dayOf(site.now().toISOString()));
+}
+
+/** Where files that were read may be, the newest first; none before the first one was read. */
+export async function archiveFolders({ drop, archive }: Archive): Promise<string[]> {
+  const days = await daysIn(drop, archive).catch(() => null);
+  if (days === null) return [];
+  return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
+}
+
+/** Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. */
+export async function removeOld({ drop, archive, keepDays }: Archive, site: Site): Promise<void> {
+  if (keepDays === null) return;
+  const oldest = site.dayOf(new Date(site.now().getTime() - keepDays * DAY_MS).toISOString());
+  let left = REMOVED_MAX;
+  try {
+    if ((await drop.look(archive)) === null) return;
+    for (const day of await daysIn(drop, archive)) {
+      if (day >= oldest) return;
+      const folder = drop.path.join(archive, day);
+      for (const { name } of await drop.list(folder)) {
+        if (left-- === 0) return;
+        await drop.remove(drop.path.join(folder, name));
+      }
+      await drop.removeFolder(folder);
+    }
+  } catch (error) {
+    const { detail, next } = troubleOf(error);
+    site.note("old files not deleted", { folder: archive, detail, next });
+  }
+}
+
+/** Days as text, the oldest first. */
+async function daysIn(drop: Site["drop"], archive: string): Promise<string[]> {
+  const entries = await drop.list(archive);
+  const days = entries.filter(({ kind, name }) => kind === "folder" && DAY.test(name));
+  return days.map(({ name }) => name).toSorted();
+}
