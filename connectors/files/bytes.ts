@@ -54,9 +54,36 @@ export async function survey(file: FileHandle, encoding: Encoding): Promise<Surv
   return { hash: digest, encoding: found, fallback: false, fault };
 }
 
+/** The bytes of a text that has no character that is foreign to the encoding ({@link foreignTo}). */
+export function bytesOf(text: string, encoding: Encoding): Buffer {
+  if (encoding === "latin1") return Buffer.from(text, "latin1");
+  if (encoding !== "windows-1252") return Buffer.from(text);
+  return Buffer.from(Array.from(text, (character) => codes().get(character) ?? 0x3f));
+}
+
+/** The first character that an encoding does not have; null: it has all of them. */
+export function foreignTo(text: string, encoding: Encoding): string | null {
+  if (!SINGLE_BYTE.has(encoding)) return null;
+  for (const character of text)
+    if (encoding === "latin1" ? character > "\u00ff" : !codes().has(character)) return character;
+  return null;
+}
+
+let known: ReadonlyMap<string, number> | null = null;
+
+/** The characters of Windows-1252, as the decoder reads them. */
+function codes(): ReadonlyMap<string, number> {
+  const decoder = new TextDecoder("windows-1252");
+  known ??= new Map(
+    Array.from({ length: 256 }, (_, byte) => [decoder.decode(Buffer.of(byte)), byte]),
+  );
+  return known;
+}
+
 const MARKS = [
   { name: "utf-8", start: [0xef, 0xbb, 0xbf] },
   { name: "utf-16le", start: [0xff, 0xfe] },
+  { name: "utf-16be", start: [0xfe, 0xff] },
 ] as const;
 
 const SINGLE_BYTE: ReadonlySet<string> = new Set<Encoding>(["windows-1252", "latin1"]);

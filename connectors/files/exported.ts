@@ -8,12 +8,12 @@ import type { FilesConfig, SourceConfig } from "./config.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
-import type { Layout } from "./layouts/table.ts";
+import type { Profile } from "./profile.ts";
 import { findSets, list, type FileSet } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
-import { openSet, readSet } from "./sets.ts";
-import { layoutOf, placeOf } from "./source.ts";
+import { encodingOf, openSet, readSet } from "./sets.ts";
+import { placeOf, profileOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -42,7 +42,7 @@ export async function newestExport(
   files: FilesConfig,
   surroundings: Surroundings,
 ): Promise<Export> {
-  const layout = layoutOf(config);
+  const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, files, surroundings);
   const sets = [
     // There is none before the first file was read.
@@ -50,9 +50,9 @@ export async function newestExport(
     ...(await newestSets(place.folder, place.patterns)),
   ];
   for (const { folder, set } of sets) {
-    const changes = await changesIn(folder, set, layout, config, surroundings);
+    const changes = await changesIn(folder, set, profile, config, surroundings);
     if (changes === null) continue;
-    const holdings = changes.map((change) => holdingOf(layout.name, change));
+    const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
     return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
   }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
@@ -71,31 +71,32 @@ export async function everyExport(
     ...(await newestSets(place.archive, place.patterns).catch((): Placed[] => [])),
     ...(await newestSets(place.folder, place.patterns)),
   ].toSorted((one, other) => ageOf(one.set) - ageOf(other.set));
+  const profile = profileOf(config, surroundings.folder);
   const exports: (readonly Change[])[] = [];
   for (const { folder, set } of sets) {
-    const changes = await changesIn(folder, set, layoutOf(config), config, surroundings);
+    const changes = await changesIn(folder, set, profile, config, surroundings);
     if (changes !== null) exports.push(changes);
   }
   return exports;
 }
 
 /**
- * Null: it is gone, cut short, or not what the layout says; the source tells a person of it.
+ * Null: it is gone, cut short, or not what the profile says; the source tells a person of it.
  * @throws SourceUnavailable when it may not be read, or there is no room for it
  */
 async function changesIn(
   folder: string,
   set: FileSet,
-  layout: Layout,
+  profile: Profile,
   config: SourceConfig,
   surroundings: Surroundings,
 ): Promise<readonly Change[] | null> {
   try {
-    const opened = await openSet(folder, set, config.encoding);
+    const opened = await openSet(folder, set, encodingOf(config, profile));
     if (opened === null) return null;
     try {
       const { signal } = new AbortController();
-      const read = await readSet({ layout, config, surroundings }, opened, { signal });
+      const read = await readSet({ profile, config, surroundings }, opened, { signal });
       if (read === null) return null;
       const { scratch, extract } = read;
       try {

@@ -14,13 +14,14 @@ import {
   type Holdings,
   type Strength,
 } from "../../src/core/holdings.ts";
+import type { Encoding } from "./bytes.ts";
 import type { FilesConfig } from "./config.ts";
 import { documents } from "./documents.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
 import { type SinkConfig, writingOf } from "./sink.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
-import { writeCsv } from "./write.ts";
-import { type InvoiceName, readWritten, type Written } from "./written.ts";
+import { writeDocuments, type Writing } from "./write.ts";
+import { type InvoiceName, readWritten, tellsWhich, type Written } from "./written.ts";
 
 const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
   invoice: "customer-invoices",
@@ -34,7 +35,10 @@ export function filesHoldings(
   surroundings: Surroundings,
 ): Holdings {
   const sinkOf = (kind: HoldingKind): SinkConfig | undefined =>
-    Object.values(files.sinks).find(({ document }) => document === WRITTEN[kind]);
+    Object.values(files.sinks).find(
+      (sink) =>
+        sink.document === WRITTEN[kind] && tellsWhich(writingOf(sink, surroundings).profile),
+    );
   const sourcesOf = (kind: HoldingKind) =>
     Object.values(files.sources).filter((source) => exportedKind(source) === kind);
 
@@ -60,8 +64,10 @@ export function filesHoldings(
     },
     expect: async (kind, items) => {
       const sink = sinkOf(kind);
-      return items.map((item) =>
-        sink === undefined ? nobody(kind) : expected(kind, item, sink, surroundings),
+      return Promise.all(
+        items.map(async (item) =>
+          sink === undefined ? nobody(kind) : await expected(kind, item, sink, surroundings),
+        ),
       );
     },
   };
@@ -98,9 +104,11 @@ async function writtenOf(
   surroundings: Surroundings,
 ): Promise<Ours[]> {
   const document = WRITTEN[kind] as InvoiceName;
+  const writing = writingOf(sink, surroundings);
+  const { encoding, ending } = writing.profile;
   const latest = new Map<string, Ours & Pick<Written, "version">>();
-  const take = (target: string, text: string, deliveredAt: string): void => {
-    const documents = writtenIn(document, text, sink, target);
+  const take = async (target: string, text: string, deliveredAt: string): Promise<void> => {
+    const documents = await writtenIn(document, text, writing, target);
     for (const { id: mark, version, facts } of documents) {
       if (version < (latest.get(mark)?.version ?? "")) continue;
       const id = documents.length === 1 ? target : `${target}#${mark}`;
@@ -113,25 +121,26 @@ async function writtenOf(
     documents[document].operation,
   ) ?? []) {
     known.add(target);
-    take(target, (await textAt(resolve(folder, target))) ?? body, deliveredAt);
+    await take(target, (await textAt(resolve(folder, target), encoding)) ?? body, deliveredAt);
   }
   for (const name of await namesIn(resolve(folder, sink.folder))) {
     const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
-    if (!name.startsWith(`${document}_`) || !name.endsWith(".csv") || known.has(target)) continue;
-    take(target, (await textAt(join(folder, target))) ?? "", "");
+    if (!name.startsWith(`${document}_`) || !name.endsWith(`.${ending}`) || known.has(target))
+      continue;
+    await take(target, (await textAt(join(folder, target), encoding)) ?? "", "");
   }
   return [...latest.values()];
 }
 
 /** @throws SourceUnavailable when somebody has made something else of the file */
-function writtenIn(
+async function writtenIn(
   document: InvoiceName,
   text: string,
-  { spreadsheetSafe }: SinkConfig,
+  writing: Writing,
   target: string,
-): Written[] {
+): Promise<Written[]> {
   try {
-    return readWritten(document, text, spreadsheetSafe);
+    return await readWritten(document, text, writing);
   } catch (error) {
     throw new SourceUnavailable(`The file ${target} is not as it was written: ${String(error)}.`, {
       next: "Look at the file; move it out of the import folder, or put back what was there.",
@@ -140,9 +149,9 @@ function writtenIn(
 }
 
 /** Null: the ERP has taken it. @throws SourceUnavailable */
-async function textAt(path: string): Promise<string | null> {
+async function textAt(path: string, encoding: Encoding): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(await readFile(path));
   } catch (error) {
     if (troubleOf(error).code === "ENOENT") return null;
     throw unavailable(error, `the file ${path} cannot be read`);
@@ -198,16 +207,17 @@ function shownBy(own: Holding, { facts }: Holding): Holding {
 }
 
 /** As it is written, read back. */
-function expected(
+async function expected(
   kind: HoldingKind,
   { document }: Item,
   sink: SinkConfig,
   surroundings: Surroundings,
-): Expected {
+): Promise<Expected> {
   const name = WRITTEN[kind] as InvoiceName;
+  const writing = writingOf(sink, surroundings);
   try {
-    const text = writeCsv(name, [document], writingOf(sink, surroundings));
-    const [written] = readWritten(name, text, sink.spreadsheetSafe);
+    const text = writeDocuments(name, [document], writing);
+    const [written] = await readWritten(name, text, writing);
     return written === undefined ? nobody(kind) : { facts: written.facts };
   } catch (error) {
     if (error instanceof Refused) return { fault: error.fault };

@@ -21,7 +21,9 @@ import {
 import { contentAt, exists, syncFolder, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
-import { writeCsv, type Writing } from "./write.ts";
+import { bytesOf } from "./bytes.ts";
+import { openProfile } from "./profile-open.ts";
+import { writeDocuments, type Writing } from "./write.ts";
 
 export const SinkConfig = z
   .strictObject({
@@ -30,6 +32,13 @@ export const SinkConfig = z
       .string()
       .min(1)
       .describe("Where the ERP looks for files, from the connector's folder."),
+    profile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
+      ),
     per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
     itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
     spreadsheetSafe: z
@@ -97,6 +106,7 @@ function fileSink(
   expectFolders: () => void,
 ): Sink {
   const writing = writingOf(config, surroundings);
+  const { encoding, ending } = writing.profile;
   const where = (request: Outgoing) => {
     const final = resolve(folder, request.target);
     const staging = stagingOf(dirname(final));
@@ -109,8 +119,8 @@ function fileSink(
     policy: POLICY,
 
     freeze: (items) => ({
-      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items)),
-      body: writeCsv(
+      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items, ending)),
+      body: writeDocuments(
         config.document,
         items.map((item) => item.document),
         writing,
@@ -123,7 +133,7 @@ function fileSink(
       try {
         // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
         if (request.firstSentAt !== null && !(await exists(part))) return;
-        await writeDurably(part, Buffer.from(request.body));
+        await writeDurably(part, bytesOf(request.body, encoding));
         await syncFolder(staging);
       } catch (error) {
         throw unavailable(error, `cannot write ${part}`);
@@ -132,7 +142,7 @@ function fileSink(
 
     async send(request) {
       const { final, staging, part } = where(request);
-      const bytes = Buffer.from(request.body);
+      const bytes = bytesOf(request.body, encoding);
       try {
         const there = await contentAt(final, bytes);
         if (there === "other") return unknown(`${final} is there with other content`, OTHERS_FILE);
@@ -156,7 +166,7 @@ function fileSink(
     async find(request): Promise<Finding> {
       const { final, staging, part } = where(request);
       try {
-        const there = await contentAt(final, Buffer.from(request.body));
+        const there = await contentAt(final, bytesOf(request.body, encoding));
         if (there === "other") return { found: "different", detail: `${final} has other content` };
         if (there === "same") return exact(request, `${final} is there`);
         if (await exists(part)) return { found: "none", detail: `${part} was not moved` };
@@ -173,7 +183,12 @@ function fileSink(
   };
 }
 
-export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundings): Writing => ({
+/** @throws InvalidProfile */
+export const writingOf = (
+  { document, profile, spreadsheetSafe }: SinkConfig,
+  { folder, dayOf }: Pick<Surroundings, "folder" | "dayOf">,
+): Writing => ({
+  profile: openProfile(profile ?? `files/${document}`, folder),
   spreadsheetSafe,
   dayOf,
 });
@@ -188,13 +203,13 @@ const exact = (request: Outgoing, detail: string): Finding => ({
 });
 
 /** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
-function nameOf(config: SinkConfig, items: readonly Item[]): string {
+function nameOf(config: SinkConfig, items: readonly Item[], ending: string): string {
   const [item] = items;
   if (config.per === "batch" || item === undefined) {
     const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
-    return `${config.document}_${items.length}_${hash8(content)}.csv`;
+    return `${config.document}_${items.length}_${hash8(content)}.${ending}`;
   }
-  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.csv`;
+  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.${ending}`;
   const number = item.number.replace(/[^A-Za-z0-9.-]+/g, "-");
   return `${`${config.document}_${number}`.slice(0, NAME_MAX - rest.length)}${rest}`;
 }
