@@ -91,7 +91,7 @@ async function* crossDrafts(
           values[cell] = value;
         } catch (error) {
           const message = `${label} ${(error as RangeError).message}`;
-          problems.push({ file: table.file, line: row.line, column: label, message });
+          problems.push({ file: table.file, line: row.line, column: label, message, value: text });
         }
         yield { values, line: row.line, problems, raw: [[label, text]] };
       }

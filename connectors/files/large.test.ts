@@ -112,9 +112,7 @@ test.each([
   const { signal } = new AbortController();
   const config = SourceConfig.parse(picks.customers);
   const profile = openProfile(config.layout, folder.path);
-  expect(
-    await readSet({ profile, config, surroundings: {} }, opened, { signal }),
-  ).toBeNull();
+  expect(await readSet({ profile, config, surroundings: {} }, opened, { signal })).toBeNull();
   await opened.close();
 });
 

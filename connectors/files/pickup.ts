@@ -16,6 +16,7 @@ import {
 import { join, parse } from "node:path";
 import { Blocked, isRightMissing, missingRight, missingToMove } from "./rights.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import { guarded } from "../../src/core/spreadsheet.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
 
 /** A file name, or one with a single `*` for any text. */
@@ -179,11 +180,8 @@ export async function writeErrors(
   });
 }
 
-/** Quoted, and with a leading `'` where a spreadsheet would take a label for a formula. */
-function quoted(value: string): string {
-  const safe = /^[=+\-@\t]/.test(value) ? `'${value}` : value;
-  return `"${safe.replaceAll('"', '""')}"`;
-}
+/** Quoted, and with an apostrophe before it where a spreadsheet would take it for a formula. */
+const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""')}"`;
 
 /** @throws SourceUnavailable unless files can be read from and renamed in the folder. */
 export async function checkFolder(folder: string): Promise<void> {

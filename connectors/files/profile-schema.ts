@@ -149,3 +149,9 @@ export const ProfileFile = z
 
 export type ProfileFile = z.infer<typeof ProfileFile>;
 export type ColumnFile = z.infer<typeof Column>;
+
+/** For editors: what {@link ProfileFile} is. */
+export const profileSchema = (): unknown => ({
+  ...z.toJSONSchema(ProfileFile, { io: "input" }),
+  title: "A profile of fuelbridge",
+});

@@ -39,6 +39,7 @@ export interface List {
 /** A profile whose parts fit each other and its layout. */
 export interface Profile extends Pick<
   ProfileFile,
+  | "about"
   | "file"
   | "sheet"
   | "encoding"

@@ -48,13 +48,13 @@ export class PartFault extends Error {
 
 /**
  * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
- * any may be delivered, is known at the end of the files only.
+ * any may be delivered, is known at the end of the files only. `refused` takes each cell and row that cannot be read.
  * @throws PartFault when one of the files is not what the profile says
  */
 export async function readRecords(
   profile: Profile,
   parts: ReadonlyMap<string, Part>,
-  options: TableOptions,
+  options: TableOptions & { readonly refused?: (id: string, problem: Problem) => void },
   scratch: Scratch,
 ): Promise<Extract> {
   const { layout } = profile;
@@ -65,8 +65,11 @@ export async function readRecords(
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
   await within(table.file, async () => {
-    for await (const draft of draftsOf(table, joins))
-      keep(scratch, change(layout, table.file, draft), isScattered(profile));
+    for await (const draft of draftsOf(table, joins)) {
+      const made = change(layout, table.file, draft);
+      for (const problem of draft.problems) options.refused?.(made.id, problem);
+      keep(scratch, made, isScattered(profile));
+    }
   });
   const { cut, wholeRows } = table.sheet;
   return {

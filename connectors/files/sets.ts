@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
-import { ChangedMeanwhile, type Encoding, survey, type Survey, textOf } from "./bytes.ts";
+import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
 import type { SourceConfig } from "./config.ts";
-import { FileFault, Sheet } from "./csv.ts";
-import { type Profile, textFormOf } from "./profile.ts";
+import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
-import { type Extract, type Part, PartFault, readRecords } from "./records.ts";
+import { type Extract, type Part, readRecords } from "./records.ts";
+import { openSheet } from "./sheets.ts";
 
 /** Files whose bytes cannot become those of other files under the same name. */
 export interface Opened {
@@ -113,15 +113,14 @@ export async function readSet(
     advanced?.({ records, share: Math.min(share, 1) });
   };
   try {
-    for (const [part, { name, handle, survey }] of files)
+    for (const [part, file] of files) {
+      const { name } = file;
+      const read = (count: number): void => progress(name, count);
       parts.set(part, {
         file: name,
-        sheet: await opened(name, () => {
-          if (survey.fault !== null) throw survey.fault;
-          const text = textOf(handle, survey, (count) => progress(name, count));
-          return Sheet.open(text, textFormOf(profile, config.delimiter));
-        }),
+        sheet: await openSheet(profile, file, config.delimiter, read),
       });
+    }
     const notices = [...files.values()].flatMap(({ name, survey }) =>
       survey.fallback
         ? [`${name} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`]
@@ -132,15 +131,6 @@ export async function readSet(
     scratch.close();
     if (error instanceof ChangedMeanwhile) return null;
     throw error;
-  }
-}
-
-/** @throws PartFault */
-async function opened(file: string, open: () => Promise<Sheet>): Promise<Sheet> {
-  try {
-    return await open();
-  } catch (error) {
-    throw error instanceof FileFault ? new PartFault(file, error) : error;
   }
 }
 

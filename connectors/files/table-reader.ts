@@ -14,6 +14,8 @@ export interface Problem {
   readonly column: string;
   /** A sentence with the bad value in it. */
   readonly message: string;
+  /** The cell; of a whole row: empty. */
+  readonly value?: string;
 }
 
 /** Values of one row; a cell with a problem is null. */
@@ -255,7 +257,7 @@ export function readEntry(
     const cell = find(row.cells);
     const found = (message: string): void => {
       problems ??= [];
-      problems.push({ file: table.file, line: row.line, column: label, message });
+      problems.push({ file: table.file, line: row.line, column: label, message, value: cell });
     };
     try {
       const value = readCell(type, cell, form);
