@@ -153,7 +153,7 @@ function yamlOf(
     ...(forms.length === 0
       ? []
       : [
-          `dates: [${forms.join(", ")}]${unclear ? " # days and months could be the other way round: check this" : ""}`,
+          `dates: ${JSON.stringify(forms)}${unclear ? " # days and months could be the other way round: check this" : ""}`,
         ]),
     ...recordLines(sample, layout, head, lists),
     "columns:",
@@ -185,8 +185,15 @@ function recordLines(
   head: ReadonlyMap<string, number>,
   lists: Match["lists"],
 ): string[] {
-  if (lists.size === 0 || Object.keys(layout.lists).length === 0) return [];
   const places = [...head.values()];
+  if (lists.size === 0) {
+    const [first = -1] = places;
+    const below = rows.filter((cells) => cells[first] === "");
+    const inherited = [...head].filter(([, at]) => below.every((cells) => cells[at] === ""));
+    if (below.length === 0) return [];
+    const fields = inherited.map(([field]) => field).join(", ");
+    return [`record: { inherits: [${fields}] } # they stand on the first of several rows only`];
+  }
   const isEmptyBelow = rows.some((cells) => places.every((at) => (cells[at] ?? "") === ""));
   if (isEmptyBelow)
     return ["record: continues # the head is empty on the further rows of a record"];

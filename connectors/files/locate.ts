@@ -83,7 +83,7 @@ function byLabels(
     const labelled = columns.filter(({ labels }) => labels !== null);
     const named = labelled.map((column) => labelOf(column, language) ?? "");
     const needed = labelled
-      .filter(({ optional, field, constant }) => !optional && (constant === null || field === null))
+      .filter(({ optional }) => !optional)
       .map((column) => labelOf(column, language) ?? "");
     const missing = [...new Set(needed)].filter((label) => !header.includes(label));
     return { language, missing, others: header.filter((label) => !named.includes(label)) };
@@ -95,7 +95,12 @@ function byLabels(
   const crossed =
     across === undefined
       ? []
-      : others.filter((label) => label !== "" && (across.columns?.includes(label) ?? true));
+      : others.filter(
+          (label) =>
+            label !== "" &&
+            !across.except.includes(label) &&
+            (across.columns?.includes(label) ?? true),
+        );
   const used = new Set([
     ...columns.flatMap((column) => labelOf(column, language) ?? []),
     ...crossed,
@@ -116,21 +121,25 @@ function byLabels(
 }
 
 /** The kinds of rows of a file in which each begins with its tag, and their columns in their order. */
-export function kindsOf({ record, head, lists }: Profile): Map<string, readonly Column[]> {
+export function kindsOf({
+  record,
+  head,
+  lists,
+}: Profile): (readonly [string, readonly Column[]])[] {
   const tag = typeof record === "object" && "tag" in record ? record.tag : "";
-  return new Map([
+  return [
     [tag, head],
     ...lists.flatMap(({ tags, repeats, columns }) =>
       [...(tags?.keys() ?? [])].map((one) => [one, [...repeats, ...columns]] as const),
     ),
-  ]);
+  ];
 }
 
 /** Where each kind of row has a header of its own: its labels. */
 export const headersOf = (profile: Profile, language: string): Map<string, string[]> =>
   profile.header === "tags"
     ? new Map(
-        [...kindsOf(profile)].map(([tag, columns]) => [
+        kindsOf(profile).map(([tag, columns]) => [
           tag,
           columns.map((column) => labelOf(column, language) ?? ""),
         ]),
@@ -140,7 +149,7 @@ export const headersOf = (profile: Profile, language: string): Map<string, strin
 /** Its tag is the first cell. */
 function taggedPlaces(profile: Profile, language: string): Located {
   const places = new Map<Column, number>();
-  for (const columns of kindsOf(profile).values())
+  for (const [, columns] of kindsOf(profile))
     for (const [at, column] of columns.entries()) places.set(column, at + 1);
   return { language, indexOf: (column) => places.get(column) ?? -1, width: null, across: [] };
 }

@@ -44,6 +44,7 @@ class Compiler {
     const lists = Object.keys(rest.lists).flatMap((name) => this.#list(name) ?? []);
     const profile: Profile = {
       ...rest,
+      header: rest.file === "fixed" ? 0 : rest.header,
       layout: this.#layout,
       languages: languages ?? { en: { decimal, dates } },
       form: {

@@ -100,6 +100,8 @@ const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
   Math.max(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
 
 function formsOf(issue: Issue): string {
+  if (issue.code === "invalid_type" && issue.expected === "string")
+    return 'Put the value into quotes: "1".';
   if (issue.code === "invalid_value") return `Right would be one of ${issue.values.join(", ")}.`;
   return "docs/profiles.md has every setting with an example.";
 }

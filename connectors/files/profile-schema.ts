@@ -36,7 +36,9 @@ const Column = z
     constant: z
       .string()
       .optional()
-      .describe("The same for every record; with a label or place it is written too."),
+      .describe(
+        "The same for every record. With a label or place it is written, and what is read must be it.",
+      ),
     values: z
       .record(z.string(), z.string())
       .optional()
@@ -131,6 +133,10 @@ export const ProfileFile = z
         "Which rows are a record. row: each. continues: rows whose head is empty belong above. inherits: each, and these fields stand on the first row only. same: neighbours that say the same of these fields. tag: a row with this tag begins one.",
       ),
     columns: Columns.default({}),
+    order: z
+      .array(name)
+      .default([])
+      .describe("The labels of a file that is written, in their order; others follow."),
     lists: z.record(name, List).default({}),
     across: z
       .strictObject({
@@ -141,6 +147,7 @@ export const ProfileFile = z
           .min(1)
           .optional()
           .describe("Those labels; else all that have no other use."),
+        except: z.array(name).default([]).describe("Labels of columns that are none of them."),
       })
       .optional()
       .describe("A table with one record per cell: terminals down, products across."),

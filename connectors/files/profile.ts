@@ -51,6 +51,7 @@ export interface Profile extends Pick<
   | "otherColumns"
   | "leaveOut"
   | "across"
+  | "order"
   | "record"
 > {
   readonly layout: Layout;
@@ -78,7 +79,7 @@ export const textFormOf = (
 ): TextForm => ({
   delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
   quotes: file !== "fixed" && quotes !== "none",
-  header: header === "tags" || file === "fixed" ? 0 : header,
+  header: header === "tags" ? 0 : header,
 });
 
 /** With or without an apostrophe before text that a spreadsheet would run, whatever the profile says. */

@@ -36,6 +36,10 @@ interface Place {
   readonly blank: boolean;
   readonly form: CellForm;
   readonly find: Find;
+  /** What the cell must be; null: what it likes. It is no field then. */
+  readonly must: string | null;
+  /** An empty cell is none that contradicts {@link must}. */
+  readonly optional: boolean;
 }
 
 /** What of a row becomes an entry. */
@@ -97,7 +101,10 @@ export function openTable(
   const block = (columns: readonly Column[], fields: Fields): Block => ({
     template: templateOf(columns, fields),
     places: columns
-      .filter(({ field, constant }) => field !== null && constant === null)
+      .filter(
+        ({ constant, labels, index, slice }) =>
+          constant === null || labels !== null || index !== null || slice !== null,
+      )
       .map((column) => placeOf(column, find(column), language, base)),
   });
   const { layout, across: crossed } = profile;
@@ -150,10 +157,10 @@ const templateOf = (columns: readonly Column[], fields: Fields): Record<string, 
   );
 
 function placeOf(column: Column, find: Find, language: string, base: CellForm): Place {
-  const { name, field, form } = column;
+  const { name, field, form, constant: must, optional } = column;
   const { type = "text", filled = false, blank = false } = field ?? {};
   const label = labelOf(column, language) ?? name;
-  return { name, label, type, filled, blank, form: { ...base, ...form }, find };
+  return { name, label, type, filled, blank, form: { ...base, ...form }, find, must, optional };
 }
 
 /** Rows that the profile leaves out: by a label, or by the name of a field or of the tag where there is no header. */
@@ -252,13 +259,19 @@ export function readEntry(
   const values: Record<string, Cell> = { ...template };
   let problems: Problem[] | null = null;
   let empty = true;
-  for (const { name, label, type, filled, blank, form, find } of places) {
+  for (const { name, label, type, filled, blank, form, find, must, optional } of places) {
     if (only !== null && !only(name)) continue;
     const cell = find(row.cells);
+    if (must !== null && (cell === must || (optional && cell === ""))) continue;
     const found = (message: string): void => {
       problems ??= [];
       problems.push({ file: table.file, line: row.line, column: label, message, value: cell });
     };
+    if (must !== null) {
+      const expected = must === "" ? "nothing there" : `"${must}"`;
+      found(`${label} is "${cell.slice(0, 60)}", and the profile expects ${expected}`);
+      continue;
+    }
     try {
       const value = readCell(type, cell, form);
       values[name] = value === null && blank ? "" : value;

@@ -96,7 +96,14 @@ async function trialOf(
 ): Promise<Trial> {
   const scratch = memoryScratch();
   const refusals: Refusal[] = [];
-  const refuse = (one: Refusal): void => void (refusals.length < REFUSALS && refusals.push(one));
+  // Two fields may stand in one column.
+  const refuse = (one: Refusal): void => {
+    const isTold = refusals.some(
+      ({ line, column, message }) =>
+        line === one.line && column === one.column && message === one.message,
+    );
+    if (!isTold && refusals.length < REFUSALS) refusals.push(one);
+  };
   const { cut, leftOut, ...said } = await readRecords(
     profile,
     parts,

@@ -7,7 +7,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { foreignTo } from "./bytes.ts";
 import { type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
 import { type DocumentName, documents } from "./documents.ts";
-import { columnsOf, kindsOf, labelOf } from "./locate.ts";
+import { columnsOf, headersOf, labelOf } from "./locate.ts";
 import { type Column, guardedAs, HEADS, type List, type Profile } from "./profile.ts";
 
 export interface Writing {
@@ -73,9 +73,9 @@ class Writer {
     this.#language = language;
     this.#form = { decimal, dates, ...profile.form };
     this.#delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
-    this.#labels = [
-      ...new Set(columnsOf(profile, part).flatMap((column) => labelOf(column, language) ?? [])),
-    ];
+    const labels = columnsOf(profile, part).flatMap((column) => labelOf(column, language) ?? []);
+    const first = profile.order.filter((label) => labels.includes(label));
+    this.#labels = [...new Set([...first, ...labels])];
   }
 
   header(): string[] {
@@ -86,10 +86,8 @@ class Writer {
         ...Array<string>(header - 1).fill(""),
         this.#labels.map((label) => this.#quoted(label, false)).join(this.#delimiter),
       ];
-    const lines = [...kindsOf(this.#profile)].map(([tag, columns]) =>
-      [`!${tag}`, ...columns.map((column) => labelOf(column, this.#language) ?? "")].join(
-        this.#delimiter,
-      ),
+    const lines = [...headersOf(this.#profile, this.#language)].map(([tag, labels]) =>
+      [`!${tag}`, ...labels].join(this.#delimiter),
     );
     const closing = typeof record === "object" && "tag" in record ? record.closing : undefined;
     return closing === undefined ? lines : [...lines, `!${closing}`];
