@@ -15,6 +15,7 @@ import { map } from "./cli/map.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
 import { openapi } from "./cli/openapi.ts";
+import { profile } from "./cli/profile.ts";
 import { quarantine } from "./cli/quarantine.ts";
 import { reconcile } from "./cli/reconcile.ts";
 import { release } from "./cli/release.ts";
@@ -44,6 +45,7 @@ for (const add of [
   status,
   trace,
   map,
+  profile,
   quarantine,
   budget,
   reconcile,

@@ -8,7 +8,9 @@ import { expect, test } from "vitest";
 import { documents } from "../connectors/files/documents.ts";
 import { files } from "../connectors/files/index.ts";
 import { layouts } from "../connectors/files/layouts/index.ts";
-import type { Column } from "../connectors/files/layouts/table.ts";
+import { columnsOf, labelOf } from "../connectors/files/locate.ts";
+import { HEADS } from "../connectors/files/profile.ts";
+import { openProfile } from "../connectors/files/profile-open.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { Mapping } from "../src/core/contract.ts";
@@ -28,11 +30,8 @@ type Cells = Readonly<Record<string, string>>;
 
 /** A list with every column of its layout; what a row does not name is empty. */
 function csvOf(layout: string, rows: readonly Cells[]): string {
-  const { head, children } = layouts.find(({ name }) => name === layout) ?? {};
-  const columns = [head, ...Object.values(children ?? {})].flatMap((part) =>
-    Object.values(part ?? {}),
-  );
-  const labels = columns.map(({ labels }: Column) => labels.en);
+  const columns = columnsOf(openProfile(layout, ""), HEADS);
+  const labels = columns.map((column) => labelOf(column, "en") ?? "");
   const lines = rows.map((row) => labels.map((label) => row[label] ?? "").join(","));
   return `${[labels.join(","), ...lines].join("\n")}\n`;
 }

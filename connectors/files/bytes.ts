@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { TextDecoder } from "node:util";
 import { FileFault } from "./csv.ts";
-import type { OpenFile } from "./drop.ts";
+import type { Bytes } from "./drop.ts";
 
 export type Encoding = "auto" | "utf-8" | "windows-1252" | "latin1";
 
@@ -29,7 +29,7 @@ const PIECE_BYTES = 256 * 1024;
  * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A
  * character that is cut in half at the very end is part of a row that is cut too, and no reason to refuse all.
  */
-export async function survey(file: OpenFile, encoding: Encoding): Promise<Survey> {
+export async function survey(file: Bytes, encoding: Encoding): Promise<Survey> {
   const hash = createHash("sha256");
   let charset: string | null = null;
   let isMarked = false;
@@ -54,9 +54,36 @@ export async function survey(file: OpenFile, encoding: Encoding): Promise<Survey
   return { hash: digest, encoding: found, fallback: false, fault };
 }
 
+/** The bytes of a text that has no character that is foreign to the encoding ({@link foreignTo}). */
+export function bytesOf(text: string, encoding: Encoding): Buffer {
+  if (encoding === "latin1") return Buffer.from(text, "latin1");
+  if (encoding !== "windows-1252") return Buffer.from(text);
+  return Buffer.from(Array.from(text, (character) => codes().get(character) ?? 0x3f));
+}
+
+/** The first character that an encoding does not have; null: it has all of them. */
+export function foreignTo(text: string, encoding: Encoding): string | null {
+  if (!SINGLE_BYTE.has(encoding)) return null;
+  for (const character of text)
+    if (encoding === "latin1" ? character > "\u00ff" : !codes().has(character)) return character;
+  return null;
+}
+
+let known: ReadonlyMap<string, number> | null = null;
+
+/** The characters of Windows-1252, as the decoder reads them. */
+function codes(): ReadonlyMap<string, number> {
+  const decoder = new TextDecoder("windows-1252");
+  known ??= new Map(
+    Array.from({ length: 256 }, (_, byte) => [decoder.decode(Buffer.of(byte)), byte]),
+  );
+  return known;
+}
+
 const MARKS = [
   { name: "utf-8", start: [0xef, 0xbb, 0xbf] },
   { name: "utf-16le", start: [0xff, 0xfe] },
+  { name: "utf-16be", start: [0xfe, 0xff] },
 ] as const;
 
 const SINGLE_BYTE: ReadonlySet<string> = new Set<Encoding>(["windows-1252", "latin1"]);
@@ -77,7 +104,7 @@ function decodes(decoder: TextDecoder | null, piece: Buffer): boolean {
  * @throws ChangedMeanwhile after the last piece, when the bytes are not those that were surveyed
  */
 export async function* textOf(
-  file: OpenFile,
+  file: Bytes,
   { hash: expected, encoding }: Survey,
   read: (bytes: number) => void,
 ): AsyncGenerator<string> {
@@ -103,7 +130,7 @@ function textIn(decoder: TextDecoder | null, piece: Buffer): string {
 }
 
 /** From its beginning, each piece full but the last. A piece holds until the next one is asked for. */
-async function* piecesOf(file: OpenFile): AsyncGenerator<Buffer> {
+async function* piecesOf(file: Bytes): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   for (let position = 0; ;) {
     let length = 0;

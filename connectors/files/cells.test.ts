@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
-import { readCell, type CellType, type Locale } from "./cells.ts";
+import { readCell, type CellType, type CellForm } from "./cells.ts";
 
-const en: Locale = { decimal: ".", dates: "mdy" };
-const de: Locale = { decimal: ",", dates: "dmy" };
+const en: CellForm = { decimal: ".", dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
+const de: CellForm = { decimal: ",", dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
 
-test.each<[CellType, Locale, string, unknown]>([
+test.each<[CellType, CellForm, string, unknown]>([
   ["decimal", en, "2.503190", Decimal.of("2.503190")],
   ["decimal", en, "-0.0125", Decimal.of("-0.0125")],
   ["decimal", de, "61697,92", Decimal.of("61697.92")],
@@ -28,7 +28,7 @@ test.each<[CellType, Locale, string, unknown]>([
   expect(readCell(type, cell, locale)).toEqual(value);
 });
 
-test.each<[CellType, Locale, string, string]>([
+test.each<[CellType, CellForm, string, string]>([
   ["decimal", en, "1,234.56", '"1,234.56" is not a plain number with a decimal point'],
   ["decimal", en, "1,234", '"1,234" is not a plain number with a decimal point'],
   ["decimal", de, "1.234", '"1.234" is not a plain number with a decimal comma'],

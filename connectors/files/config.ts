@@ -1,7 +1,7 @@
 /** The `files` section of a configuration. */
 import { z } from "zod";
 import { layouts } from "./layouts/index.ts";
-import { HEADS } from "./records.ts";
+import { HEADS } from "./profile.ts";
 import { SftpConfig } from "./sftp/config.ts";
 import { Marker, SinkConfig } from "./sink.ts";
 
@@ -16,7 +16,14 @@ const Pattern = z
 
 export const SourceConfig = z
   .strictObject({
-    layout: z.enum(names).describe("What the files hold and how their columns are called."),
+    layout: z.enum(names).describe("What the records of the files are: which mappings take them."),
+    profile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where things stand in the files: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: the shipped one of the layout.",
+      ),
     folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
     pick: z
       .union([Pattern, z.record(z.string(), Pattern)])
@@ -39,10 +46,15 @@ export const SourceConfig = z
       ),
     failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
   })
-  .superRefine(({ layout, pick }, context) => {
+  .superRefine(({ layout, profile, pick }, context) => {
     const known = layouts.find(({ name }) => name === layout);
-    if (known === undefined) return;
-    const parts = [HEADS, ...Object.keys(known.joined)];
+    // What parts a profile of a site has is known once it is read.
+    if (known === undefined || profile !== undefined) return;
+    if (layout.startsWith("books.")) {
+      const message = `is missing: the files of ${layout} have no columns of their own; name a profile`;
+      context.addIssue({ code: "custom", path: ["profile"], message });
+    }
+    const parts = [HEADS, ...known.optional];
     const given = typeof pick === "string" ? [HEADS] : Object.keys(pick);
     const unknown = given.filter((part) => !parts.includes(part));
     if (unknown.length === 0 && given.includes(HEADS)) return;

@@ -2,15 +2,7 @@
  * Bytes into rows. A file that stops in the middle of a row is normal (a full disk, a broken line): its whole rows
  * are rows, and the rest is reported, never delivered.
  */
-import { parse } from "csv-parse/sync";
-
-export type Delimiter = "," | ";" | "\t" | "|";
-
-export interface Row {
-  /** The line of the file it begins in, the header being line 1. */
-  readonly line: number;
-  readonly cells: readonly string[];
-}
+import { type Delimiter, type Row, sniffed, tokenise, type Tokens } from "./tokens.ts";
 
 /** Where a file stops in the middle of a row. */
 export interface Cut {
@@ -34,14 +26,16 @@ export class FileFault extends Error {
   }
 }
 
-const DELIMITERS: readonly Delimiter[] = [",", ";", "\t", "|"];
-const ROW_MAX = 1_000_000;
+export const ROW_MAX = 1_000_000;
 
-/** The candidate that stands most often in the header line outside quotes. */
-function sniffDelimiter(text: string): Delimiter {
-  const header = (/^[^\r\n]*/.exec(text)?.[0] ?? "").replaceAll(/"[^"]*"/g, "");
-  const counts = DELIMITERS.map((delimiter) => header.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
+/** How the text of a table is cut into rows and cells. */
+export interface TextForm {
+  /** Null: a row is one cell, its whole line. */
+  readonly delimiter: Delimiter | "auto" | null;
+  /** Quotes are as RFC 4180 has them; false: they are characters like others. Left out: true. */
+  readonly quotes?: boolean;
+  /** The line of the file that the header stands in; what is above it is no part of the table. 0: there is none. */
+  readonly header?: number;
 }
 
 /**
@@ -67,13 +61,25 @@ export class Sheet {
   }
 
   /** Reads as far as the first row. @throws FileFault as {@link Sheet.rows}, or when there is no whole header */
-  static async open(pieces: AsyncIterable<string>, delimiter: Delimiter | "auto"): Promise<Sheet> {
-    const batches = batchesOf(pieces, delimiter);
+  static async open(
+    pieces: AsyncIterable<string>,
+    form: Delimiter | "auto" | TextForm,
+  ): Promise<Sheet> {
+    const given = typeof form === "string" ? { delimiter: form } : form;
+    return Sheet.of(batchesOf(pieces, given), given.header ?? 1);
+  }
+
+  /** Of rows in batches; `header`: the line that has the labels, 0: none has. @throws FileFault */
+  static async of(
+    batches: AsyncGenerator<readonly Row[], Cut | null>,
+    header: number,
+  ): Promise<Sheet> {
+    if (header === 0) return new Sheet([], [], batches);
     for (;;) {
       const next = await batches.next();
-      if (next.done) throw new FileFault("has no whole header line");
-      const [header, ...first] = next.value;
-      if (header !== undefined) return new Sheet(header.cells, first, batches);
+      if (next.done) throw new FileFault("has no whole header line", header);
+      const [first, ...rows] = next.value.filter(({ line }) => line >= header);
+      if (first !== undefined) return new Sheet(first.cells, rows, batches);
     }
   }
 
@@ -120,104 +126,66 @@ export class Sheet {
   }
 }
 
-/** The rows of each piece that end in it, the header being the first row; then where the text stops within a row. */
+/** The rows of each piece that end in it; then where the text stops within a row. */
 async function* batchesOf(
   pieces: AsyncIterable<string>,
-  wanted: Delimiter | "auto",
+  { delimiter: wanted, quotes = true, header = 1 }: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
-  let delimiter: Delimiter | null = wanted === "auto" ? null : wanted;
+  let tokens: Tokens | null =
+    wanted === "auto" ? null : { delimiter: wanted, quotes, longest: ROW_MAX };
   let rest = "";
   /** The line that `rest` begins in. */
   let line = 1;
   /** A row without an end that is longer than any row may be: its text is not kept. */
   let endless: { open: boolean } | null = null;
   for await (const piece of pieces) {
-    const text = rest + piece;
-    delimiter ??= sniffDelimiter(text);
     if (endless !== null) {
-      endless = stillEndless(piece, endless.open, line);
+      endless = stillEndless(piece, endless.open, quotes, line);
       continue;
     }
-    const { end, lines, open } = scan(text, line);
-    if (end > 0) {
-      const rows = parseRows(text.slice(0, end), delimiter, line);
-      yield rows.map((cells, at) => ({ line: lines[at] ?? line, cells }));
-      line = lines.at(-1) ?? line;
-    }
+    const text = rest + piece;
+    tokens ??= { delimiter: sniffed(text, header), quotes, longest: ROW_MAX };
+    const { rows, end, line: reached, open, fault } = tokenise(text, tokens, line);
+    if (fault !== null) throw new FileFault(NO_ROW, fault);
+    if (rows.length > 0) yield rows;
+    line = reached;
     rest = text.slice(end);
-    if (rest.length > ROW_MAX) endless = { open };
-    if (endless !== null) rest = "";
+    if (rest.length > ROW_MAX) {
+      endless = { open };
+      rest = "";
+    }
   }
   if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
   if (rest.trim() === "") return null;
-  return { line, ...partial(rest, scan(rest, line).open, delimiter ?? ",") };
+  return { line, ...partial(rest, tokens ?? { delimiter: ",", quotes, longest: ROW_MAX }) };
 }
 
 /** @throws FileFault when the row ends after all: then it is no row */
-function stillEndless(piece: string, wasOpen: boolean, line: number): { open: boolean } {
+function stillEndless(
+  piece: string,
+  wasOpen: boolean,
+  quotes: boolean,
+  line: number,
+): { open: boolean } {
   let open = wasOpen;
   for (let at = 0; at < piece.length; at++) {
     const character = piece.charCodeAt(at);
-    if (character === QUOTE) open = !open;
+    if (character === QUOTE && quotes) open = !open;
     else if (character === LINE_FEED && !open) throw new FileFault(NO_ROW, line);
   }
   return { open };
 }
 
-/**
- * Where the last whole row ends, in which line each row begins (the partial one last), and whether a quote is open at
- * the end. Quotes toggle: exact for RFC 4180, and the parser refuses everything else.
- */
-function scan(text: string, from: number): { end: number; lines: number[]; open: boolean } {
-  const lines: number[] = [];
-  let open = false;
-  let line = from;
-  let end = 0;
-  let begin = from;
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === QUOTE) open = !open;
-    if (character !== LINE_FEED) continue;
-    line++;
-    if (open) continue;
-    const empty = at === end || (at === end + 1 && text.charCodeAt(end) === CARRIAGE_RETURN);
-    if (!empty) lines.push(begin);
-    end = at + 1;
-    begin = line;
-  }
-  return { end, lines: [...lines, begin], open };
-}
-
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 const NO_ROW = "has a quote where none may be, or a row without end";
 
-/** `from`: the line that the text begins in. */
-function parseRows(text: string, delimiter: Delimiter, from: number): string[][] {
-  try {
-    return parse(text, {
-      delimiter,
-      record_delimiter: ["\r\n", "\n"],
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: ROW_MAX,
-    });
-  } catch (cause) {
-    const line = (cause as { lines?: number }).lines ?? 1;
-    throw new FileFault(NO_ROW, from + line - 1);
-  }
-}
-
-function partial(rest: string, open: boolean, delimiter: Delimiter): Omit<Cut, "line"> {
-  const reason = reasonOf(open);
-  try {
-    const [cells = []] = parseRows(open ? `${rest}"` : rest, delimiter, 1);
-    return { reason, cells: cells.slice(0, -1) };
-  } catch {
-    return { reason, cells: [] };
-  }
+function partial(rest: string, tokens: Tokens): Omit<Cut, "line"> {
+  const { open } = tokenise(rest, tokens, 1);
+  const whole = tokenise(`${rest}${open ? '"' : ""}\n`, tokens, 1);
+  const cells = whole.fault === null ? (whole.rows[0]?.cells ?? []) : [];
+  return { reason: reasonOf(open), cells: cells.slice(0, -1) };
 }
 
 const reasonOf = (open: boolean): string =>

@@ -1,10 +1,13 @@
 /**
- * The documents that an ERP imports from files, one schema each. What is in a schema is in the file, in this order: a
- * field is a column (`bolNumber` is `bol_number`). Platform ids stay beside ERP codes, so that either can be matched.
+ * The documents that an ERP imports from files, one schema each. Where their fields stand in a file is said by a profile;
+ * the shipped one of each has every field. Platform ids stay beside ERP codes, so that either can be matched.
  */
 import { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { sortableInstant } from "../../src/core/keys.ts";
+import type { CellType } from "./cells.ts";
+import { fromSchema } from "./layouts/from-schema.ts";
+import type { Layout } from "./layouts/table.ts";
 
 const text = z.string();
 const textOrNone = z.string().nullable();
@@ -15,7 +18,13 @@ const instant = z
   .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
 
 /** An instant, or none, of which the file shows the calendar day in the company's time zone. */
-export const day = instant.nullable();
+const day = instant.nullable();
+
+const TYPES = new Map<z.ZodType, CellType>([
+  [decimal, "decimal"],
+  [day, "day"],
+  [instant, "instant"],
+]);
 
 /** Every document begins with these. `version` is the platform's updatedAt: the greatest one of an id counts. */
 const head = { id: text, number: text, version: instant, status: text };
@@ -265,3 +274,15 @@ export const documents = {
 } as const;
 
 export type DocumentName = keyof typeof documents;
+
+/** What their files are made of, by the same names. */
+export const documentLayouts = new Map<string, Layout>(
+  Object.entries(documents).map(([name, { schema }]) => [
+    name,
+    fromSchema<{ id: string }>(schema, TYPES, {
+      name: `files.${name}`,
+      restates: false,
+      key: ({ id }) => id,
+    }),
+  ]),
+);

@@ -65,6 +65,9 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
+/** What text is read from: a file of a drop, or one that a person named. */
+export type Bytes = Pick<OpenFile, "read">;
+
 export type Right = "r" | "w" | "x";
 
 export interface Wanted {

@@ -9,13 +9,13 @@ import type { Drop, Site } from "./drop.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
-import type { Layout } from "./layouts/table.ts";
+import type { Profile } from "./profile.ts";
 import { findSets, list, type FileSet } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
-import { openSet, readSet } from "./sets.ts";
 import { archiveFolders } from "./retention.ts";
-import { layoutOf, placeOf } from "./source.ts";
+import { encodingOf, openSet, readSet } from "./sets.ts";
+import { placeOf, profileOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -40,13 +40,13 @@ export interface Export {
  * @throws SourceUnavailable when there is none
  */
 export async function newestExport(config: SourceConfig, surroundings: Site): Promise<Export> {
-  const layout = layoutOf(config);
+  const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, surroundings);
   for (const folder of [...(await archiveFolders(place)), place.folder])
     for (const set of await newestSets(place.drop, folder, place.patterns)) {
-      const changes = await changesIn(folder, set, layout, config, surroundings);
+      const changes = await changesIn(folder, set, profile, config, surroundings);
       if (changes === null) continue;
-      const holdings = changes.map((change) => holdingOf(layout.name, change));
+      const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
       return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
     }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
@@ -65,31 +65,33 @@ export async function everyExport(
     for (const set of await newestSets(place.drop, folder, place.patterns))
       placed.push({ folder, set });
   placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
+  const profile = profileOf(config, surroundings.folder);
   const exports: (readonly Change[])[] = [];
   for (const { folder, set } of placed) {
-    const changes = await changesIn(folder, set, layoutOf(config), config, surroundings);
+    const changes = await changesIn(folder, set, profile, config, surroundings);
     if (changes !== null) exports.push(changes);
   }
   return exports;
 }
 
 /**
- * Null: it is gone, cut short, or not what the layout says; the source tells a person of it.
+ * Null: it is gone, cut short, or not what the profile says; the source tells a person of it.
  * @throws SourceUnavailable when it may not be read, or there is no room for it
  */
 async function changesIn(
   folder: string,
   set: FileSet,
-  layout: Layout,
+  profile: Profile,
   config: SourceConfig,
   surroundings: Site,
 ): Promise<readonly Change[] | null> {
   try {
-    const opened = await openSet(surroundings.drop, folder, set, config.encoding);
+    const { drop } = surroundings;
+    const opened = await openSet(drop, folder, set, encodingOf(config, profile));
     if (opened === null) return null;
     try {
       const { signal } = new AbortController();
-      const read = await readSet({ layout, config, surroundings }, opened, { signal });
+      const read = await readSet({ profile, config, surroundings }, opened, { signal });
       if (read === null) return null;
       const { scratch, extract } = read;
       try {

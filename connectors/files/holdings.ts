@@ -13,6 +13,7 @@ import {
   type Holdings,
   type Strength,
 } from "../../src/core/holdings.ts";
+import type { Encoding } from "./bytes.ts";
 import type { FilesConfig } from "./config.ts";
 import { readWhole } from "./disk.ts";
 import { documents } from "./documents.ts";
@@ -20,8 +21,8 @@ import type { Drop, Site } from "./drop.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
 import { type SinkConfig, writingOf } from "./sink.ts";
 import { unavailable } from "./trouble.ts";
-import { writeCsv } from "./write.ts";
-import { type InvoiceName, readWritten, type Written } from "./written.ts";
+import { writeDocuments, type Writing } from "./write.ts";
+import { type InvoiceName, readWritten, tellsWhich, type Written } from "./written.ts";
 
 const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
   invoice: "customer-invoices",
@@ -30,7 +31,10 @@ const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
 
 export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings {
   const sinkOf = (kind: HoldingKind): SinkConfig | undefined =>
-    Object.values(files.sinks).find(({ document }) => document === WRITTEN[kind]);
+    Object.values(files.sinks).find(
+      (sink) =>
+        sink.document === WRITTEN[kind] && tellsWhich(writingOf(sink, surroundings).profile),
+    );
   const sourcesOf = (kind: HoldingKind) =>
     Object.values(files.sources).filter((source) => exportedKind(source) === kind);
 
@@ -59,7 +63,9 @@ export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings 
       if (sink === undefined) return items.map(() => nobody(kind));
       const told: Expected[] = [];
       for (let first = 0; first < items.length; first += AT_ONCE)
-        told.push(...expected(kind, items.slice(first, first + AT_ONCE), sink, surroundings));
+        told.push(
+          ...(await expected(kind, items.slice(first, first + AT_ONCE), sink, surroundings)),
+        );
       return told;
     },
   };
@@ -92,9 +98,11 @@ interface Ours {
 async function writtenOf(kind: HoldingKind, sink: SinkConfig, surroundings: Site): Promise<Ours[]> {
   const { drop } = surroundings;
   const document = WRITTEN[kind] as InvoiceName;
+  const writing = writingOf(sink, surroundings);
+  const { encoding, ending } = writing.profile;
   const latest = new Map<string, Ours & Pick<Written, "version">>();
-  const take = (target: string, text: string, deliveredAt: string): void => {
-    const documents = writtenIn(document, text, sink, target);
+  const take = async (target: string, text: string, deliveredAt: string): Promise<void> => {
+    const documents = await writtenIn(document, text, writing, target);
     for (const { id: mark, version, facts } of documents) {
       if (version < (latest.get(mark)?.version ?? "")) continue;
       const id = documents.length === 1 ? target : `${target}#${mark}`;
@@ -107,25 +115,26 @@ async function writtenOf(kind: HoldingKind, sink: SinkConfig, surroundings: Site
     documents[document].operation,
   ) ?? []) {
     known.add(target);
-    take(target, (await textAt(drop, drop.at(target))) ?? body, deliveredAt);
+    await take(target, (await textAt(drop, drop.at(target), encoding)) ?? body, deliveredAt);
   }
   for (const name of await namesIn(drop, drop.at(sink.folder))) {
     const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
-    if (!name.startsWith(`${document}_`) || !name.endsWith(".csv") || known.has(target)) continue;
-    take(target, (await textAt(drop, drop.at(target))) ?? "", "");
+    if (!name.startsWith(`${document}_`) || !name.endsWith(`.${ending}`) || known.has(target))
+      continue;
+    await take(target, (await textAt(drop, drop.at(target), encoding)) ?? "", "");
   }
   return [...latest.values()];
 }
 
 /** @throws SourceUnavailable when somebody has made something else of the file */
-function writtenIn(
+async function writtenIn(
   document: InvoiceName,
   text: string,
-  { spreadsheetSafe }: SinkConfig,
+  writing: Writing,
   target: string,
-): Written[] {
+): Promise<Written[]> {
   try {
-    return readWritten(document, text, spreadsheetSafe);
+    return await readWritten(document, text, writing);
   } catch (error) {
     throw new SourceUnavailable(`The file ${target} is not as it was written: ${String(error)}.`, {
       next: "Look at the file; move it out of the import folder, or put back what was there.",
@@ -134,9 +143,11 @@ function writtenIn(
 }
 
 /** Null: the ERP has taken it. @throws SourceUnavailable */
-async function textAt(drop: Drop, path: string): Promise<string | null> {
+async function textAt(drop: Drop, path: string, encoding: Encoding): Promise<string | null> {
   try {
-    return (await readWhole(drop, path))?.toString("utf8") ?? null;
+    const bytes = await readWhole(drop, path);
+    if (bytes === null) return null;
+    return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(bytes);
   } catch (error) {
     throw unavailable(error, `the file ${path} cannot be read`);
   }
@@ -194,23 +205,22 @@ function shownBy(own: Holding, { facts }: Holding): Holding {
 const AT_ONCE = 200;
 
 /** As they are written, read back: together, for a text of its own costs each as much as its rows do. */
-function expected(
+async function expected(
   kind: HoldingKind,
   items: readonly Item[],
   sink: SinkConfig,
   surroundings: Surroundings,
-): Expected[] {
+): Promise<Expected[]> {
   const name = WRITTEN[kind] as InvoiceName;
-  const alone = (): Expected[] =>
-    items.flatMap((item) => expected(kind, [item], sink, surroundings));
+  const writing = writingOf(sink, surroundings);
+  const alone = async (): Promise<Expected[]> => {
+    const told: Expected[] = [];
+    for (const item of items) told.push(...(await expected(kind, [item], sink, surroundings)));
+    return told;
+  };
   try {
-    const writing = writingOf(sink, surroundings);
-    const text = writeCsv(
-      name,
-      items.map(({ document }) => document),
-      writing,
-    );
-    const written = readWritten(name, text, sink.spreadsheetSafe);
+    const list = items.map(({ document }) => document);
+    const written = await readWritten(name, writeDocuments(name, list, writing), writing);
     if (written.length === items.length) return written.map(({ facts }) => ({ facts }));
     return items.length > 1 ? alone() : [nobody(kind)];
   } catch (error) {

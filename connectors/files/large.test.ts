@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Page, Reading } from "../../src/core/contract.ts";
 import { Sheet } from "./csv.ts";
 import { customers } from "./layouts/parties.ts";
+import { openProfile } from "./profile-open.ts";
 import { findSets, list } from "./pickup.ts";
 import { openSet, readSet } from "./sets.ts";
 import { dropFolder, picks, recordsOf, type DropFolder } from "./source.fixture.ts";
@@ -113,9 +114,8 @@ test.each([
   await write(join(folder.path, "customers.csv"));
   const { signal } = new AbortController();
   const config = SourceConfig.parse(picks.customers);
-  expect(
-    await readSet({ layout: customers, config, surroundings: {} }, opened, { signal }),
-  ).toBeNull();
+  const profile = openProfile(config.layout, folder.path);
+  expect(await readSet({ profile, config, surroundings: {} }, opened, { signal })).toBeNull();
   await opened.close();
 });
 
@@ -147,8 +147,9 @@ test("how far a reading is, is told while it is under way", async () => {
   const { signal } = new AbortController();
   const advanced = (advance: { records: number; share: number }) => void told.push(advance);
   const config = SourceConfig.parse(picks.customers);
+  const profile = openProfile(config.layout, folder.path);
   const surroundings = {};
-  const read = await readSet({ layout: customers, config, surroundings }, opened, {
+  const read = await readSet({ profile, config, surroundings }, opened, {
     signal,
     advanced,
   });

@@ -1,7 +1,10 @@
 /** What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */
 import { resolve } from "node:path";
-import type { FolderNeed, Offer, Offers } from "../../src/core/contract.ts";
+import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
+import { partsOf, type Profile } from "./profile.ts";
+import { InvalidProfile } from "./profile-file.ts";
+import { openProfile } from "./profile-open.ts";
 import { foldersOf, type SinkConfig } from "./sink.ts";
 
 /** Folders on a server need no right on this machine. */
@@ -10,7 +13,61 @@ export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: st
   return {
     sources: mapped(sources, (name, source) => sourceOffer(name, source, root)),
     sinks: mapped(sinks, (name, sink) => sinkOffer(name, sink, root)),
+    complaints: [
+      ...Object.entries(sources).flatMap(([name, { layout, profile = layout, pick }]) =>
+        complaintsOf(["sources", name], profile, base, layout, pick),
+      ),
+      ...Object.entries(sinks).flatMap(([name, { document, profile = `files/${document}` }]) =>
+        complaintsOf(["sinks", name], profile, base, `files.${document}`, {}),
+      ),
+    ],
   };
+}
+
+/** What is wrong with a profile, and with it in this place. */
+function complaintsOf(
+  setting: readonly string[],
+  name: string,
+  base: string,
+  layout: string,
+  pick: SourceConfig["pick"],
+): OfferComplaint[] {
+  let profile: Profile;
+  try {
+    profile = openProfile(name, base);
+  } catch (error) {
+    if (!(error instanceof InvalidProfile)) throw error;
+    return error.problems.map(({ line, column, setting: at, message, remedy }) => ({
+      setting: [...setting, "profile"],
+      message: `${error.file}:${line}:${column} ${at === "" ? "" : `${at}: `}${message}`,
+      remedy,
+    }));
+  }
+  const say = (at: string, message: string, remedy: string): OfferComplaint[] => [
+    { setting: [...setting, at], message, remedy },
+  ];
+  if (profile.layout.name !== layout)
+    return say(
+      "profile",
+      `${name} is a profile of ${profile.layout.name}, not of ${layout}`,
+      "Take a profile of that layout, or another layout with a mapping that reads it.",
+    );
+  const parts = partsOf(profile);
+  if (setting[0] === "sinks" && (parts.length > 1 || profile.file === "xlsx" || profile.across))
+    return say(
+      "profile",
+      `${name} cannot be written: a document is one file of rows, and no workbook`,
+      "Take a profile of csv or fixed width without further files.",
+    );
+  const unknown = (typeof pick === "string" ? [] : Object.keys(pick)).filter(
+    (part) => !parts.includes(part),
+  );
+  if (unknown.length === 0) return [];
+  return say(
+    "pick",
+    `the profile ${name} has no part ${unknown.join(", ")}`,
+    `Its parts are ${parts.join(", ")}.`,
+  );
 }
 
 /** A file that was read is renamed into a folder that is created when the first one comes. */

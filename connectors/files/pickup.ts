@@ -4,6 +4,7 @@
  */
 import { parse } from "node:path";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import { guarded } from "../../src/core/spreadsheet.ts";
 import type { Drop, OpenFile } from "./drop.ts";
 import { Blocked, isRightMissing } from "./rights.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
@@ -175,11 +176,8 @@ export async function writeErrors(
   });
 }
 
-/** Quoted, and with a leading `'` where a spreadsheet would take a label for a formula. */
-function quoted(value: string): string {
-  const safe = /^[=+\-@\t]/.test(value) ? `'${value}` : value;
-  return `"${safe.replaceAll('"', '""')}"`;
-}
+/** Quoted, and with an apostrophe before it where a spreadsheet would take it for a formula. */
+const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""')}"`;
 
 /** @throws SourceUnavailable unless files can be read from and renamed in the folder. */
 export async function checkFolder(drop: Drop, folder: string): Promise<void> {

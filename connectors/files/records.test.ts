@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { FileFault, Sheet } from "./csv.ts";
-import { customers } from "./layouts/parties.ts";
-import { priceLists } from "./layouts/price-lists.ts";
-import type { Layout } from "./layouts/table.ts";
-import { supplierInvoices } from "./specimens.fixture.ts";
-import { changesOf, HEADS, PartFault, readRecords } from "./records.ts";
+import { HEADS, type Profile } from "./profile.ts";
+import { openProfile } from "./profile-open.ts";
+import { specimenProfiles } from "./specimens.fixture.ts";
+import { changesOf, PartFault, readRecords } from "./records.ts";
 
 const LINE_FEED = 0x0a;
 
@@ -16,11 +15,11 @@ async function* piecesOf(bytes: Buffer, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
 
-async function read(layout: Layout, bytes: Buffer, size = 1e6) {
+async function read(profile: Profile, bytes: Buffer, size = 1e6) {
   const sheet = await Sheet.open(piecesOf(bytes, size), ",");
   const scratch = memoryScratch();
   const parts = new Map([[HEADS, { file: "it.csv", sheet }]]);
-  const { cut } = await readRecords(layout, parts, {}, scratch);
+  const { cut } = await readRecords(profile, parts, {}, scratch);
   const changes = changesOf(scratch, 0, scratch.count());
   return { cut, records: changes.map(({ id, text, fault }) => (fault ? `fault of ${id}` : text)) };
 }
@@ -33,17 +32,18 @@ const begin = (name: string, length: number): Buffer =>
 
 /** Only a cut that falls exactly on a line end cannot be seen. */
 test.each([
-  ["customers.csv", customers],
-  ["price-lists.csv", priceLists],
-  ["supplier-invoices.csv", supplierInvoices],
+  ["customers.csv", "tryton-export/customers"],
+  ["price-lists.csv", "tryton-export/price-lists"],
+  ["supplier-invoices.csv", "tryton-export/supplier-invoices"],
 ] as const)("%s cut at any byte gives whole records and says so", async (name, layout) => {
+  const profile = specimenProfiles.get(layout) ?? openProfile(layout, "");
   const bytes = begin(name, 2600);
-  const whole = (await read(layout, begin(name, 1e6))).records;
+  const whole = (await read(profile, begin(name, 1e6))).records;
   for (let end = 1; end < bytes.length; end++) {
     if (bytes[end - 1] === LINE_FEED) continue;
     try {
       const { cut, records } = await read(
-        layout,
+        profile,
         bytes.subarray(0, end),
         end % 10 === 0 ? 300 : 1e6,
       );

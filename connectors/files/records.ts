@@ -3,22 +3,20 @@ import type { Change } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Scratch } from "../../src/core/scratch.ts";
-import { FileFault, type Cut, type Row, type Sheet } from "./csv.ts";
-import type { Column, Layout } from "./layouts/table.ts";
+import { FileFault, type Cut, type Sheet } from "./csv.ts";
+import type { Layout } from "./layouts/table.ts";
+import { HEADS, type Profile } from "./profile.ts";
 import {
-  isCutInRecord,
   openTable,
   raggedness,
   readEntry,
-  rowsOf,
   type Entry,
   type Problem,
   type Table,
   type TableOptions,
 } from "./table-reader.ts";
+import { type Draft, draftsOf, type Join } from "./drafts.ts";
 
-/** The part of a layout that its records begin in; the only one of most layouts. */
-export const HEADS = "heads";
 const ID_MAX = 200;
 
 export interface Part {
@@ -31,14 +29,8 @@ export interface Extract {
   readonly notices: readonly string[];
   /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
   readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
-}
-
-interface Draft {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly line: number;
-  readonly problems: readonly Problem[];
-  /** The cells of its rows as they stand: what is kept of a record that cannot be read. */
-  readonly raw: readonly (readonly string[])[];
+  /** How many rows the profile leaves out. */
+  readonly leftOut: number;
 }
 
 /** A fault of a file by its name: what can be read of it is nothing. */
@@ -56,42 +48,48 @@ export class PartFault extends Error {
 
 /**
  * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
- * any may be delivered, is known at the end of the files only.
- * @throws PartFault when one of the files is not what the layout says
+ * any may be delivered, is known at the end of the files only. `refused` takes each cell and row that cannot be read.
+ * @throws PartFault when one of the files is not what the profile says
  */
 export async function readRecords(
-  layout: Layout,
+  profile: Profile,
   parts: ReadonlyMap<string, Part>,
-  options: TableOptions,
+  options: TableOptions & { readonly refused?: (id: string, problem: Problem) => void },
   scratch: Scratch,
 ): Promise<Extract> {
+  const { layout } = profile;
   const heads = parts.get(HEADS);
   if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
-  const columns = [layout.head, ...Object.values(layout.children)].flatMap((it) =>
-    Object.values(it),
-  );
-  const table = open(heads, columns, options);
+  const table = open(heads, profile, HEADS, options);
   const joins: Join[] = [];
-  for (const name of Object.keys(layout.joined))
-    joins.push(await join(layout, name, parts, options, scratch));
+  for (const { name, part } of profile.lists)
+    if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
   await within(table.file, async () => {
-    for await (const draft of draftsOf(layout, table, joins))
-      keep(scratch, change(layout, table.file, draft));
+    for await (const draft of draftsOf(table, joins)) {
+      const made = change(layout, table.file, draft);
+      for (const problem of draft.problems) options.refused?.(made.id, problem);
+      keep(scratch, made, isScattered(profile));
+    }
   });
   const { cut, wholeRows } = table.sheet;
   return {
     notices: joins.flatMap(({ orphans }) => orphans(table.file)),
     cut: cut && { ...cut, file: table.file, wholeRows },
+    leftOut: table.counted.leftOut,
   };
 }
+
+/** Rows of a record are neighbours: where it comes again, its rows were torn apart, however alike they are. */
+const isScattered = ({ record }: Profile): boolean =>
+  typeof record === "object" && "same" in record;
 
 /** What {@link readRecords} has put there, in the order of the file: at most `limit` after the one at `after`. */
 export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
   scratch.page(after, limit).map(({ text }) => JSON.parse(text) as Change);
 
-function open({ file, sheet }: Part, columns: readonly Column[], options: TableOptions): Table {
+function open({ file, sheet }: Part, profile: Profile, part: string, options: TableOptions): Table {
   try {
-    return openTable(file, sheet, columns, options);
+    return openTable(file, sheet, profile, part, options);
   } catch (error) {
     throw named(file, error);
   }
@@ -108,35 +106,28 @@ async function within<T>(file: string, work: () => Promise<T>): Promise<T> {
 const named = (file: string, error: unknown): unknown =>
   error instanceof FileFault ? new PartFault(file, error) : error;
 
-interface Join {
-  readonly name: string;
-  /** Takes the rows of a head; null when the file is not exported at all. */
-  readonly take: (key: unknown) => readonly Entry[] | null;
-  /** Says which rows no head has asked for. */
-  readonly orphans: (heads: string) => string[];
-}
-
 /** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
 async function join(
-  layout: Layout,
+  profile: Profile,
   name: string,
+  partName: string,
   parts: ReadonlyMap<string, Part>,
   options: TableOptions,
   scratch: Scratch,
 ): Promise<Join> {
-  const part = parts.get(name);
-  const joined = layout.joined[name];
-  if (part === undefined || joined === undefined)
+  const list = profile.lists.find((one) => one.name === name);
+  const part = parts.get(partName);
+  if (part === undefined || list === undefined)
     return { name, take: () => null, orphans: () => [] };
-  const table = open(part, Object.values(joined.columns), options);
+  const table = open(part, profile, partName, options);
   await within(part.file, async () => {
     for await (const rows of table.sheet.rows())
       for (const row of rows) {
-        const entry = readEntry(table, joined.columns, row);
+        const entry = readEntry(table, table.head, row);
         if (entry === null) continue;
         const ragged = raggedness(table, row);
         const problems = ragged === null ? entry.problems : [ragged];
-        scratch.add(name, keyText(entry.values[joined.by]), packed({ ...entry, problems }));
+        scratch.add(name, keyText(entry.values[list.by]), packed({ ...entry, problems }));
       }
     const { cut, wholeRows } = table.sheet;
     if (cut !== null)
@@ -144,7 +135,7 @@ async function join(
   });
   return {
     name,
-    take: (key) => scratch.take(name, keyText(key)).map(unpacked),
+    take: (values) => scratch.take(name, keyText(values?.[list.on])).map(unpacked),
     orphans(heads) {
       const { count, first } = scratch.left(name);
       if (first === null) return [];
@@ -167,80 +158,6 @@ function unpacked(text: string): Entry {
   const [plain = "", exact = ""] = text.split("\n");
   const { line, problems } = JSON.parse(plain) as Pick<Entry, "line" | "problems">;
   return { line, problems, values: parseExact(exact) as Entry["values"] };
-}
-
-/** Records as soon as they are known to be whole. @throws FileFault */
-async function* draftsOf(
-  layout: Layout,
-  table: Table,
-  joins: readonly Join[],
-): AsyncGenerator<Draft> {
-  if (layout.each !== null) {
-    yield* rowDrafts(layout, table);
-    return;
-  }
-  let group: Row[] = [];
-  for await (const rows of rowsOf(table, layout.head))
-    for (const row of rows) {
-      if (!row.continues && group.length > 0) yield groupDraft(layout, table, group, joins);
-      if (row.continues) group.push(row);
-      else group = [row];
-    }
-  const isSpread = Object.keys(layout.children).length > 0;
-  if (group.length > 0 && !(isSpread && isCutInRecord(table, layout.head)))
-    yield groupDraft(layout, table, group, joins);
-}
-
-/** One record of each row, with the values of the head row above it. */
-async function* rowDrafts(layout: Layout, table: Table): AsyncGenerator<Draft> {
-  const [columns = {}] = Object.values(layout.children);
-  let first: Row | null = null;
-  let head: { entry: Entry | null; problems: readonly Problem[] } = { entry: null, problems: [] };
-  for await (const rows of rowsOf(table, layout.head))
-    for (const row of rows) {
-      const ragged = raggedness(table, row);
-      if (!row.continues) {
-        first = row;
-        const entry = readEntry(table, layout.head, row);
-        head = { entry, problems: [...listed(ragged), ...(entry?.problems ?? [])] };
-      }
-      const entry = readEntry(table, columns, row);
-      if (entry === null) continue;
-      yield {
-        values: { ...head.entry?.values, ...entry.values },
-        line: entry.line,
-        problems: [...head.problems, ...(row.continues ? listed(ragged) : []), ...entry.problems],
-        raw: first === null || first === row ? [row.cells] : [first.cells, row.cells],
-      };
-    }
-}
-
-const listed = <T>(one: T | null): T[] => (one === null ? [] : [one]);
-
-function groupDraft(
-  layout: Layout,
-  table: Table,
-  rows: readonly Row[],
-  joins: readonly Join[],
-): Draft {
-  const first = rows[0] as Row;
-  const head = readEntry(table, layout.head, first);
-  const values: Record<string, unknown> = { ...head?.values };
-  const problems = [
-    ...rows.flatMap((row) => raggedness(table, row) ?? []),
-    ...(head?.problems ?? []),
-  ];
-  for (const [name, columns] of Object.entries(layout.children)) {
-    const entries = rows.flatMap((row) => readEntry(table, columns, row) ?? []);
-    values[name] = entries.map((entry) => entry.values);
-    problems.push(...entries.flatMap((entry) => entry.problems));
-  }
-  for (const { name, take } of joins) {
-    const entries = take(head?.values[layout.on]);
-    values[name] = entries?.map((entry) => entry.values) ?? null;
-    problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
-  }
-  return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
 }
 
 /**
@@ -277,11 +194,12 @@ const keyFault = (key: string): Fault => ({
 });
 
 /** One change for an id. Two records with one id and different content are a fault: neither is more right. */
-function keep(scratch: Scratch, change: Change): void {
+function keep(scratch: Scratch, change: Change, scattered: boolean): void {
   const found = scratch.put(change.id, JSON.stringify(change));
   if (found === null) return;
   const other = JSON.parse(found) as Change;
-  if (other.text !== change.text) scratch.replace(change.id, JSON.stringify(twice(other, change)));
+  if (scattered || other.text !== change.text)
+    scratch.replace(change.id, JSON.stringify(twice(other, change)));
 }
 
 const twice = (first: Change, second: Change): Change => ({

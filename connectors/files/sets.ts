@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
-import { ChangedMeanwhile, type Encoding, survey, type Survey, textOf } from "./bytes.ts";
+import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
 import type { SourceConfig } from "./config.ts";
-import { FileFault, Sheet } from "./csv.ts";
 import type { Drop, OpenFile } from "./drop.ts";
-import type { Layout } from "./layouts/table.ts";
+import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
-import { type Extract, type Part, PartFault, readRecords } from "./records.ts";
+import { type Extract, type Part, readRecords } from "./records.ts";
+import { openSheet } from "./sheets.ts";
 
 /** Files whose bytes cannot become those of other files under the same name. */
 export interface Opened {
@@ -27,7 +27,7 @@ interface OpenedFile {
 }
 
 export interface SetReading {
-  readonly layout: Layout;
+  readonly profile: Profile;
   readonly config: SourceConfig;
   readonly surroundings: Pick<Surroundings, "scratch">;
 }
@@ -38,6 +38,10 @@ export interface ReadResult {
   /** Has the changes; to be closed. */
   readonly scratch: Scratch;
 }
+
+/** What the source's own settings say counts before what its profile says. */
+export const encodingOf = ({ encoding }: SourceConfig, profile: Profile): Encoding =>
+  encoding === "auto" ? profile.encoding : encoding;
 
 /** Up to this, memory will do. */
 const SMALL_BYTES = 1_000_000;
@@ -90,10 +94,10 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 
 /**
  * Null: a file was written to meanwhile, or reading was told to stop. Nothing is to be delivered then.
- * @throws PartFault when a file is not what the layout says, SourceUnavailable when there is no room
+ * @throws PartFault when a file is not what the profile says, SourceUnavailable when there is no room
  */
 export async function readSet(
-  { layout, config, surroundings }: SetReading,
+  { profile, config, surroundings }: SetReading,
   { parts: files }: Opened,
   { signal, advanced }: Pick<Reading, "signal" | "advanced">,
 ): Promise<ReadResult | null> {
@@ -110,34 +114,24 @@ export async function readSet(
     advanced?.({ records, share: Math.min(share, 1) });
   };
   try {
-    for (const [part, { name, handle, survey }] of files)
+    for (const [part, file] of files) {
+      const { name } = file;
+      const read = (count: number): void => progress(name, count);
       parts.set(part, {
         file: name,
-        sheet: await opened(name, () => {
-          if (survey.fault !== null) throw survey.fault;
-          const text = textOf(handle, survey, (count) => progress(name, count));
-          return Sheet.open(text, config.delimiter);
-        }),
+        sheet: await openSheet(profile, file, config.delimiter, read),
       });
+    }
     const notices = [...files.values()].flatMap(({ name, survey }) =>
       survey.fallback
         ? [`${name} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`]
         : [],
     );
-    return { extract: await readRecords(layout, parts, config, scratch), notices, scratch };
+    return { extract: await readRecords(profile, parts, config, scratch), notices, scratch };
   } catch (error) {
     scratch.close();
     if (error instanceof ChangedMeanwhile) return null;
     throw error;
-  }
-}
-
-/** @throws PartFault */
-async function opened(file: string, open: () => Promise<Sheet>): Promise<Sheet> {
-  try {
-    return await open();
-  } catch (error) {
-    throw error instanceof FileFault ? new PartFault(file, error) : error;
   }
 }
 

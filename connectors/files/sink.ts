@@ -21,7 +21,9 @@ import { type DocumentName, documents } from "./documents.ts";
 import { failure, type Site } from "./drop.ts";
 import { markedSince, makingFolders } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
-import { writeCsv, type Writing } from "./write.ts";
+import { bytesOf, type Encoding } from "./bytes.ts";
+import { openProfile } from "./profile-open.ts";
+import { writeDocuments, type Writing } from "./write.ts";
 
 export const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
 
@@ -42,6 +44,13 @@ export const SinkConfig = z
     marker: Marker.optional().describe(
       "After each file, one with this ending more says that it is whole: .ok. Left out: none is written.",
     ),
+    profile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
+      ),
     per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
     itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
     spreadsheetSafe: z
@@ -105,8 +114,9 @@ export async function checkSinks(
 function fileSink(config: SinkConfig, site: Site): FileSink {
   const { drop } = site;
   const writing = writingOf(config, site);
+  const { encoding, ending } = writing.profile;
   const ready = makingFolders(foldersOf(config), site);
-  const placesOf = (request: Outgoing) => placesIn(config, site, request);
+  const placesOf = (request: Outgoing) => placesIn(config, site, encoding, request);
   const isStaged = async (file: Placed | undefined): Promise<boolean> =>
     file !== undefined && (await drop.look(file.part)) !== null;
   return {
@@ -117,8 +127,8 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
     ready,
 
     freeze: (items) => ({
-      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items)),
-      body: writeCsv(
+      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items, ending)),
+      body: writeDocuments(
         config.document,
         items.map((item) => item.document),
         writing,
@@ -209,6 +219,7 @@ interface Placed {
 function placesIn(
   config: SinkConfig,
   { drop }: Site,
+  encoding: Encoding,
   { target, body, items }: Outgoing,
 ): { folder: string; staging: string; files: readonly [Placed, ...Placed[]] } {
   const name = posix.basename(target);
@@ -217,7 +228,7 @@ function placesIn(
   const placed = (name: string, text: string): Placed => ({
     part: drop.path.join(staging, `${name}.part`),
     final: drop.path.join(folder, name),
-    bytes: Buffer.from(text),
+    bytes: bytesOf(text, encoding),
   });
   const file = placed(name, body);
   if (config.marker === undefined) return { folder, staging, files: [file] };
@@ -243,7 +254,12 @@ export const foldersOf = (
   staging: config.staging ?? `${target.replace(/[/\\]+$/, "")}.staging`,
 });
 
-export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundings): Writing => ({
+/** @throws InvalidProfile */
+export const writingOf = (
+  { document, profile, spreadsheetSafe }: SinkConfig,
+  { folder, dayOf }: Pick<Surroundings, "folder" | "dayOf">,
+): Writing => ({
+  profile: openProfile(profile ?? `files/${document}`, folder),
   spreadsheetSafe,
   dayOf,
 });
@@ -252,13 +268,13 @@ export const writingOf = ({ spreadsheetSafe }: SinkConfig, { dayOf }: Surroundin
 const idsOf = ({ target, items }: Outgoing): string[] =>
   items.map(({ id }) => (items.length === 1 ? target : `${target}#${id}`));
 /** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
-function nameOf(config: SinkConfig, items: readonly Item[]): string {
+function nameOf(config: SinkConfig, items: readonly Item[], ending: string): string {
   const [item] = items;
   if (config.per === "batch" || item === undefined) {
     const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
-    return `${config.document}_${items.length}_${hash8(content)}.csv`;
+    return `${config.document}_${items.length}_${hash8(content)}.${ending}`;
   }
-  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.csv`;
+  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.${ending}`;
   const number = item.number.replace(/[^A-Za-z0-9.-]+/g, "-");
   return `${`${config.document}_${number}`.slice(0, NAME_MAX - rest.length)}${rest}`;
 }

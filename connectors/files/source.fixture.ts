@@ -10,8 +10,9 @@ import { files } from "./index.ts";
 import { customers } from "./layouts/parties.ts";
 import type { Layout } from "./layouts/table.ts";
 import { localDrop } from "./local.ts";
+import type { Profile } from "./profile.ts";
 import { openSource } from "./source.ts";
-import { specimens } from "./specimens.fixture.ts";
+import { specimenProfiles } from "./specimens.fixture.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
 
@@ -60,10 +61,10 @@ export async function dropFolder(): Promise<DropFolder> {
     note: () => {},
   };
   /** Its settings are those of a layout that the connector offers and that is of one file, too. */
-  const specimenSource = (layout: Layout, source: Record<string, unknown>, more = {}): Source => {
+  const specimenSource = (profile: Profile, source: Record<string, unknown>, more = {}): Source => {
     const it = { ...source, layout: customers.name };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
-    return openSource(config.sources["it"] as SourceConfig, config, surroundings, layout);
+    return openSource(config.sources["it"] as SourceConfig, config, surroundings, profile);
   };
   const folder: DropFolder = {
     path,
@@ -84,7 +85,7 @@ export async function dropFolder(): Promise<DropFolder> {
         surroundings,
       ),
     async read(source, more) {
-      const specimen = specimens.find(({ name }) => name === source["layout"]);
+      const specimen = specimenProfiles.get(source["layout"] as string);
       const { it } =
         specimen === undefined
           ? folder.open(source, more).sources

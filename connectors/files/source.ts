@@ -7,15 +7,15 @@ import type { Page, Reading, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
-import { layouts } from "./layouts/index.ts";
-import type { Layout } from "./layouts/table.ts";
+import { HEADS, type Profile } from "./profile.ts";
+import { openProfile } from "./profile-open.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
-import { changesOf, HEADS, PartFault } from "./records.ts";
+import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
+import { encodingOf, type Opened, openSet, readSet, type SetReading } from "./sets.ts";
 import { unavailable } from "./trouble.ts";
-import { type Opened, openSet, readSet, type SetReading } from "./sets.ts";
 
 interface Place {
   readonly drop: Drop;
@@ -38,10 +38,10 @@ export function openSource(
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Site,
-  layout: Layout = layoutOf(config),
+  profile: Profile = profileOf(config, surroundings.folder),
 ): Source {
   const place = placeOf(config, surroundings);
-  const read: ReadSet = { config, layout, place, surroundings };
+  const read: ReadSet = { config, profile, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const queue = await lookAt(place, files, surroundings, reading.signal);
@@ -56,11 +56,9 @@ export function openSource(
   };
 }
 
-export function layoutOf({ layout: wanted }: SourceConfig): Layout {
-  const layout = layouts.find(({ name }) => name === wanted);
-  if (layout === undefined) throw new TypeError(`no layout ${wanted}`);
-  return layout;
-}
+/** The profile of a source: a site's own, or the shipped one of its layout. @throws InvalidProfile */
+export const profileOf = ({ layout, profile }: SourceConfig, folder: string): Profile =>
+  openProfile(profile ?? layout, folder);
 
 export function placeOf(config: SourceConfig, surroundings: Site): Place {
   const { drop } = surroundings;
@@ -94,7 +92,8 @@ async function* deliver(
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   try {
-    const opened = await openSet(read.place.drop, read.place.folder, set, read.config.encoding);
+    const { config, place, profile } = read;
+    const opened = await openSet(place.drop, place.folder, set, encodingOf(config, profile));
     if (opened === null) {
       reading.hindered?.(refuse.changing(set));
       return true;
@@ -117,11 +116,11 @@ async function* pagesOf(
   opened: Opened,
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
-  const { place, layout } = read;
+  const { place, profile } = read;
   const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
   const known = reading.known(opened.hash);
-  if (known !== null && (known.latest || !layout.restates)) {
+  if (known !== null && (known.latest || !profile.layout.restates)) {
     await archive(place, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, notices: [notice] };

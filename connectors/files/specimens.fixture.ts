@@ -1,33 +1,36 @@
 /**
  * Layouts of real exports that nothing delivers, since the platform takes no bills, products or payments: what the reader is
- * tried on besides those that the connector offers. Their files are in test/data/tryton-export.
+ * tried on besides those that the connector offers. Their files and profiles are in test/data/tryton-export.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { z } from "zod";
 import { date, decimal, filled, flag, records, stamp, text } from "./layouts/table.ts";
+import { parseProfile } from "./profile-open.ts";
 
 const head = {
-  id: filled(text("ID")),
+  id: filled(text),
   /** Given on posting: a draft has none. */
-  number: text("Number"),
-  reference: text("Reference"),
-  description: text("Description"),
+  number: text,
+  reference: text,
+  description: text,
   /** draft, validated, posted, paid, cancelled: not translated */
-  state: filled(text("State")),
-  date: date("Invoice Date"),
-  partyCode: filled(text("Party/Code")),
-  party: text("Party"),
-  currency: filled(text("Currency/Code")),
-  paymentTerm: text("Payment Term"),
-  untaxed: filled(decimal("Untaxed")),
-  tax: filled(decimal("Tax")),
-  total: filled(decimal("Total")),
-  amountToPay: decimal("Amount to Pay"),
-  reconciled: date("Reconciled"),
-  editedAt: stamp("Edited at"),
+  state: filled(text),
+  date: date,
+  partyCode: filled(text),
+  party: text,
+  currency: filled(text),
+  paymentTerm: text,
+  untaxed: filled(decimal),
+  tax: filled(decimal),
+  total: filled(decimal),
+  amountToPay: decimal,
+  reconciled: date,
+  editedAt: stamp,
 };
 
 const dueDates = {
-  due: date("Lines to Pay/Maturity Date"),
+  due: date,
 };
 
 const key = (invoice: { number: string | null; id: string | null }): string | null =>
@@ -37,18 +40,17 @@ export const supplierInvoices = records({
   name: "tryton-export/supplier-invoices",
   restates: false,
   head,
-  children: {
+  lists: {
     dueDates,
     lines: {
-      product: text("Lines/Product/Code"),
-      description: text("Lines/Description"),
-      quantity: decimal("Lines/Quantity"),
-      unit: text("Lines/Unit/Symbol"),
-      unitPrice: decimal("Lines/Unit Price"),
-      amount: decimal("Lines/Amount"),
+      product: text,
+      description: text,
+      quantity: decimal,
+      unit: text,
+      unitPrice: decimal,
+      amount: decimal,
     },
   },
-  joined: {},
   key,
 });
 
@@ -59,17 +61,15 @@ export const products = records({
   name: "tryton-export/products",
   restates: true,
   head: {
-    id: filled(text("ID")),
-    code: filled(text("Code")),
-    name: filled(text("Product Template/Name")),
-    type: text("Product Template/Type"),
-    unit: text("Product Template/Default UOM/Symbol"),
-    listPrice: decimal("Product Template/List Price"),
-    category: text("Product Template/Account Category"),
-    active: flag("Active"),
+    id: filled(text),
+    code: filled(text),
+    name: filled(text),
+    type: text,
+    unit: text,
+    listPrice: decimal,
+    category: text,
+    active: flag,
   },
-  children: {},
-  joined: {},
   key: ({ code }) => code,
 });
 
@@ -78,25 +78,29 @@ export const payments = records({
   name: "tryton-export/payments",
   restates: false,
   head: {
-    id: filled(text("ID")),
-    date: filled(date("Effective Date")),
+    id: filled(text),
+    date: filled(date),
     /** `out`: a customer pays, the amount is in credit. `in`: we pay, it is in debit. */
-    type: filled(text("Invoice Payments/Type")),
-    invoiceNumber: filled(text("Invoice Payments/Number")),
+    type: filled(text),
+    invoiceNumber: filled(text),
     /** Empty once the line is reconciled: not to be relied on. */
-    openInvoiceNumber: text("Invoice Payment/Number"),
-    partyCode: text("Party/Code"),
-    party: text("Party"),
-    debit: filled(decimal("Debit")),
-    credit: filled(decimal("Credit")),
-    moveDescription: text("Move Description"),
-    moveNumber: text("Move/Number"),
-    reconciled: date("Reconciliation/Date"),
-    createdAt: stamp("Created at"),
+    openInvoiceNumber: text,
+    partyCode: text,
+    party: text,
+    debit: filled(decimal),
+    credit: filled(decimal),
+    moveDescription: text,
+    moveNumber: text,
+    reconciled: date,
+    createdAt: stamp,
   },
-  children: {},
-  joined: {},
   key: ({ id }) => id,
 });
 
-export const specimens = [supplierInvoices, products, payments];
+/** By the name of the layout. */
+export const specimenProfiles = new Map(
+  [supplierInvoices, products, payments].map((layout) => {
+    const path = join(import.meta.dirname, "../../test/data", `${layout.name}.yaml`);
+    return [layout.name, parseProfile(readFileSync(path, "utf8"), path, [layout])];
+  }),
+);

@@ -1,7 +1,10 @@
-/** The rows of one file into groups of typed values: which columns stand where, and which rows belong together. */
-import { readCell, type Cell, type Locale } from "./cells.ts";
-import { FileFault, type Row, type Sheet } from "./csv.ts";
-import type { Column, Columns, Language } from "./layouts/table.ts";
+/** The rows of one file into typed values: where a profile's columns stand in it, and which rows belong together. */
+import { type Cell, type CellForm, type CellType, readCell } from "./cells.ts";
+import { FileFault, type Sheet } from "./csv.ts";
+import type { Fields } from "./layouts/table.ts";
+import { type Column, HEADS, type List, type Profile } from "./profile.ts";
+import { headersOf, labelOf, locate, type TableOptions } from "./locate.ts";
+import type { Row } from "./tokens.ts";
 
 /** A cell that cannot be read, or a row that does not fit its header. */
 export interface Problem {
@@ -11,6 +14,8 @@ export interface Problem {
   readonly column: string;
   /** A sentence with the bad value in it. */
   readonly message: string;
+  /** The cell; of a whole row: empty. */
+  readonly value?: string;
 }
 
 /** Values of one row; a cell with a problem is null. */
@@ -20,79 +25,159 @@ export interface Entry {
   readonly problems: readonly Problem[];
 }
 
+type Find = (cells: readonly string[]) => string;
+
+/** A column of this file. */
+interface Place {
+  readonly name: string;
+  readonly label: string;
+  readonly type: CellType;
+  readonly filled: boolean;
+  readonly blank: boolean;
+  readonly form: CellForm;
+  readonly find: Find;
+  /** What the cell must be; null: what it likes. It is no field then. */
+  readonly must: string | null;
+  /** An empty cell is none that contradicts {@link must}. */
+  readonly optional: boolean;
+}
+
+/** What of a row becomes an entry. */
+export interface Block {
+  /** What the fields are that no column has: constants, null. In the order of the layout. */
+  readonly template: Readonly<Record<string, Cell>>;
+  readonly places: readonly Place[];
+}
+
 /** A file's sheet with its columns found. */
 export interface Table {
   readonly file: string;
   readonly sheet: Sheet;
-  readonly language: Language;
-  readonly locale: Locale;
-  /** By label. */
-  readonly at: ReadonlyMap<string, number>;
+  readonly profile: Profile;
+  /** Of the head; of another part of an export: of its list. */
+  readonly head: Block;
+  /** Of the lists in this file, with the tags of their rows. */
+  readonly lists: readonly (Block & { readonly name: string; readonly tags: List["tags"] })[];
+  /** One record per cell: where they stand. */
+  readonly across: readonly {
+    readonly label: string;
+    readonly find: Find;
+    readonly form: CellForm;
+  }[];
+  readonly tag: Find | null;
+  readonly leaves: (cells: readonly string[]) => boolean;
+  /** How many cells a row has; null: as many as it likes. */
+  readonly width: number | null;
+  /** Of the kinds of rows that have each a header of their own: their labels. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly counted: { leftOut: number };
 }
 
-const LOCALES: Readonly<Record<Language, Locale>> = {
-  en: { decimal: ".", dates: "mdy" },
-  de: { decimal: ",", dates: "dmy" },
-};
-
-export interface TableOptions {
-  readonly labels?: Language | undefined;
-  readonly decimal?: "." | "," | undefined;
-}
+export type { TableOptions } from "./locate.ts";
 
 /** Finds the columns in the header. @throws FileFault when columns are missing, unknown or there twice. */
 export function openTable(
   file: string,
   sheet: Sheet,
-  columns: readonly Column[],
+  profile: Profile,
+  part: string,
   options: TableOptions,
 ): Table {
-  const header = sheet.header.map((label) => label.trim());
-  const candidates = languages(columns)
-    .filter((language) => options.labels === undefined || options.labels === language)
-    .map((language) => ({ language, ...compare(header, labelsOf(columns, language)) }));
-  const [best] = candidates.sort((a, b) => a.missing.length - b.missing.length);
-  if (best === undefined)
-    throw new FileFault(`is of a layout without labels in "${options.labels}"`);
-  const { language, missing, unknown } = best;
-  if (missing.length > 0 || unknown.length > 0) throw headerFault(language, missing, unknown);
-  const twice = header.find((label, at) => header.indexOf(label) !== at);
-  if (twice !== undefined)
-    throw new FileFault(`has the column ${quoted([twice])} twice`, 1, twice.slice(0, LABEL_SHOWN));
-  const locale = { ...LOCALES[language], decimal: options.decimal ?? LOCALES[language].decimal };
-  return { file, sheet, language, locale, at: new Map(header.map((label, at) => [label, at])) };
-}
-
-/** The languages that every column has a label in. */
-function languages(columns: readonly Column[]): Language[] {
-  return columns.every(({ labels }) => labels.de !== undefined) ? ["en", "de"] : ["en"];
-}
-
-const labelsOf = (columns: readonly Column[], language: Language): string[] =>
-  columns.map(({ labels }) => labels[language] ?? labels.en);
-
-function compare(header: readonly string[], labels: readonly string[]) {
+  const isHeads = part === HEADS;
+  const own = profile.lists.filter((list) => list.part === (isHeads ? null : part));
+  const { language, indexOf, width, across } = locate(sheet.header, profile, part, options);
+  const written = profile.languages[language];
+  const base: CellForm = {
+    decimal: options.decimal ?? written?.decimal ?? ".",
+    dates: written?.dates ?? ["yyyy-MM-dd"],
+    ...profile.form,
+  };
+  const find = (column: Column): Find => {
+    const { slice } = column;
+    if (slice !== null) return ([line = ""]) => sliced(line, slice);
+    const at = indexOf(column);
+    return (cells) => cells[at] ?? "";
+  };
+  const block = (columns: readonly Column[], fields: Fields): Block => ({
+    template: templateOf(columns, fields),
+    places: columns
+      .filter(
+        ({ constant, labels, index, slice }) =>
+          constant === null || labels !== null || index !== null || slice !== null,
+      )
+      .map((column) => placeOf(column, find(column), language, base)),
+  });
+  const { layout, across: crossed } = profile;
+  const [list] = own;
+  const form = { ...base, ...profile.head.find(({ name }) => name === crossed?.cell)?.form };
   return {
-    missing: labels.filter((label) => !header.includes(label)),
-    unknown: header.filter((label) => !labels.includes(label)),
+    file,
+    sheet,
+    profile,
+    head: isHeads
+      ? block(profile.head, layout.head)
+      : block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}),
+    lists: isHeads
+      ? own.map(({ name, tags, columns }) => ({
+          name,
+          tags,
+          ...block(columns, layout.lists[name] ?? {}),
+        }))
+      : [],
+    across: across.map(({ label, at }) => ({ label, find: (cells) => cells[at] ?? "", form })),
+    tag: profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag),
+    leaves: leavesOf(profile, language, find),
+    width,
+    headers: headersOf(profile, language),
+    counted: { leftOut: 0 },
   };
 }
 
-function headerFault(language: Language, missing: string[], unknown: string[]): FileFault {
-  const parts = [
-    ...(missing.length > 0 ? [`lacks the columns ${quoted(missing)} (labels: ${language})`] : []),
-    ...(unknown.length > 0 ? [`has the unknown columns ${quoted(unknown)}`] : []),
-  ];
-  return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
+const firstCell: Find = ([cell = ""]) => cell;
+
+/** By characters, as people count them; blanks around a value fill it up. */
+function sliced(line: string, { from, length }: { from: number; length: number }): string {
+  const whole = ASTRAL.test(line)
+    ? [...line].slice(from, from + length).join("")
+    : line.slice(from, from + length);
+  return whole.trim();
 }
 
-const LABELS_SHOWN = 30;
-const LABEL_SHOWN = 60;
+const ASTRAL = /[\ud800-\udfff]/;
 
-function quoted(labels: readonly string[]): string {
-  const shown = labels.slice(0, LABELS_SHOWN).map((label) => `"${label.slice(0, LABEL_SHOWN)}"`);
-  const more = labels.length - shown.length;
-  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+const ISO: CellForm = { decimal: ".", dates: ["yyyy-MM-dd"] };
+
+const templateOf = (columns: readonly Column[], fields: Fields): Record<string, Cell> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { type, blank }]) => {
+      const constant = columns.find((column) => column.name === name)?.constant ?? null;
+      if (constant !== null) return [name, readCell(type, constant, ISO)];
+      return [name, blank === true ? "" : null];
+    }),
+  );
+
+function placeOf(column: Column, find: Find, language: string, base: CellForm): Place {
+  const { name, field, form, constant: must, optional } = column;
+  const { type = "text", filled = false, blank = false } = field ?? {};
+  const label = labelOf(column, language) ?? name;
+  return { name, label, type, filled, blank, form: { ...base, ...form }, find, must, optional };
+}
+
+/** Rows that the profile leaves out: by a label, or by the name of a field or of the tag where there is no header. */
+function leavesOf(
+  { leaveOut, head, tag }: Profile,
+  language: string,
+  find: (column: Column) => Find,
+): Table["leaves"] {
+  const rules = Object.entries(leaveOut).flatMap(([named, texts]) => {
+    const column =
+      head.find((one) => labelOf(one, language) === named || one.name === named) ??
+      (named === "tag" ? tag : null);
+    return column === null || column === undefined
+      ? []
+      : [{ at: find(column), texts: new Set(texts) }];
+  });
+  return (cells) => rules.some(({ at, texts }) => texts.has(at(cells).trim()));
 }
 
 /** A row, and whether it continues the record above it. */
@@ -101,16 +186,21 @@ export interface TableRow extends Row {
 }
 
 /**
- * All rows but those that are empty altogether.
+ * All rows but those that are empty altogether, left out, or the header of a kind of row.
  * @throws FileFault when the first row continues a record: the file was sorted or cut at the top
  */
-export async function* rowsOf(table: Table, head: Columns): AsyncGenerator<readonly TableRow[]> {
-  const isContinuation = continuation(table, head);
+export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]> {
+  const continues = continuation(table);
+  const { header, file } = table.profile;
   let isFirst = true;
   for await (const batch of table.sheet.rows()) {
-    const rows = batch
-      .filter(({ cells }) => cells.some((cell) => cell !== ""))
-      .map(({ line, cells }) => ({ line, cells, continues: isContinuation(cells) }));
+    const rows: TableRow[] = [];
+    for (const { line, cells } of batch) {
+      if (cells.every((cell) => cell === "" || (file === "fixed" && cell.trim() === ""))) continue;
+      if (header === "tags" && cells[0]?.startsWith("!") === true) checkHeader(table, line, cells);
+      else if (table.leaves(cells)) table.counted.leftOut++;
+      else rows.push({ line, cells, continues: continues(cells) });
+    }
     const [first] = rows;
     if (isFirst && first?.continues === true)
       throw new FileFault("begins with a row that continues a record; was it sorted?", first.line);
@@ -119,49 +209,91 @@ export async function* rowsOf(table: Table, head: Columns): AsyncGenerator<reado
   }
 }
 
+/** @throws FileFault when a kind of row has other columns than the profile says, or in another order */
+function checkHeader(
+  { headers }: Table,
+  line: number,
+  [tag = "", ...cells]: readonly string[],
+): void {
+  const labels = headers.get(tag.slice(1)) ?? cells;
+  if (labels.every((label, at) => cells[at] === label)) return;
+  throw new FileFault(`has other columns after ${tag} than ${labels.join(", ")}`, line, tag);
+}
+
 /**
  * Of a record that is whole only with its last row: does the row in which the file stops continue it, perhaps? Then it
  * is not known to be whole. To be asked once all rows were read.
  */
-export function isCutInRecord(table: Table, head: Columns): boolean {
+export function isCutInRecord(table: Table): boolean {
   const { cut } = table.sheet;
-  return cut !== null && continuation(table, head)(cut.cells);
+  if (cut === null) return false;
+  return table.profile.record !== "continues" || continuation(table)(cut.cells);
 }
 
-/** Columns of the head that are all empty say that a row continues the record above it. */
-function continuation(table: Table, head: Columns): (cells: readonly string[]) => boolean {
-  const places = labelsOf(Object.values(head), table.language).flatMap(
-    (label) => table.at.get(label) ?? [],
-  );
-  return (cells) => places.every((at) => (cells[at] ?? "") === "");
+/** Asked row by row: whether it belongs to the record of the one before. */
+function continuation(table: Table): (cells: readonly string[]) => boolean {
+  const { record } = table.profile;
+  if (record === "row") return () => false;
+  if (record === "continues")
+    return (cells) => table.head.places.every(({ find }) => find(cells) === "");
+  if ("tag" in record) return (cells) => table.tag?.(cells) !== record.tag;
+  const names = "same" in record ? record.same : record.inherits;
+  const places = table.head.places.filter(({ name }) => names.includes(name));
+  if ("inherits" in record) return (cells) => places.every(({ find }) => find(cells) === "");
+  let before: string | null = null;
+  return (cells) => {
+    const now = JSON.stringify(places.map(({ find }) => find(cells)));
+    const same = now === before;
+    before = now;
+    return same;
+  };
 }
 
-/** The values of `columns` in a row; null when all its cells are empty. */
-export function readEntry(table: Table, columns: Columns, row: Row): Entry | null {
-  const values: Record<string, Cell> = {};
-  const problems: Problem[] = [];
+/** The values of a block in a row; null when all its cells are empty. `only`: of these fields. */
+export function readEntry(
+  table: Table,
+  { template, places }: Block,
+  row: Row,
+  only: ((name: string) => boolean) | null = null,
+): Entry | null {
+  const values: Record<string, Cell> = { ...template };
+  let problems: Problem[] | null = null;
   let empty = true;
-  for (const [field, { type, labels, filled }] of Object.entries(columns)) {
-    const label = labels[table.language] ?? labels.en;
-    const cell = row.cells[table.at.get(label) ?? -1] ?? "";
-    empty &&= cell === "";
-    const found = (message: string): number =>
-      problems.push({ file: table.file, line: row.line, column: label, message });
-    values[field] = null;
+  for (const { name, label, type, filled, blank, form, find, must, optional } of places) {
+    if (only !== null && !only(name)) continue;
+    const cell = find(row.cells);
+    if (must !== null && (cell === must || (optional && cell === ""))) continue;
+    const found = (message: string): void => {
+      problems ??= [];
+      problems.push({ file: table.file, line: row.line, column: label, message, value: cell });
+    };
+    if (must !== null) {
+      const expected = must === "" ? "nothing there" : `"${must}"`;
+      found(`${label} is "${cell.slice(0, 60)}", and the profile expects ${expected}`);
+      continue;
+    }
     try {
-      values[field] = readCell(type, cell, table.locale);
+      const value = readCell(type, cell, form);
+      values[name] = value === null && blank ? "" : value;
+      empty &&= value === null;
+      if (value === null && filled) found(`${label} is empty`);
     } catch (error) {
+      empty = false;
+      values[name] = null;
       found(`${label} ${(error as RangeError).message}`);
     }
-    if (filled && cell === "") found(`${label} is empty`);
   }
-  return empty ? null : { line: row.line, values, problems };
+  return empty ? null : { line: row.line, values, problems: problems ?? NONE };
 }
+
+const NONE: readonly Problem[] = [];
 
 /** A row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
 export function raggedness(table: Table, row: Row): Problem | null {
-  const { length } = table.sheet.header;
-  if (row.cells.length === length) return null;
-  const message = `The row has ${row.cells.length} cells, the header ${length}`;
+  const { width, profile } = table;
+  const { length } = row.cells;
+  if (width === null || (profile.header === 0 ? length >= width : length === width)) return null;
+  const wanted = profile.header === 0 ? `the profile needs ${width}` : `the header ${width}`;
+  const message = `The row has ${length} cells, ${wanted}`;
   return { file: table.file, line: row.line, column: "", message };
 }

@@ -6,7 +6,17 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "./sink.fixture.ts";
-import { layoutOf } from "./write.ts";
+import { columnsOf, labelOf } from "./locate.ts";
+import { documentLayouts } from "./documents.ts";
+import { HEADS } from "./profile.ts";
+import { openProfile } from "./profile-open.ts";
+
+/** The header of the shipped profile of a document. */
+const headerOf = (name: string): string[] => [
+  ...new Set(
+    columnsOf(openProfile(`files/${name}`, ""), HEADS).map((column) => labelOf(column, "en") ?? ""),
+  ),
+];
 
 let folder: string;
 beforeEach(async () => {
@@ -148,21 +158,18 @@ describe("content", () => {
       "customer-invoices",
       "supplier-invoices",
     ] as const)
-      for (const column of layoutOf(name).columns)
-        expect(readme).toContain(column.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
+      for (const column of headerOf(name)) expect(readme).toContain(column);
   });
 
-  test("columns are the fields of the schema", () => {
-    expect(layoutOf("orders").columns.slice(0, 5)).toEqual([
-      "record",
-      "id",
-      "number",
-      "version",
-      "status",
-    ]);
-    expect(layoutOf("delivery-tickets").columns).toContain("netGallons");
-    const { columns } = layoutOf("supplier-invoices");
-    expect(new Set(columns).size).toBe(columns.length);
+  test("the shipped profile of a document has every field of its schema", () => {
+    expect(headerOf("orders").slice(0, 5)).toEqual(["record", "id", "number", "version", "status"]);
+    for (const [name, { head, lists }] of documentLayouts) {
+      const profile = openProfile(`files/${name}`, "");
+      expect(profile.head.map((column) => column.name)).toEqual(Object.keys(head));
+      expect(profile.lists.map((list) => list.name)).toEqual(Object.keys(lists));
+      for (const { name: list, columns } of profile.lists)
+        expect(columns.map((column) => column.name)).toEqual(Object.keys(lists[list] ?? {}));
+    }
   });
 });
 

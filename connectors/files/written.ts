@@ -1,9 +1,12 @@
 /** Our own import files read back: what we wrote, in the words of the documents. */
-import { parse } from "csv-parse/sync";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, HoldingState } from "../../src/core/holdings.ts";
 import { sortableInstant } from "../../src/core/keys.ts";
-import { FORMULA } from "./write.ts";
+import type { Cell } from "./cells.ts";
+import { FileFault } from "./csv.ts";
+import { draftsIn } from "./drafts.ts";
+import { guardedAs, type Profile } from "./profile.ts";
+import type { Writing } from "./write.ts";
 
 /** The documents of {@link documents} that both sides hold. */
 export type InvoiceName = "customer-invoices" | "supplier-invoices";
@@ -18,34 +21,29 @@ export interface Written {
 }
 
 /**
- * Every document of one file. Text that was kept from running as a formula is as it was before.
- * @throws Error for a text that is no such CSV
+ * Every document of one file, read as it was written.
+ * @throws Error for a text that is not as the profile says
  */
-export function readWritten(
+export async function readWritten(
   document: InvoiceName,
   text: string,
-  spreadsheetSafe: boolean,
-): Written[] {
-  const rows: Row[] = parse(text, { columns: true });
-  const isGuarded = spreadsheetSafe && text.includes("'");
-  const plain = isGuarded ? rows.map(unguarded) : rows;
-  return [...Map.groupBy(plain, (row) => row["id"] ?? "")].flatMap(([id, own]) => {
-    const head = own.find((row) => row["record"] === "H");
-    if (head === undefined) return [];
-    const version = sortableInstant(head["version"] ?? "") ?? "";
-    return [{ id, version, facts: factsOf(document, head, own) }];
+  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
+): Promise<Written[]> {
+  if (text === "") return [];
+  const drafts = await draftsIn(guardedAs(profile, spreadsheetSafe), text);
+  return drafts.map(({ values, problems: [problem] }) => {
+    if (problem !== undefined) throw new FileFault(problem.message, problem.line, problem.column);
+    const head = values as Row;
+    const version = sortableInstant(textIn(head, "version") ?? "") ?? "";
+    return { id: textIn(head, "id") ?? "", version, facts: factsOf(document, head) };
   });
 }
 
-type Row = Readonly<Record<string, string>>;
+/** Whether files of a profile tell which document they are of, and which version of it. */
+export const tellsWhich = ({ head }: Profile): boolean =>
+  ["id", "number", "version"].every((name) => head.some((column) => column.name === name));
 
-const unguarded = (row: Row): Row =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, cell]) => [
-      name,
-      cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell,
-    ]),
-  );
+type Row = Readonly<Record<string, Cell | readonly Row[]>>;
 
 const STATES: Readonly<Record<string, HoldingState>> = {
   DRAFT: "draft",
@@ -57,32 +55,31 @@ const STATES: Readonly<Record<string, HoldingState>> = {
 };
 
 /** What is open no import file says; a currency neither. */
-function factsOf(document: InvoiceName, head: Row, rows: readonly Row[]): Facts {
+function factsOf(document: InvoiceName, head: Row): Facts {
   const sale = document === "customer-invoices";
-  const state = STATES[head["status"] ?? ""];
-  const of = (record: string): readonly Row[] => rows.filter((row) => row["record"] === record);
+  const state = STATES[textIn(head, "status") ?? ""];
   return {
-    number: head["number"] ?? "",
+    number: textIn(head, "number") ?? "",
     party: textIn(head, sale ? "customer" : "vendor"),
     ...(state === undefined ? {} : { state }),
     days: {
-      date: textIn(head, "invoice_date"),
-      due: textIn(head, "due_date"),
-      paid: textIn(head, "paid_date"),
+      date: textIn(head, "invoiceDate"),
+      due: textIn(head, "dueDate"),
+      paid: textIn(head, "paidDate"),
     },
     money: {
       untaxed: decimalIn(head, "subtotal"),
-      tax: decimalIn(head, "tax_total"),
+      tax: decimalIn(head, "taxTotal"),
       total: decimalIn(head, "total"),
     },
     words: {
       side: sale ? "sale" : "purchase",
-      order: joined(head, { po_number: "PO", contract_number: "contract" }),
+      order: joined(head, { poNumber: "PO", contractNumber: "contract" }),
       notes: textIn(head, "notes"),
     },
-    lines: of("L").map(lineOf),
-    taxes: of("T").map((row) => ({
-      code: joined(row, { tax_code: "", authority: "", product: "" }) ?? "",
+    lines: rowsIn(head, "lines").map(lineOf),
+    taxes: rowsIn(head, "taxes").map((row) => ({
+      code: joined(row, { taxCode: "", authority: "", product: "" }) ?? "",
       amount: decimalIn(row, "amount") ?? Decimal.zero,
     })),
   };
@@ -91,7 +88,7 @@ function factsOf(document: InvoiceName, head: Row, rows: readonly Row[]): Facts 
 const lineOf = (row: Row): FactLine => ({
   product: textIn(row, "item"),
   quantity: decimalIn(row, "gallons"),
-  unit: textIn(row, "gallons") === null ? null : "gal",
+  unit: decimalIn(row, "gallons") === null ? null : "gal",
   unitPrice: decimalIn(row, "rate"),
   amount: decimalIn(row, "amount") ?? Decimal.zero,
   text: joined(row, LINE_WORDS),
@@ -102,20 +99,27 @@ const LINE_WORDS = {
   description: "",
   product: "product",
   spec: "spec",
-  gross_gallons: "gross gal",
-  net_gallons: "net gal",
-  bol_number: "BOL",
-  delivery_ticket: "ticket",
+  grossGallons: "gross gal",
+  netGallons: "net gal",
+  bolNumber: "BOL",
+  deliveryTicket: "ticket",
   location: "location",
   carrier: "carrier",
-  delivered_date: "delivered",
+  deliveredDate: "delivered",
 } as const;
 
-const textIn = (row: Row, column: string): string | null => row[column] || null;
+const rowsIn = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[];
 
-const decimalIn = (row: Row, column: string): Decimal | null => {
-  const cell = textIn(row, column);
-  return cell === null ? null : Decimal.of(cell);
+/** Null: there is none, or no column. */
+function textIn(row: Row, field: string): string | null {
+  const value = row[field];
+  if (value instanceof Decimal) return value.text;
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+const decimalIn = (row: Row, field: string): Decimal | null => {
+  const value = row[field];
+  return value instanceof Decimal ? value : null;
 };
 
 const joined = (row: Row, labels: Readonly<Record<string, string>>): string | null =>

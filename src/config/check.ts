@@ -148,7 +148,10 @@ export class Check {
       if (connector === undefined) return [];
       const parsed = connector.config.safeParse(rest);
       if (parsed.success) {
-        this.#offers.set(name, connector.offers(parsed.data, this.#folder));
+        const offers = connector.offers(parsed.data, this.#folder);
+        this.#offers.set(name, offers);
+        for (const { setting, ...complaint } of offers.complaints ?? [])
+          this.#complain(["endpoints", name, ...setting], complaint);
         return [{ name, connector, settings: parsed.data }];
       }
       this.#explain(parsed.error.issues, ["endpoints", name]);

@@ -229,11 +229,11 @@ function* complaintsOfFit(
   mapping: KnownMapping,
   { offers, mappings }: Around,
 ): Generator<FlowComplaint> {
-  const formAt = (end: End | null, what: keyof Offers): string | undefined =>
+  const formAt = (end: End | null, what: "sources" | "sinks"): string | undefined =>
     end === null ? undefined : offers.get(end.endpoint)?.[what][end.name]?.form;
   const given = formAt(endOf(written["from"]), "sources");
   const taken = formAt(endOf(written["to"]), "sinks");
-  const offering = (form: string, what: keyof Offers): string[] =>
+  const offering = (form: string, what: "sources" | "sinks"): string[] =>
     [...offers].flatMap(([endpoint, offer]) =>
       Object.entries(offer?.[what] ?? {})
         .filter(([, one]) => one.form === form)

@@ -232,6 +232,17 @@ export interface Connector<Config = unknown> {
 export interface Offers {
   readonly sources: Readonly<Record<string, Offer>>;
   readonly sinks: Readonly<Record<string, Offer>>;
+  /** What is wrong with files that the settings name; left out: nothing. */
+  readonly complaints?: readonly OfferComplaint[];
+}
+
+/** A setting that names something which cannot be used. */
+export interface OfferComplaint {
+  /** From the endpoint's own: `["sources", "tickets", "profile"]`. */
+  readonly setting: readonly string[];
+  /** The end of a sentence that begins with the setting. */
+  readonly message: string;
+  readonly remedy: string;
 }
 
 /** A source or a sink. */

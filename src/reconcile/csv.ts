@@ -1,6 +1,7 @@
 /** One row per case, for spreadsheets. */
 import { stringify } from "csv-stringify/sync";
 import { inWords } from "../books/compare.ts";
+import { guarded } from "../core/spreadsheet.ts";
 import type { RecordRow, Report } from "./report.ts";
 
 const columns = [
@@ -31,18 +32,18 @@ export function asCsv(report: Report): string {
     case: row.case,
     bucket: row.bucket,
     kind: row.kind,
-    number: text(row.number),
-    party: text(row.party ?? ""),
+    number: guarded(row.number),
+    party: guarded(row.party ?? ""),
     date: row.day ?? "",
     within_period: row.within ? "yes" : "no",
     began: row.began,
-    platform_ids: text(idsOf(row.records.platform)),
-    books_ids: text(idsOf(row.records.books)),
+    platform_ids: guarded(idsOf(row.records.platform)),
+    books_ids: guarded(idsOf(row.records.books)),
     platform_amount: row.amount.platform,
     books_amount: row.amount.books,
     platform_open: row.open.platform,
     books_open: row.open.books,
-    differences: text(
+    differences: guarded(
       row.differences
         .map(({ field, platform, books }) =>
           inWords(row.kind, { field, expected: platform, held: books }, SIDES),
@@ -50,9 +51,9 @@ export function asCsv(report: Report): string {
         .join("; "),
     ),
     cause: row.cause?.code ?? "",
-    explanation: text(row.cause?.message ?? ""),
-    next: text(row.cause?.next ?? ""),
-    perhaps: text(row.suspects.join("; ")),
+    explanation: guarded(row.cause?.message ?? ""),
+    next: guarded(row.cause?.next ?? ""),
+    perhaps: guarded(row.suspects.join("; ")),
   }));
   return stringify(rows, { header: true, columns: [...columns] });
 }
@@ -60,6 +61,3 @@ export function asCsv(report: Report): string {
 const SIDES = { expected: "platform", held: "books" };
 
 const idsOf = (records: readonly RecordRow[]): string => records.map(({ id }) => id).join(" ");
-
-/** A spreadsheet would compute what begins like a formula: an apostrophe makes it text. */
-const text = (value: string): string => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);

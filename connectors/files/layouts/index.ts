@@ -1,4 +1,5 @@
 /** Every layout that the files source reads. */
+import * as books from "./books.ts";
 import { customerInvoices } from "./invoices.ts";
 import { customers, suppliers } from "./parties.ts";
 import * as plain from "./plain.ts";
@@ -16,4 +17,8 @@ export const layouts: readonly Layout[] = [
   plain.endedFreightRates,
   plain.terminals,
   plain.orderNotes,
+  books.parties,
+  books.prices,
+  books.invoices,
+  books.paidInvoices,
 ];

@@ -1,41 +1,39 @@
 /** Tryton's list of parties, exported once for the category Customer and once for Supplier. */
 import { filled, records, text } from "./table.ts";
 
-const party = (term: string) => ({
-  id: filled(text("ID")),
-  code: filled(text("Code")),
-  name: filled(text("Name")),
-  phone: text("Phone"),
-  mobile: text("Mobile"),
+const party = {
+  id: filled(text),
+  code: filled(text),
+  name: filled(text),
+  phone: text,
+  mobile: text,
   /** The party's first e-mail address; further ones are not exported. */
-  email: text("E-Mail"),
-  paymentTerm: text(term),
-});
+  email: text,
+  paymentTerm: text,
+};
 
 const addresses = {
-  building: text("Addresses/Building Name"),
-  street: text("Addresses/Street"),
-  zip: text("Addresses/Postal Code"),
-  city: text("Addresses/City"),
+  building: text,
+  street: text,
+  zip: text,
+  city: text,
   /** ISO 3166-2: `US-TX` */
-  subdivision: text("Addresses/Subdivision/Code"),
-  country: text("Addresses/Country/Code"),
+  subdivision: text,
+  country: text,
 };
 
 export const customers = records({
   name: "tryton-export/customers",
   restates: true,
-  head: party("Customer Payment Term"),
-  children: { addresses },
-  joined: {},
+  head: party,
+  lists: { addresses },
   key: ({ code }) => code,
 });
 
 export const suppliers = records({
   name: "tryton-export/suppliers",
   restates: true,
-  head: party("Supplier Payment Term"),
-  children: { addresses },
-  joined: {},
+  head: party,
+  lists: { addresses },
   key: ({ code }) => code,
 });

@@ -1,6 +1,6 @@
 /**
- * Lists of any ERP, with labels of our own: what the platform takes and no export of Tryton tells. A column that an ERP
- * does not know stays empty. Ids are those of the platform, which are in the files that were written for the ERP.
+ * Lists of any ERP: what the platform takes and no export of Tryton tells. A field that an ERP does not know stays
+ * empty. Ids are those of the platform, which are in the files that were written for the ERP.
  */
 import type { z } from "zod";
 import { date, decimal, filled, flag, records, text } from "./table.ts";
@@ -10,33 +10,32 @@ export const deliveryTickets = records({
   name: "plain/delivery-tickets",
   restates: false,
   head: {
-    number: filled(text("Number")),
+    number: filled(text),
     /** DRAFT, ISSUED, SIGNED, VOID */
-    status: filled(text("Status")),
-    orderId: text("Order ID"),
+    status: filled(text),
+    orderId: text,
     /** Party codes of the ERP. */
-    supplier: text("Supplier"),
-    receiver: text("Customer"),
-    bolNumber: text("BOL Number"),
-    delivered: date("Delivered"),
-    driver: text("Driver"),
-    carrier: text("Carrier"),
-    terminal: text("Terminal"),
-    destination: text("Destination"),
-    notes: text("Notes"),
+    supplier: text,
+    receiver: text,
+    bolNumber: text,
+    delivered: date,
+    driver: text,
+    carrier: text,
+    terminal: text,
+    destination: text,
+    notes: text,
   },
-  children: {
+  lists: {
     lines: {
       /** The ERP's code. */
-      product: text("Lines/Product"),
-      spec: text("Lines/Spec"),
-      grossGallons: decimal("Lines/Gross Gallons"),
-      netGallons: decimal("Lines/Net Gallons"),
-      temperature: decimal("Lines/Temperature"),
-      apiGravity: decimal("Lines/API Gravity"),
+      product: text,
+      spec: text,
+      grossGallons: decimal,
+      netGallons: decimal,
+      temperature: decimal,
+      apiGravity: decimal,
     },
   },
-  joined: {},
   key: ({ number }) => number,
 });
 
@@ -45,12 +44,10 @@ export const ticketSignatures = records({
   restates: false,
   head: {
     /** The platform's id of a ticket, or the number of one that the ERP made. */
-    ticket: filled(text("Ticket")),
-    receiverName: filled(text("Receiver Name")),
-    discrepancies: text("Discrepancies"),
+    ticket: filled(text),
+    receiverName: filled(text),
+    discrepancies: text,
   },
-  children: {},
-  joined: {},
   key: ({ ticket }) => ticket,
 });
 
@@ -59,35 +56,31 @@ export const freightRates = records({
   name: "plain/freight-rates",
   restates: true,
   head: {
-    code: filled(text("Code")),
-    connectionId: filled(text("Connection ID")),
-    originTerminalId: text("Origin Terminal ID"),
-    originCity: text("Origin City"),
-    originState: text("Origin State"),
-    destinationZip: text("Destination ZIP"),
-    destinationZipPrefix: text("Destination ZIP Prefix"),
-    destinationCity: text("Destination City"),
-    destinationState: text("Destination State"),
+    code: filled(text),
+    connectionId: filled(text),
+    originTerminalId: text,
+    originCity: text,
+    originState: text,
+    destinationZip: text,
+    destinationZipPrefix: text,
+    destinationCity: text,
+    destinationState: text,
     /** The ERP's code; empty: any product. */
-    product: text("Product"),
-    ratePerMile: decimal("Rate per Mile"),
-    flatFee: decimal("Flat Fee"),
-    minCharge: decimal("Minimum Charge"),
-    fuelSurchargePercent: decimal("Fuel Surcharge Percent"),
-    effective: date("Effective"),
-    notes: text("Notes"),
+    product: text,
+    ratePerMile: decimal,
+    flatFee: decimal,
+    minCharge: decimal,
+    fuelSurchargePercent: decimal,
+    effective: date,
+    notes: text,
   },
-  children: {},
-  joined: {},
   key: ({ code }) => code,
 });
 
 export const endedFreightRates = records({
   name: "plain/ended-freight-rates",
   restates: false,
-  head: { code: filled(text("Code")), connectionId: filled(text("Connection ID")) },
-  children: {},
-  joined: {},
+  head: { code: filled(text), connectionId: filled(text) },
   key: ({ code }) => code,
 });
 
@@ -95,20 +88,18 @@ export const terminals = records({
   name: "plain/terminals",
   restates: true,
   head: {
-    code: filled(text("Code")),
-    name: filled(text("Name")),
-    city: text("City"),
-    state: text("State"),
-    zip: text("ZIP"),
-    country: text("Country"),
-    latitude: decimal("Latitude"),
-    longitude: decimal("Longitude"),
-    capacity: decimal("Capacity"),
-    operatingHours: text("Operating Hours"),
-    active: flag("Active"),
+    code: filled(text),
+    name: filled(text),
+    city: text,
+    state: text,
+    zip: text,
+    country: text,
+    latitude: decimal,
+    longitude: decimal,
+    capacity: decimal,
+    operatingHours: text,
+    active: flag,
   },
-  children: {},
-  joined: {},
   key: ({ code }) => code,
 });
 
@@ -117,12 +108,10 @@ export const orderNotes = records({
   restates: false,
   head: {
     /** The ERP's own id of the note. */
-    id: filled(text("ID")),
-    orderId: filled(text("Order ID")),
-    note: filled(text("Note")),
+    id: filled(text),
+    orderId: filled(text),
+    note: filled(text),
   },
-  children: {},
-  joined: {},
   key: ({ id }) => id,
 });
 

@@ -1,28 +1,26 @@
 /** Tryton's price lists: one per terminal, one row per price. A file restates all prices of the moment. */
 import type { z } from "zod";
-import { decimal, each, filled, flag, stamp, text } from "./table.ts";
+import { decimal, filled, flag, records, stamp, text } from "./table.ts";
 
-export const priceLists = each({
+export const priceLists = records({
   name: "tryton-export/price-lists",
   restates: true,
   head: {
-    id: filled(text("ID")),
+    id: filled(text),
     /** The terminal, as people named the list. */
-    list: filled(text("Name")),
-    unit: text("Unit"),
-    taxIncluded: flag("Tax Included"),
-    editedAt: stamp("Edited at"),
-    createdAt: stamp("Created at"),
-  },
-  rows: {
-    sequence: text("Lines/Sequence"),
-    product: text("Lines/Product/Code"),
-    productName: text("Lines/Product"),
-    category: text("Lines/Category"),
+    list: filled(text),
+    unit: text,
+    taxIncluded: flag,
+    editedAt: stamp,
+    createdAt: stamp,
+    sequence: text,
+    product: text,
+    productName: text,
+    category: text,
     /** The least quantity that the price holds for. */
-    minQuantity: decimal("Lines/Quantity"),
+    minQuantity: decimal,
     /** An expression; a price when it is a constant. A decimal point in every language. */
-    formula: text("Lines/Formula"),
+    formula: text,
   },
   key({ list, product, category, minQuantity }) {
     if (list === null) return null;

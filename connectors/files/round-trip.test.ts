@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { isLongRun, numbers } from "../../test/support/runs.ts";
+import { openProfile } from "./profile-open.ts";
+import { bothWays, type Carrier, carriers, expectRoundTrip } from "./round-trip.suite.ts";
+
+test("profiles with one place for each field go both ways", () => {
+  expect(bothWays.length).toBeGreaterThan(20);
+  expect(bothWays).toContain(openProfile("tryton-export/customer-invoices", ""));
+  expect(bothWays).toContain(openProfile("apprise/ar-invoices", ""));
+});
+
+/** In the long run 10,000 records of each profile in all encodings, with both decimal signs; else 15 in one of them. */
+const FILES = isLongRun ? 25 : 3;
+const RECORDS = isLongRun ? 40 : 5;
+const carriersOf = (at: number): readonly Carrier[] =>
+  isLongRun ? carriers : carriers.slice(at % carriers.length).slice(0, 1);
+
+test(
+  "random records are read back as they were written, to the cent and the character, with every profile",
+  numbers,
+  async () => {
+    for (const [at, profile] of bothWays.entries())
+      for (const carrier of carriersOf(at)) await expectRoundTrip(profile, carrier, FILES, RECORDS);
+  },
+);

@@ -1,0 +1,26 @@
+/** `fuelbridge profile guess`: a proposal on standard output, so that `> my.yaml` keeps it. */
+import { guessProfile } from "../../../connectors/files/guess.ts";
+import { layouts } from "../../../connectors/files/layouts/index.ts";
+import { ConfigurationError } from "../../core/errors.ts";
+import type { Answer } from "../answer.ts";
+
+/** @throws ConfigurationError */
+export async function guessFile(path: string, layout: string | null): Promise<Answer> {
+  const names = layouts.map(({ name }) => name);
+  if (layout !== null && !names.includes(layout))
+    throw new ConfigurationError(
+      `There is no layout ${layout}.`,
+      `Right would be one of ${names.join(", ")}.`,
+    );
+  try {
+    const data = await guessProfile(path, path, layout);
+    return { data, text: data.yaml };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ConfigurationError(
+      `No profile can be proposed from ${path}: ${error.message}.`,
+      "Give a text file with rows, or write the profile by hand: docs/profiles.md.",
+      error,
+    );
+  }
+}

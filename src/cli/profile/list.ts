@@ -1,0 +1,13 @@
+/** `fuelbridge profile list`: what ships. */
+import { openProfile, shippedProfiles } from "../../../connectors/files/profile-open.ts";
+import type { Answer } from "../answer.ts";
+import { table } from "../table.ts";
+
+export function listProfiles(): Answer {
+  const data = shippedProfiles().map((name) => {
+    const { layout, file, about = "" } = openProfile(name, "");
+    return { name, layout: layout.name, file, about };
+  });
+  const rows = data.map(({ name, layout, file, about }) => [name, layout, file, about]);
+  return { data, text: table(["PROFILE", "LAYOUT", "FILE", "WHAT"], rows) };
+}

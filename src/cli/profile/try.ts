@@ -1,0 +1,82 @@
+/** `fuelbridge profile try`: a file read with a profile, as text for people or as data. */
+import { openProfile } from "../../../connectors/files/profile-open.ts";
+import { PartFault } from "../../../connectors/files/records.ts";
+import { type Trial, tryProfile, type Values } from "../../../connectors/files/try-profile.ts";
+import { ConfigurationError, exitCodes } from "../../core/errors.ts";
+import type { Answer } from "../answer.ts";
+import { counted, table } from "../table.ts";
+
+/** `files`: by the part of the export. @throws ConfigurationError, InvalidProfile */
+export async function tryFiles(
+  files: ReadonlyMap<string, string>,
+  name: string,
+  rows: number,
+): Promise<Answer> {
+  const profile = openProfile(name, process.cwd());
+  try {
+    const trial = await tryProfile(profile, files, rows);
+    const exitCode = trial.refused > 0 ? exitCodes.runtime : exitCodes.ok;
+    const data = { profile: name, layout: profile.layout.name, ...trial };
+    return { data, text: inWords(trial, rows), exitCode };
+  } catch (error) {
+    if (!(error instanceof PartFault)) throw error;
+    throw new ConfigurationError(
+      `${error.message}. Nothing of it would be delivered.`,
+      `Correct the profile ${name} if the file is as it should be; else export the file again.`,
+      error,
+    );
+  }
+}
+
+function inWords(trial: Trial, rows: number): string {
+  const { read, refused, records, refusals, totals, leftOut, notices } = trial;
+  return [
+    ...(records.length === 0 ? [] : [recordsTable(records), ""]),
+    ...(read > records.length && rows > 0 ? [`... and ${read - records.length} more`, ""] : []),
+    ...(refusals.length === 0
+      ? []
+      : [
+          "Refused:",
+          table(
+            ["LINE", "COLUMN", "VALUE", "RECORD", "WHY"],
+            refusals.map(({ line, column, value, id, file, message }) => [
+              line === 0 ? file : String(line),
+              column || "-",
+              value || "-",
+              id,
+              message,
+            ]),
+          ),
+          "",
+        ]),
+    ...(totals.length === 0
+      ? []
+      : [
+          table(
+            ["CONTROL TOTAL", "VALUES", "SUM"],
+            totals.map(({ field, count, sum }) => [field, String(count), sum.fixed(0)]),
+          ),
+          "",
+        ]),
+    ...notices,
+    `${counted(read, "record")} read, ${refused} refused${leftOut > 0 ? `, ${counted(leftOut, "row")} left out` : ""}.`,
+  ].join("\n");
+}
+
+/** A column per field that any of them has; of a list: how many there are. */
+function recordsTable(records: Trial["records"]): string {
+  const fields = [...new Set(records.flatMap(({ values }) => Object.keys(values)))].filter(
+    (field) => records.some(({ values }) => shown(values, field) !== ""),
+  );
+  return table(
+    ["RECORD", ...fields],
+    records.map(({ id, values }) => [id, ...fields.map((field) => shown(values, field) || "-")]),
+  );
+}
+
+function shown(values: Values, field: string): string {
+  const value = values[field];
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.length === 0 ? "" : counted(value.length, "row");
+  return String(value as string | boolean);
+}
