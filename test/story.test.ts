@@ -293,12 +293,12 @@ test(
     await once(site);
     const look = async () => {
       const { flows, daemon, reconciliation, company, healthy, stops } =
-        await site.ask<Status>("status");
+        await site.askProgram<Status>("status");
       const times = { lastRunAt: null, nextDueAt: null, state: null };
       const counts = flows.map((flow) => ({ ...flow, ...times }));
-      const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
-      const shown = await site.ask("quarantine", "show", groups[0]?.id ?? "");
-      const trace = await site.ask<Trace>("trace", "INV-2026-00007");
+      const { groups } = await site.askProgram<{ groups: QuarantineGroup[] }>("quarantine", "list");
+      const shown = await site.askProgram("quarantine", "show", groups[0]?.id ?? "");
+      const trace = await site.askProgram<Trace>("trace", "INV-2026-00007");
       // Only a running daemon has a next one.
       const { nextDueAt: _, ...reconciled } = reconciliation;
       const status = { company, healthy, stops, reconciled };
