@@ -23,7 +23,7 @@ import {
   withoutAges,
 } from "./support/site-sides.ts";
 
-const SLOW = 180_000;
+const SLOW = 600_000;
 const template = mkdtempSync(join(tmpdir(), "fuelbridge-story-"));
 let firstRun: Said;
 

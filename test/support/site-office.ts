@@ -1,5 +1,5 @@
 /**
- * What `fuelbridge status`, `trace` and `quarantine` would tell, asked here by the same code: the program takes half a
+ * What `fuelbridge status`, `budget status`, `trace` and `quarantine` would tell, asked here by the same code: the program takes half a
  * second of computing for each start. That the program tells the same is what src/cli/cli.test.ts and test/story.test.ts
  * prove.
  */
@@ -11,6 +11,7 @@ type Question = (office: Office, given: string) => Promise<unknown>;
 
 const QUESTIONS: Readonly<Record<string, Question>> = {
   status: (office) => office.status(),
+  "budget status": (office) => office.budget(),
   trace: (office, number) => office.trace(number),
   "quarantine list": async (office) => ({ groups: await office.quarantine() }),
   "quarantine show": (office, group) => office.quarantineShow(group),
