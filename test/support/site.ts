@@ -121,9 +121,9 @@ export function settleIn(state: string): void {
 }
 
 /** Laid out and not yet run: there is work in hand. It ends with the test. */
-export async function atWork(): Promise<Site> {
+export async function atWork(change?: (yaml: string) => string): Promise<Site> {
   const folder = join(tempFolder(), "site");
-  layOut(folder);
+  layOut(folder, change);
   return endingWithTest(await openSite(folder));
 }
 
