@@ -6,7 +6,7 @@ import { exitCodes } from "../src/core/errors.ts";
 import type { FlowStatus, Quarantined, QuarantineGroup, Status } from "../src/report/office.ts";
 import { atWork, type Site } from "./support/site.ts";
 
-const SLOW = 180_000;
+const SLOW = 600_000;
 
 /** Changes a file that was exported and not yet read. */
 function spoil(site: Site, name: string, change: (text: string) => string): void {

@@ -9,7 +9,7 @@ import { tempFolder } from "./support/folder.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
 import { until } from "./support/site-program.ts";
 
-const SLOW = 120_000;
+const SLOW = 600_000;
 /** Of the demo's configuration. */
 const FLOWS = 9;
 

@@ -84,7 +84,7 @@ test("a program that imports fuelbridge/client from the tarball compiles, and li
   const { ids, status } = JSON.parse(said) as { ids: string[]; status: number };
   expect(ids.toSorted()).toEqual(orders.map(({ id }) => String(id)).toSorted());
   expect(status).toBe(404);
-}, 120_000);
+}, 600_000);
 
 /** The sandbox runs in this process, so the program must not hold it up. */
 async function output(args: readonly string[]): Promise<string> {

@@ -9,10 +9,11 @@ import type { Report } from "../src/reconcile/report.ts";
 import type { QuarantineGroup } from "../src/report/office.ts";
 import { repairEverything } from "./support/demo-repairs.ts";
 import { tempFolder } from "./support/folder.ts";
+import { askHere } from "./support/site-office.ts";
 import { demoCases } from "./support/site-sides.ts";
 import { launch } from "./support/site-program.ts";
 
-const SLOW = 180_000;
+const SLOW = 600_000;
 const posix = test.skipIf(process.platform === "win32");
 
 /** Without a lockfile beside it the launcher installs nothing: the modules are those of the checkout. */
@@ -46,16 +47,18 @@ const FLOWS = [
 
 posix(
   "npm run demo shows both sides in step; started again, repaired and played with, it goes on, and the reconciliation is explained",
-  { timeout: 3 * SLOW },
+  { timeout: SLOW },
   async () => {
     const home = copyOfCheckout();
+    const config = join(home, "config", "demo.yaml");
     const ask = async (...args: string[]) => {
       const { code, out } = await launch(home, [...args, "--json", "--config", "config/demo.yaml"])
         .ended;
       return { code, data: (JSON.parse(out) as { data: unknown }).data };
     };
     const groups = async (): Promise<readonly QuarantineGroup[]> =>
-      ((await ask("quarantine", "list")).data as { groups: QuarantineGroup[] }).groups;
+      ((await askHere(config, {}, ["quarantine", "list"]))?.data as { groups: QuarantineGroup[] })
+        .groups;
     const first = await demo(home, "--once").ended;
     expect(first).toMatchObject({ code: exitCodes.ok, err: "" });
     // A file gets lines, not a picture that is drawn over.

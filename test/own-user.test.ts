@@ -24,7 +24,7 @@ import { tempFolder } from "./support/folder.ts";
 
 /** Nobody's number: a user without a name or a home. */
 const USER = 12_345;
-const SLOW = 240_000;
+const SLOW = 600_000;
 
 interface Said {
   readonly code: number | null;

@@ -92,7 +92,7 @@ beforeAll(async () => {
   );
   site = await openSite(join(folder, "site"));
   expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
-}, 60_000);
+}, 600_000);
 afterAll(async () => {
   await site.close();
   rmSync(folder, { recursive: true, force: true });

@@ -23,7 +23,7 @@ import {
   withoutAges,
 } from "./support/site-sides.ts";
 
-const SLOW = 180_000;
+const SLOW = 600_000;
 const template = mkdtempSync(join(tmpdir(), "fuelbridge-story-"));
 let firstRun: Said;
 
@@ -293,12 +293,12 @@ test(
     await once(site);
     const look = async () => {
       const { flows, daemon, reconciliation, company, healthy, stops } =
-        await site.ask<Status>("status");
+        await site.askProgram<Status>("status");
       const times = { lastRunAt: null, nextDueAt: null, state: null };
       const counts = flows.map((flow) => ({ ...flow, ...times }));
-      const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
-      const shown = await site.ask("quarantine", "show", groups[0]?.id ?? "");
-      const trace = await site.ask<Trace>("trace", "INV-2026-00007");
+      const { groups } = await site.askProgram<{ groups: QuarantineGroup[] }>("quarantine", "list");
+      const shown = await site.askProgram("quarantine", "show", groups[0]?.id ?? "");
+      const trace = await site.askProgram<Trace>("trace", "INV-2026-00007");
       // Only a running daemon has a next one.
       const { nextDueAt: _, ...reconciled } = reconciliation;
       const status = { company, healthy, stops, reconciled };
@@ -329,7 +329,7 @@ test(
   "a party that is customer and supplier is one company, though both are written at once",
   { timeout: SLOW },
   async () => {
-    const site = await atWork();
+    const site = await atWork(onlyParties);
     // The supplier's write is at the platform, not yet carried out, when the customer's turn comes.
     await site.control.fault({ path: "/suppliers", kind: "delay", ms: 3_000, times: 2 });
     await site.control.fault({ path: "/customers", kind: "delay", ms: 300, times: 4 });
@@ -344,6 +344,12 @@ test(
     expect(connections.filter(({ erpId }) => erpId === "000105")).toHaveLength(1);
   },
 );
+
+/** The other flows are paused: the rest of the month proves nothing here. */
+const onlyParties = (yaml: string): string =>
+  yaml.replaceAll(/^ {2}([\w-]+):\n {4}mapping: .*\n/gm, (flow, name) =>
+    name === "customers" || name === "suppliers" ? flow : `${flow}    paused: true\n`,
+  );
 
 const isThrough = ({ received, pending }: FlowStatus): boolean => received > 0 && pending === 0;
 

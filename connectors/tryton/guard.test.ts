@@ -25,7 +25,7 @@ import {
 } from "./sink.fixture.ts";
 import { TrytonFault } from "./wire.ts";
 
-const SLOW_MS = 180_000;
+const SLOW_MS = 600_000;
 
 describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => {
   const server = useTryton({

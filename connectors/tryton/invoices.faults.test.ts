@@ -19,7 +19,7 @@ import {
   send,
 } from "./sink.fixture.ts";
 
-const SLOW_MS = 120_000;
+const SLOW_MS = 600_000;
 const VOID = { status: "void" } as const;
 const never = new AbortController().signal;
 

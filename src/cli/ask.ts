@@ -22,7 +22,15 @@ export async function ask<Result>(
   question: (office: Office) => Promise<Result>,
   long?: string,
 ): Promise<Result> {
-  const config = await loadConfiguration(file);
+  return askOf(await loadConfiguration(file), question, long);
+}
+
+/** The same, of a configuration that was read. @throws StoreInUse when a process holds the store that answers nobody */
+export async function askOf<Result>(
+  config: Config,
+  question: (office: Office) => Promise<Result>,
+  long?: string,
+): Promise<Result> {
   const { office, close } = await officeOf(config);
   try {
     if (long === undefined || close === null) return await question(office);

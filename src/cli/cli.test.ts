@@ -8,7 +8,9 @@ import { type FlowStatus, type Office, OfficeError, type TraceStep } from "../re
 import { serveAdmin } from "../console/admin.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/in-step.ts";
+import { inWords as statusInWords } from "./status.ts";
 import { STATUS } from "./status.fixture.ts";
+import { storyInWords } from "./trace.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_live_canary0000";
@@ -199,19 +201,8 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   expect(list.out).toBe("Nothing is in quarantine.\n");
 });
 
-/** A site at which this office answers. */
-async function answeredBy(
-  office: Partial<Office>,
-): Promise<(...args: string[]) => Promise<string>> {
-  const { config, state } = site();
-  const admin = await serveAdmin({ office: office as Office, state, port: 0, secrets: [] });
-  onTestFinished(() => admin.close());
-  return async (...args) => (await fuelbridge([...args, "--config", config])).out;
-}
-
-test("status names a file that is not read, since when, what to do, and what waits behind it", async () => {
-  const ask = await answeredBy({ status: async () => STATUS });
-  const text = await ask("status");
+test("status names a file that is not read, since when, what to do, and what waits behind it", () => {
+  const text = statusInWords(STATUS);
   expect(text).toContain(
     "NOT READ orders: orders-1121.csv since 2026-11-21 06:00:00 UTC: orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
   );
@@ -221,12 +212,11 @@ test("status names a file that is not read, since when, what to do, and what wai
   expect(text).toContain("  21 newer files wait until then: orders-1122.csv and 20 more");
 });
 
-test("status says that the clock was set, which way and by how much", async () => {
-  const ask = await answeredBy({ status: async () => STATUS });
-  expect(await ask("status")).toContain("clock of this machine was set back by 26h (seen at ");
+test("status says that the clock was set, which way and by how much", () => {
+  expect(statusInWords(STATUS)).toContain("clock of this machine was set back by 26h (seen at ");
 });
 
-test("a hundred flows that fail alike say so once, and every one of them stands in the table", async () => {
+test("a hundred flows that fail alike say so once, and every one of them stands in the table", () => {
   const [one] = STATUS.flows as [FlowStatus];
   const lastError = {
     code: "unavailable",
@@ -239,8 +229,7 @@ test("a hundred flows that fail alike say so once, and every one of them stands 
     state: "stopped",
     lastError,
   }));
-  const ask = await answeredBy({ status: async () => ({ ...STATUS, flows }) });
-  const lines = (await ask("status")).split("\n");
+  const lines = statusInWords({ ...STATUS, flows }).split("\n");
   expect(lines.filter((line) => /^flow-\d+ +stopped /.test(line))).toHaveLength(100);
   expect(lines.filter((line) => line.includes("could not be read"))).toEqual([
     "flow-0, flow-1, flow-2, flow-3 and 96 other flows: The platform could not be read.",
@@ -248,17 +237,16 @@ test("a hundred flows that fail alike say so once, and every one of them stands 
   expect(lines.filter((line) => line.includes("Check the network"))).toHaveLength(1);
 });
 
-test("a time to look next is shown only where something will look", async () => {
+test("a time to look next is shown only where something will look", () => {
   const [one] = STATUS.flows as [FlowStatus];
   const paused: FlowStatus = { ...one, name: "paused", state: "paused" };
   const busy: FlowStatus = { ...one, name: "busy", state: "running" };
   const status = { ...STATUS, flows: [one, paused, busy] };
-  const running = await (await answeredBy({ status: async () => status }))("status");
+  const running = statusInWords(status);
   expect(running).toMatch(/^orders +idle +2026-11-21 07:10:00 UTC /m);
   expect(running).toMatch(/^paused +paused +- /m);
   expect(running).toMatch(/^busy +running +- /m);
-  const without = await answeredBy({ status: async () => ({ ...status, daemon: null }) });
-  expect(await without("status")).toMatch(/^orders +idle +- /m);
+  expect(statusInWords({ ...status, daemon: null })).toMatch(/^orders +idle +- /m);
 });
 
 test("without a daemon nothing is called well: nothing runs", async () => {
@@ -284,27 +272,29 @@ test("a story says both ids once, the document's own part of an answer, and who 
     step("done", whole, { detail: "2026/0007 posted", others: 1 }),
     step("quarantined", "the amount changed"),
   ];
-  const ask = await answeredBy({
-    trace: async (number) => ({ number, steps, groups: ["q12ab34"] }),
-  });
-  const out = await ask("trace", "INV-7");
+  const story = { number: "INV-7", steps, groups: ["q12ab34"] };
+  const out = storyInWords(story);
   expect(out).toMatch(/^platform 8cab7c40, ERP 2026\/0007$/m);
   expect(out.split("8cab7c40")).toHaveLength(2);
   expect(out).toMatch(/ done +2026\/0007 posted \(with 1 other\)$/m);
   expect(out).not.toContain("0008");
   expect(out).toContain("fuelbridge trace INV-7 --json has what was said of them");
   expect(out).toContain("It is in quarantine: fuelbridge quarantine show q12ab34");
-  expect(await ask("trace", "INV-7", "--json")).toContain(whole);
+  const { config, state } = site();
+  const office = { trace: async () => story } as unknown as Office;
+  const admin = await serveAdmin({ office, state, port: 0, secrets: [] });
+  onTestFinished(() => admin.close());
+  const { out: json } = await fuelbridge(["trace", "INV-7", "--json", "--config", config]);
+  expect(json).toContain(whole);
 });
 
-test("a story of two documents says whose each line is", async () => {
+test("a story of two documents says whose each line is", () => {
   const step = { at: "2026-11-21T07:00:00.000Z", event: "received", detail: "a file", own: null };
   const steps: TraceStep[] = [
     { ...step, flow: "customers", platformId: "8cab7c40", erpId: "000113" },
     { ...step, flow: "suppliers", platformId: null, erpId: null },
   ];
-  const ask = await answeredBy({ trace: async (number) => ({ number, steps, groups: [] }) });
-  const out = await ask("trace", "000113");
+  const out = storyInWords({ number: "000113", steps, groups: [] });
   expect(out).toMatch(/ customers +received +a file +8cab7c40 +000113$/m);
   expect(out).toMatch(/ suppliers +received +a file +- +-$/m);
 });

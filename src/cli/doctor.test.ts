@@ -66,7 +66,7 @@ async function requestsOf(site: Site): Promise<{ seen: number; used: number; che
 }
 
 /** Programs are started: on a machine with other work that takes its time. */
-const LOADED = { timeout: 120_000 };
+const LOADED = { timeout: 600_000 };
 
 /** On the demo's site: invoices, terminals and prices. */
 const EACH = 3;

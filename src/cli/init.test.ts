@@ -175,7 +175,7 @@ function fuelbridge(...args: string[]): Promise<{ code: number | null; out: stri
 
 test(
   "init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing",
-  { timeout: 90_000 },
+  { timeout: 600_000 },
   async () => {
     const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
     chmodSync(root, 0o755);

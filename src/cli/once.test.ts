@@ -8,7 +8,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { layOut } from "../../test/support/site.ts";
 import { fuelbridge, until } from "../../test/support/site-program.ts";
 
-const SLOW = 180_000;
+const SLOW = 600_000;
 
 /** A platform that takes requests and answers none. */
 async function silentPlatform(): Promise<{ url: string; asked: () => number }> {

@@ -12,14 +12,14 @@ export function trace(program: Command): void {
       "the story of an invoice, ticket, order or party, by any of its numbers",
       async ({ file, args: [number = ""] }) => {
         const data = await ask(file, (office) => office.trace(number));
-        return { data, text: inWords(data) };
+        return { data, text: storyInWords(data) };
       },
     ),
   );
 }
 
 /** Where all of it is one document, its ids are said once. */
-function inWords({ number, steps, groups }: Trace): string {
+export function storyInWords({ number, steps, groups }: Trace): string {
   const ids = new Set(steps.map(({ platformId, erpId }) => `${platformId ?? ""} ${erpId ?? ""}`));
   const [{ platformId, erpId } = NOBODY] = steps;
   const columns = ids.size === 1 ? [] : ["PLATFORM", "ERP"];

@@ -43,7 +43,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     expect(await astray(site)).toEqual([]);
     for (const worker of workers) worker.kill("SIGTERM");
     for (const worker of workers) expect((await worker.ended).out).toContain('"job done"');
-  }, 120_000);
+  }, 600_000);
 
   it("is useless where the daemon sends its requests itself, and says so", async () => {
     const folder = join(tempFolder(), "site");

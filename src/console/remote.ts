@@ -1,5 +1,8 @@
-/** The office of the running daemon, asked over its admin interface. A command that finds none loads no HTTP. */
+/** The office of the running daemon, asked over its admin interface by Node's own HTTP: it is there at once. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
+import { json } from "node:stream/consumers";
 import { EnvironmentError } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
 import { Address, addressFile, type Question, Refusal } from "./wire.ts";
@@ -52,16 +55,10 @@ function readAddress(stateFolder: string): Address | null {
 }
 
 /** Only our daemon accepts the token and knows its process. */
-async function answers({ port, token, pid }: Address): Promise<boolean> {
+async function answers(address: Address): Promise<boolean> {
   try {
-    const { fetch } = await import("undici");
-    const response = await fetch(`http://127.0.0.1:${port}/office`, {
-      headers: { authorization: `Bearer ${token}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(PRESENCE_TIMEOUT_MS),
-    });
-    const body = (await response.json()) as { data?: { pid?: unknown } };
-    return response.ok && body.data?.pid === pid;
+    const { status, body } = await exchange(address, "", null, PRESENCE_TIMEOUT_MS);
+    return status === 200 && (body as { data?: { pid?: unknown } }).data?.pid === address.pid;
   } catch {
     return false;
   }
@@ -72,30 +69,45 @@ async function call(
   question: Question,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const response = await post(address, question, args).catch((cause: unknown) => {
-    const next = "Ask again; if it does not answer, look at its log.";
-    throw new EnvironmentError(
-      `The daemon (process ${address.pid}) stopped answering.`,
-      next,
-      cause,
-    );
-  });
-  const body = (await response.json()) as { data: unknown };
-  if (response.ok) return body.data;
+  const timeoutMs = LONG.has(question) ? LONG_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
+  const { status, body } = await exchange(address, `/${question}`, { args }, timeoutMs).catch(
+    (cause: unknown) => {
+      const next = "Ask again; if it does not answer, look at its log.";
+      throw new EnvironmentError(
+        `The daemon (process ${address.pid}) stopped answering.`,
+        next,
+        cause,
+      );
+    },
+  );
+  if (status === 200) return (body as { data: unknown }).data;
   const { kind, message, next } = Refusal.parse(body).error;
   if (kind === "office") throw new OfficeError(message, next);
   throw new EnvironmentError(`The daemon says: ${message}`, next);
 }
 
-async function post({ port, token }: Address, question: Question, args: readonly unknown[]) {
-  const { Agent, fetch } = await import("undici");
-  return fetch(`http://127.0.0.1:${port}/office/${question}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ args }),
-    redirect: "error",
-    signal: AbortSignal.timeout(LONG.has(question) ? LONG_TIMEOUT_MS : ANSWER_TIMEOUT_MS),
-    // The signal alone limits how long an answer may take.
-    dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }),
+/** POST with a question, GET without. The signal alone limits how long the answer may take. */
+async function exchange(
+  { port, token }: Address,
+  path: string,
+  question: object | null,
+  timeoutMs: number,
+): Promise<{ status: number | undefined; body: unknown }> {
+  const asked = request({
+    host: "127.0.0.1",
+    port,
+    path: `/office${path}`,
+    method: question === null ? "GET" : "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(question === null ? {} : { "content-type": "application/json" }),
+    },
+    agent: false,
+    signal: AbortSignal.timeout(timeoutMs),
   });
+  // A connection that ends within the answer is told by the answer.
+  asked.on("error", () => {});
+  asked.end(question === null ? undefined : JSON.stringify(question));
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: answer.statusCode, body: await json(answer) };
 }

@@ -249,7 +249,7 @@ describe("PDF", () => {
 
   test("that breaks off fails while it is read", async () => {
     const answer = () => ({ type: "application/pdf", body: "%PDF-1.7", end: false as const });
-    const client = await against(answer, { deadlineMs: 200 });
+    const client = await against(answer, { deadlineMs: 1_000 });
     const stream = await client.getInvoicePdf({ id });
     expect(await errorOf(buffer(stream))).toMatchObject({ kind: "torn", status: 200 });
   });
@@ -257,10 +257,10 @@ describe("PDF", () => {
   test("that nobody reads, or that is given up, holds nothing", async () => {
     const body = Buffer.alloc(1024 * 1024);
     const answer = () => ({ type: "application/pdf", body, end: false as const });
-    const client = await against(answer, { deadlineMs: 300 });
+    const client = await against(answer, { deadlineMs: 1_000 });
     for (let calls = 0; calls < 10; calls++) (await client.getInvoicePdf({ id })).destroy();
     const unread = await client.getInvoicePdf({ id });
-    await setTimeout(500);
+    await setTimeout(1_200);
     expect(await errorOf(buffer(unread))).toMatchObject({ kind: "torn" });
   });
 

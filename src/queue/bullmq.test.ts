@@ -17,7 +17,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
 
   it(
     "whatever happens to Redis and workers: nothing twice, and nothing that was done is called not sent",
-    { ...numbers, timeout: 120_000 },
+    { ...numbers, timeout: 600_000 },
     async () => {
       const redis = await startRedis();
       const workers = hands(redis);

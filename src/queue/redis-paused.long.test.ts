@@ -49,5 +49,5 @@ describe.skipIf(!isThere("redis-server"))("Redis stands still for 30 s", () => {
     for (const one of [daemon, worker]) expect((await one.ended).code).toBe(143);
     expect(await site.world.writes()).toBeGreaterThan(written);
     expect(await astray(site)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 });

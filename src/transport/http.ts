@@ -2,7 +2,7 @@
  * HTTP as connectors and the platform use it: one request is sent once, and what failed says whether a byte of it may
  * have left. No redirects, no decompression, no retries: what an answer means is its reader's business.
  */
-import { buildConnector, Pool } from "undici";
+import type { buildConnector, Pool } from "undici";
 
 /** A request that has no answer, or whose answer has no end. */
 export class TransportError extends Error {
@@ -58,16 +58,12 @@ export interface Http {
 
 const CONNECT_MS = 5_000;
 
-export function openHttp({ origin, connections, headersMs, bodyMs }: HttpOptions): Http {
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    connect: provingConnector(),
-    headersTimeout: headersMs,
-    bodyTimeout: bodyMs,
-  });
+/** The client is loaded with the first request: a command that asks nobody does without its hundred modules. */
+export function openHttp(options: HttpOptions): Http {
+  let opening: Promise<Pool> | null = null;
   return {
     async ask(request) {
+      const pool = await (opening ??= openPool(options));
       try {
         const { statusCode, headers, body } = await pool.request(request);
         const bytes = (bytesMax: number) => limited(body, bytesMax);
@@ -87,8 +83,19 @@ export function openHttp({ origin, connections, headersMs, bodyMs }: HttpOptions
         throw new TransportError("torn", error);
       }
     },
-    close: () => pool.close(),
+    close: async () => (await opening)?.close(),
   };
+}
+
+async function openPool({ origin, connections, headersMs, bodyMs }: HttpOptions): Promise<Pool> {
+  const undici = await import("undici");
+  return new undici.Pool(origin, {
+    connections,
+    pipelining: 1,
+    connect: provingConnector(undici.buildConnector({ timeout: CONNECT_MS })),
+    headersTimeout: headersMs,
+    bodyTimeout: bodyMs,
+  });
 }
 
 /** Whoever leaves the loop early, by an error too, ends the connection. */
@@ -122,8 +129,7 @@ function wordsOf(error: unknown): string {
 class NotConnected extends Error {}
 
 /** Requests wait for a connection: whatever fails in here fails before a byte of one has left. */
-function provingConnector(): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_MS });
+function provingConnector(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     connect(options, (...[error, socket]) => {
       if (error === null) callback(null, socket);

@@ -8,14 +8,19 @@ const { control } = sandbox;
 
 describe("the clock", () => {
   it("starts at real time", async () => {
-    expect(Math.abs((await control.now()) - Date.now())).toBeLessThan(10_000);
+    const before = Date.now();
+    const now = await control.now();
+    expect(now).toBeGreaterThan(before - 1_000);
+    expect(now).toBeLessThan(Date.now() + 1_000);
   });
 
   it("POST /clock moves it, by fractions too, and it runs on", async () => {
+    const since = performance.now();
     const start = await control.now();
     const moved = await control.advance(3600.5);
+    const passed = performance.now() - since;
     expect(moved - start).toBeGreaterThanOrEqual(3_600_500);
-    expect(moved - start).toBeLessThan(3_610_000);
+    expect(moved - start).toBeLessThan(3_600_500 + passed + 1_000);
     expect(await control.now()).toBeGreaterThanOrEqual(moved);
   });
 

@@ -12,6 +12,7 @@ import { startSandbox } from "../../src/sandbox/server.ts";
 import { markFile, storeFile } from "../../src/store/rights.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";
+import { askHere } from "./site-office.ts";
 import { fuelbridge, type Running, type Said } from "./site-program.ts";
 
 export type Members = Readonly<Record<string, Json>>;
@@ -29,8 +30,10 @@ export interface Site {
   start(...args: string[]): Running;
   /** Runs a command on this site's configuration until it ends. */
   command(...args: string[]): Promise<Said>;
-  /** The same with `--json`: the data of its answer. @throws Error when it was refused */
+  /** What a command tells with `--json`, asked in this process where that can be ({@link askHere}). */
   ask<Data>(...args: string[]): Promise<Data>;
+  /** The same, by the program. @throws Error when it was refused */
+  askProgram<Data>(...args: string[]): Promise<Data>;
   /** The daemon; ready when it says so. */
   daemon(): Promise<Running>;
   /** Ends the platform; the site can be copied then. */
@@ -59,6 +62,12 @@ export async function openSite(folder: string): Promise<Site> {
   const env = { FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
   const start = (...args: string[]): Running => fuelbridge([...args, "--config", config], env);
   const command = (...args: string[]): Promise<Said> => start(...args).ended;
+  async function askProgram<Data>(...args: string[]): Promise<Data> {
+    const { out } = await command(...args, "--json");
+    const answer = JSON.parse(out) as { ok: boolean; data: Data };
+    if (!answer.ok) throw new Error(out);
+    return answer.data;
+  }
   let closed: Promise<void> | null = null;
   return {
     folder,
@@ -80,11 +89,10 @@ export async function openSite(folder: string): Promise<Site> {
     start,
     command,
     async ask<Data>(...args: string[]) {
-      const { out } = await command(...args, "--json");
-      const answer = JSON.parse(out) as { ok: boolean; data: Data };
-      if (!answer.ok) throw new Error(out);
-      return answer.data;
+      const here = await askHere(config, env, args);
+      return here === null ? askProgram<Data>(...args) : (here.data as Data);
     },
+    askProgram,
     async daemon() {
       const running = start("run");
       await running.said('"fuelbridge runs"');
@@ -113,9 +121,9 @@ export function settleIn(state: string): void {
 }
 
 /** Laid out and not yet run: there is work in hand. It ends with the test. */
-export async function atWork(): Promise<Site> {
+export async function atWork(change?: (yaml: string) => string): Promise<Site> {
   const folder = join(tempFolder(), "site");
-  layOut(folder);
+  layOut(folder, change);
   return endingWithTest(await openSite(folder));
 }
 

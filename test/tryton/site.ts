@@ -10,6 +10,7 @@ import type { QuarantineGroup, Quarantined } from "../../src/report/office.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
 import { today } from "../support/site.ts";
+import { askHere } from "../support/site-office.ts";
 import { fuelbridge, type Running, type Said } from "../support/site-program.ts";
 import type { Books } from "../support/tryton.ts";
 import { logIn, type Rpc } from "./rpc.ts";
@@ -31,7 +32,7 @@ export interface Site {
   records(resource: string): Promise<readonly Members[]>;
   start(...args: string[]): Running;
   command(...args: string[]): Promise<Said>;
-  /** The same with `--json`: the data of its answer. @throws Error when it was refused */
+  /** What it tells with `--json`, from this process where that can be. @throws Error when it was refused */
   ask<Data>(...args: string[]): Promise<Data>;
   parked(): Promise<Parked[]>;
   close(): Promise<void>;
@@ -65,6 +66,8 @@ export async function openSite(folder: string, books: Books, scenario = "demo"):
     fuelbridge([...args, "--config", configOf(folder)], env);
   const command = (...args: string[]): Promise<Said> => start(...args).ended;
   async function ask<Data>(...args: string[]): Promise<Data> {
+    const here = await askHere(configOf(folder), env, args);
+    if (here !== null) return here.data as Data;
     const { out, err } = await command(...args, "--json");
     const answer = JSON.parse(out) as { ok: boolean; data: Data };
     if (!answer.ok) throw new Error(`${args.join(" ")}: ${out}${err}`);

@@ -119,7 +119,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       "reference",
       "state",
     );
-    expect(wanted.length).toBeGreaterThan(10);
+    expect(wanted.length).toBeGreaterThan(isHalf ? 3 : runs(8, 10));
     expect(sales.map(({ reference }) => reference).sort()).toEqual(
       wanted.map(({ loadingNumber, id }) => text(loadingNumber ?? id)).sort(),
     );
@@ -313,7 +313,7 @@ async function expectEachOnce(site: Site): Promise<void> {
       : [`${type} ${comment}`],
   );
   expect(doubled(marks)).toEqual([]);
-  expect(marks.length).toBeGreaterThan(isHalf ? 7 : runs(30, 280));
+  expect(marks.length).toBeGreaterThan(isHalf ? 7 : runs(15, 280));
   const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
   expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
 }

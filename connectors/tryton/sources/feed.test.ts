@@ -11,7 +11,7 @@ const codesOf = (changes: readonly { readonly id: string }[]) =>
 
 describe.skipIf(!trytonIsThere)(
   "what changed in Tryton since a position",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   () => {
     const server = useTryton();
     const party = (code: string) => ({ code, name: `Party ${code}` });
