@@ -52,11 +52,11 @@ const onInvoices = (kind: string, type: "in" | "out"): Place => ({
   operation: `${kind}.attach`,
   nameOf: ({ number }) => number,
   async resourceOf({ tryton }, { id, counterpart }) {
-    const [draft] = draftsIn([counterpart]);
+    const isDraft = counterpart.startsWith("#");
     const domain = [
       ["company", "=", (await tryton.session()).company],
       ["type", "=", type],
-      draft === undefined ? ["number", "=", counterpart] : ["id", "=", draft],
+      isDraft ? ["id", "in", draftsIn([counterpart])] : ["number", "=", counterpart],
     ];
     const rows = await tryton.call<{ id: number; comment: string | null }[]>(
       "model.account.invoice.search_read",
