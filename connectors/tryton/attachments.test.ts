@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { usePlatform } from "../../test/platform/support.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
@@ -13,6 +14,8 @@ import { recover, runFlow } from "../../src/engine/run.ts";
 import { verify } from "../../src/engine/verify.ts";
 import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/report/decisions.ts";
+import type { MonthStatus, Status, Trace } from "../../src/report/office.ts";
+import { layOut, openSite } from "../../test/tryton/site.ts";
 import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { billSink, invoiceSink } from "./invoices.ts";
@@ -254,4 +257,36 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
       "DT-1001 done.pdf",
     ]);
   });
+
+  test("as an option of a flow: its attachments are a flow of their own, and the month counts their requests", async () => {
+    const folder = join(tempFolder(), "site");
+    layOut(folder, (yaml) => {
+      const [head = "", flows = ""] = yaml.split("\nflows:\n");
+      const issued = /  invoices-issued:\n(?: {4}.*\n)+/.exec(flows)?.[0] ?? "";
+      return `${head}\nflows:\n${issued}    attach: pdf\n`;
+    });
+    const site = await openSite(folder, server.copy("attach"));
+    onTestFinished(() => site.close());
+    for (const { id } of await site.control.stored("invoices"))
+      if (!/^0[0-3]/.test(id as string)) await site.control.patch("invoices", id, DRAFT);
+    expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+    const { flows } = await site.ask<Status>("status");
+    const delivered = flows.map(({ name, delivered }) => [name, delivered]);
+    const booked = delivered[0]?.[1] as number;
+    expect(booked).toBeGreaterThan(0);
+    expect(delivered).toEqual([
+      ["invoices-issued", booked],
+      ["invoices-issued.pdf", booked],
+    ]);
+    const attached = await site.tryton.rows<{ name: string }>("ir.attachment", [], "name");
+    expect(attached).toHaveLength(booked);
+    const number = attached[0]?.name.replace(/\.pdf$/, "") ?? "";
+    const { steps } = await site.ask<Trace>("trace", number);
+    const story = steps.map(({ flow, event }) => `${flow} ${event}`);
+    expect(story).toContain("invoices-issued.pdf done");
+    const { purposes } = await site.ask<MonthStatus>("budget", "status");
+    expect(purposes.find(({ purpose }) => purpose === "detail")?.used).toBe(booked);
+  });
 });
+
+const DRAFT = { status: "DRAFT" };
