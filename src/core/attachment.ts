@@ -28,14 +28,23 @@ export function attachmentKind(kind: Kind): Kind | null {
   return Object.hasOwn(kinds, name) ? (name as Kind) : null;
 }
 
-/** Records of attachments are their documents. */
-export const attachmentMapping = (kind: Kind): Mapping<AttachmentDocument, AttachmentDocument> => ({
-  name: `attach/${kind}`,
+/**
+ * The mapping of attachments to documents of `parent`. One whose document is not linked (books that were restored lost it)
+ * waits for that, and is attached to what the books have by then.
+ */
+export const attachmentMapping = (
+  kind: Kind,
+  parent: Kind,
+): Mapping<AttachmentDocument, AttachmentDocument> => ({
+  name: `attach/${parent}`,
   kind,
   input: AttachmentDocument,
   output: AttachmentDocument,
   number: ({ number }) => number,
-  map: (record) => record,
+  map: (record, references) => ({
+    ...record,
+    counterpart: references.counterpart(parent, record.id),
+  }),
   figures: () => ({ amount: null, gallons: null }),
 });
 

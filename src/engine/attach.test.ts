@@ -149,16 +149,33 @@ test("a kill between add and store, and a lost answer, add no second file", asyn
   ]);
 });
 
+test("an attachment whose document is linked no more waits for it, and goes by itself", async () => {
+  const { bench, parent, attach, hanging, counts } = site([
+    [page(bill("INV-1", "1"))],
+    [page(bill("INV-1", "1", { note: "again" }))],
+  ]);
+  const attaching = attach();
+  await runFlow(bench.engine, parent, signal);
+  bench.store.transaction(() => bench.store.links.drop("invoice", "platform", "INV-1"));
+  await runFlow(bench.engine, attaching, signal);
+  expect(bench.store.questions.quarantine().map(({ code }) => code)).toEqual(["waits-for"]);
+  expect(hanging).toEqual([]);
+  await runFlow(bench.engine, parent, signal);
+  await runFlow(bench.engine, attaching, signal);
+  expect(counts(attaching)).toEqual({ delivered: 1 });
+  expect(hanging).toHaveLength(1);
+});
+
 test("what was delivered before the option was switched on gets no PDF, unless since when is said; then each one", async () => {
-  const before = [page(...Array.from({ length: 450 }, (_, at) => bill(`INV-${at}`, "1")))];
+  const before = [page(...Array.from({ length: 220 }, (_, at) => bill(`INV-${at}`, "1")))];
   for (const sinceMs of [null, Date.parse("2026-11-22"), Date.parse("2026-11-01")]) {
     const { bench, parent, attach, asked, counts } = site([before], sinceMs);
     await runFlow(bench.engine, parent, signal);
-    expect(counts(parent)).toEqual({ delivered: 450 });
+    expect(counts(parent)).toEqual({ delivered: 220 });
     const attaching = attach();
     await runFlow(bench.engine, attaching, signal);
     await runFlow(bench.engine, attaching, signal);
-    expect(new Set(asked).size).toBe(sinceMs === Date.parse("2026-11-01") ? 450 : 0);
+    expect(new Set(asked).size).toBe(sinceMs === Date.parse("2026-11-01") ? 220 : 0);
     expect(asked).toHaveLength(new Set(asked).size);
   }
 });

@@ -40,7 +40,7 @@ export function attachmentFlow(
     flow: store.flows.open(name).flow,
     name,
     attachesTo: flow.name,
-    mapping: attachmentMapping(kind),
+    mapping: attachmentMapping(kind, flow.mapping.kind),
     source: olderDocuments(store, flow, sinceMs),
     sink: {
       ...sink,
