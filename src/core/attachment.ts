@@ -48,6 +48,9 @@ export const attachmentMapping = (
   figures: () => ({ amount: null, gallons: null }),
 });
 
+/** When nobody says how long: each try is a line in the document's story. */
+const WAIT_MS = 600_000;
+
 /** A PDF could not be fetched. Nothing was changed anywhere. */
 export class NoFile extends Error {
   /**
@@ -58,7 +61,7 @@ export class NoFile extends Error {
   /** With `passing`: how long to wait, ms. */
   readonly waitMs: number;
 
-  constructor(sort: NoFile["sort"], message: string, waitMs = 60_000) {
+  constructor(sort: NoFile["sort"], message: string, waitMs = WAIT_MS) {
     super(message);
     this.name = "NoFile";
     this.sort = sort;
