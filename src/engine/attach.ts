@@ -24,7 +24,7 @@ export interface Attaching {
 }
 
 /** A flow named `invoices` attaches by one named `invoices.pdf`: no configuration can name another one so. */
-export const attachingName = (flow: string): string => `${flow}.pdf`;
+const attachingName = (flow: string): string => `${flow}.pdf`;
 
 /** The flow that attaches PDFs to what `flow` delivers. @throws TypeError for a kind of document that has none */
 export function attachmentFlow(
