@@ -148,6 +148,27 @@ describe("the plan prices a configuration before it runs", () => {
     );
   });
 
+  test("a PDF that a flow attaches is priced at a request; a flow that attaches none costs none", () => {
+    const plan = (...flows: readonly FlowConfig[]) =>
+      planOf(config(...flows), { ...nothing, attachmentsPerDay: 100, lists: [] }, Date.now());
+    const without = plan(hourly("invoices", "invoicesIssued"));
+    const attaching = { ...hourly("invoices", "invoicesIssued"), attach: "pdf" } as const;
+    const priced = plan(attaching);
+    expect([without.attachments, priced.attachments]).toEqual([0, 3_100]);
+    expect(priced.total - without.total).toBe(3_100);
+    expect(priced.forPolls - without.forPolls).toBe(-3_100);
+    expect(planInWords(priced)).toMatch(/\nattachments +one for each PDF +3100\n/);
+    expect(planInWords(planOf(config(attaching), { ...nothing, lists: [] }, Date.now()))).toContain(
+      "--attachments NUMBER",
+    );
+    const { fault } = planOf(
+      config(attaching),
+      { ...nothing, attachmentsPerDay: 2_000, lists: [] },
+      Date.now(),
+    );
+    expect(fault?.message).toContain("PDFs 62000");
+  });
+
   test("1,000 a month are refused with the interval that would fit, though polls are slowed", () => {
     const small = config(hourly("orders", "orders"), hourly("invoices", "invoicesIssued"));
     const budget = { ...usualBudget, perMonth: 1_000 };

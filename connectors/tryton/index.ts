@@ -1,5 +1,6 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
+import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
@@ -32,11 +33,22 @@ const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
   orders: orderSink,
   shipments: shipmentSink,
 };
+/** What attaches PDFs to the documents of a sink; no flow names it. */
+const files: Readonly<Record<string, (books: Books) => Sink>> = {
+  invoiceFiles,
+  billFiles,
+  shipmentFiles,
+};
+const filesOf: Readonly<Record<string, Partial<Offer>>> = {
+  invoices: { pdf: "invoiceFiles" },
+  bills: { pdf: "billFiles" },
+  shipments: { pdf: "shipmentFiles" },
+};
 
 export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",
   config: TrytonConfig,
-  offers: () => ({ sources: offered(sources), sinks: offered(sinks) }),
+  offers: () => ({ sources: offered(sources), sinks: offered(sinks, filesOf) }),
   open(settings, surroundings) {
     const config = { ...settings, currency: surroundings.currency };
     const wire = openTryton(config, surroundings);
@@ -48,7 +60,7 @@ export const tryton = defineConnector<TrytonConfig>({
     };
     return {
       sources: opened(sources, books),
-      sinks: opened(sinks, books),
+      sinks: opened({ ...sinks, ...files }, books),
       check: (signal) => checkTryton(books, signal),
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
@@ -85,5 +97,10 @@ const opened = <Part>(
   Object.fromEntries(Object.entries(parts).map(([name, open]) => [name, open(books)]));
 
 /** Everything there is, whatever the settings: each name is a form of its own. */
-const offered = (parts: Readonly<Record<string, unknown>>): Readonly<Record<string, Offer>> =>
-  Object.fromEntries(Object.keys(parts).map((name) => [name, { form: `books.${name}` }]));
+const offered = (
+  parts: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, Partial<Offer>>> = {},
+): Readonly<Record<string, Offer>> =>
+  Object.fromEntries(
+    Object.keys(parts).map((name) => [name, { form: `books.${name}`, ...more[name] }]),
+  );

@@ -30,6 +30,10 @@ export interface Plan {
   }[];
   readonly polls: number;
   readonly writes: number;
+  /** For PDFs that flows attach. */
+  readonly attachments: number;
+  /** Does a flow attach any? */
+  readonly attaching: boolean;
   readonly audit: AuditPace;
   readonly total: number;
   /** How many times as far apart as configured polls will be, from the month's first day on. */
@@ -42,6 +46,8 @@ export interface Plan {
 export interface Assumed {
   /** Documents a day that go to the platform. */
   readonly writesPerDay: number;
+  /** PDFs a day that flows attach; they count only where a flow does. Left out: none. */
+  readonly attachmentsPerDay?: number;
   /** Invoices and bills a month on both sides; null: those that are written. */
   readonly documents: number | null;
   /** What lists that are read whole came to when they were last read. */
@@ -73,23 +79,26 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
   }));
   const polls = [...costs.values()].reduce((sum, one) => sum + one, 0);
   const writes = assumed.writesPerDay * DAYS * REQUESTS_PER_WRITE;
+  const attaching = config.flows.some(({ attach, paused }) => attach !== undefined && !paused);
+  const attachments = attaching ? (assumed.attachmentsPerDay ?? 0) * DAYS : 0;
   const audit = auditOf(config, assumed);
-  const total = polls + writes + audit.perMonth;
-  const forPolls = Math.max(
-    Math.min(leftFor(budget, {}, "poll"), perMonth - writes) - audit.perMonth,
-    0,
-  );
+  const others = attachments + audit.perMonth;
+  const total = polls + writes + others;
+  const forPolls = Math.max(Math.min(leftFor(budget, {}, "poll"), perMonth - writes) - others, 0);
   const need = needOf(looks, budget);
-  const planned = { writes, audit: audit.perMonth };
+  const planned = { writes, others };
   const ahead = forecast({ budget, need, spent: {}, atMs: A_LONG_MONTH, planned });
   const fits = total <= perMonth && ahead.runsOut === null;
-  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes} and reconciliation ${audit.perMonth}, and the platform allows ${perMonth}.`;
+  const files = attaching ? `, PDFs ${attachments}` : "";
+  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}, and the platform allows ${perMonth}.`;
   return {
     perMonth,
     forPolls,
     flows,
     polls,
     writes,
+    attachments,
+    attaching,
     audit,
     total,
     stretch: ahead.stretch,
@@ -162,13 +171,15 @@ function intervalFor(requests: number, perMonth: number): string {
 }
 
 export function planInWords(plan: Plan): string {
-  const { perMonth, forPolls, flows, polls, writes, audit, total, stretch, lists } = plan;
+  const { perMonth, forPolls, flows, polls, writes, attachments, attaching } = plan;
+  const { audit, total, stretch, lists } = plan;
   return [
     table(
       ["FLOW", "WHEN", "REQUESTS"],
       [
         ...flows.map(({ name, when, requests }) => [name, when, String(requests)]),
         ["writes", "", String(writes)],
+        ...(attaching ? [["attachments", "one for each PDF", String(attachments)]] : []),
         ["reconciliation", paceText(audit), String(audit.perMonth)],
         ["total", "", String(total)],
       ],
@@ -189,6 +200,11 @@ export function planInWords(plan: Plan): string {
       : [
           "Writes are not in it: --writes NUMBER adds those documents a day that go to the platform.",
         ]),
+    ...(attaching && attachments === 0
+      ? [
+          "PDFs are not in it: --attachments NUMBER adds those documents a day whose PDF is attached.",
+        ]
+      : []),
   ].join("\n");
 }
 

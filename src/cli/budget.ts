@@ -27,13 +27,14 @@ export function budget(program: Command): void {
     addCommand(parent, "plan", "what the configured schedules cost (offline)", async (given) => {
       const config = await loadConfiguration(given.file);
       const { planOf, planInWords } = await load.plan();
-      const { writes, documents } = given.options;
+      const { writes, attachments, documents } = given.options;
       // Only what was read before tells how long lists are.
       const lists = existsSync(join(config.state, STORE))
         ? (await ask(given.file, (office) => office.budget())).lists
         : [];
       const assumed = {
         writesPerDay: Number(writes ?? 0),
+        attachmentsPerDay: Number(attachments ?? 0),
         documents: documents === undefined ? null : Number(documents),
         lists,
       };
@@ -42,6 +43,11 @@ export function budget(program: Command): void {
       return { data, text: planInWords(data) };
     })
       .option("--writes <number>", "documents a day that go to the platform (default: 0)", count)
+      .option(
+        "--attachments <number>",
+        "documents a day whose PDF a flow attaches (default: 0)",
+        count,
+      )
       .option(
         "--documents <number>",
         "invoices and bills a month that reconciliation reads (default: those that are written)",

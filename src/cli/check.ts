@@ -49,7 +49,7 @@ function inWords(config: Config, tables: readonly string[]): string {
     "",
     table(
       ["FLOW", "FROM", "TO", "WHEN", "MAPPING"],
-      flows.map((flow) => [flow.name, end(flow.from), end(flow.to), when(flow), flow.mapping]),
+      flows.map((flow) => [flow.name, end(flow.from), target(flow), when(flow), flow.mapping]),
     ),
   ].join("\n");
 }
@@ -61,6 +61,9 @@ function tableText({ name, rows, separator }: TableReport, separatedBy: string):
 }
 
 const end = ({ endpoint, name }: FlowConfig["from"]): string => `${endpoint}.${name}`;
+
+const target = ({ to, attach }: FlowConfig): string =>
+  attach === undefined ? end(to) : `${end(to)} + ${attach}`;
 
 export function when({ schedule, paused }: FlowConfig): string {
   if (paused) return "paused";

@@ -4,14 +4,17 @@ import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
+import type { EndpointConfig } from "../config/check.ts";
 import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
+import { attachmentFlow } from "../engine/attach.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
-import { openPlatform } from "../platform/endpoint.ts";
+import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
+import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../report/month.ts";
@@ -121,13 +124,14 @@ async function open(
   const { governor, trouble } = carriers;
   try {
     const { budget } = config.platform;
-    const endpoints = openEndpoints(config, store, carriers, clock, note);
-    const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
+    const opened = openEndpoints(config, store, carriers, clock, note);
+    const { endpoints } = opened;
+    const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));
     const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
       spent: carriers.spent,
       clock,
-      flows,
+      flows: flows.filter(({ attachesTo }) => attachesTo === undefined),
       budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
@@ -210,7 +214,7 @@ function openEndpoints(
   { governor, queueOver }: Carriers,
   clock: ReturnType<typeof systemClock>,
   note: Engine["note"],
-): Map<string, Endpoint> {
+): { readonly endpoints: ReadonlyMap<string, Endpoint> } & Pick<PlatformEndpoint, "fetchPdf"> {
   const dayOf = calendarOf(config.timeZone);
   const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
   const surroundings = {
@@ -225,12 +229,37 @@ function openEndpoints(
     note: (message: string, details = {}) => note(message, details),
   };
   const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);
-  return new Map([
+  const endpoints = new Map<string, Endpoint>([
     ["platform", { ...platform, sinks }],
     ...config.endpoints.map(
       ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
     ),
   ]);
+  return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
+}
+
+/** The flow, and the one that attaches PDFs to what it delivers, where it is to. */
+function flowsOf(
+  config: Config,
+  store: Store,
+  { endpoints, fetchPdf }: ReturnType<typeof openEndpoints>,
+  settings: FlowConfig,
+): Flow[] {
+  const flow = flowOf(config, store, endpoints, settings);
+  const { name, from, to, attach, attachSince } = settings;
+  if (attach === undefined) return [flow];
+  const { connector, settings: own } = config.endpoints.find(
+    (one) => one.name === to.endpoint,
+  ) as EndpointConfig;
+  const sink = connector.offers(own, config.folder).sinks[to.name]?.pdf ?? "";
+  const operation = pdfOf(from.name);
+  if (operation === null) throw new TypeError(`flow ${name}: ${flow.from} has no PDF`);
+  const attaching = {
+    sink: part(name, "sink", { ...to, name: sink }, endpoints.get(to.endpoint)?.sinks),
+    fetch: (id: string) => fetchPdf(operation, id),
+    sinceMs: attachSince === undefined ? null : Date.parse(attachSince),
+  };
+  return [flow, attachmentFlow(store, flow, attaching)];
 }
 
 function flowOf(

@@ -50,6 +50,25 @@ test.each([
     "Remove one",
   ],
   [
+    "PDFs for a sink that takes none",
+    changed("to: erp.invoices, every: 10m", "to: erp.invoices, every: 10m, attach: pdf"),
+    21,
+    "flows.issued.attach",
+    "no PDF can be attached to what this sink books",
+    "Remove attach.",
+  ],
+  [
+    "a day since when nothing is attached",
+    changed(
+      "to: erp.invoices, every: 10m",
+      "to: erp.invoices, every: 10m, attachSince: 2026-01-31",
+    ),
+    21,
+    "flows.issued.attachSince",
+    "the flow attaches nothing",
+    "Write attach: pdf as well",
+  ],
+  [
     "CST as a time zone",
     changed("America/Chicago", "CST"),
     4,
@@ -160,8 +179,11 @@ flows:
   ]);
 });
 
-test("another currency of a connector than the company's is refused", () => {
-  const books = `
+/** With books in Tryton, and a setting more of them. */
+const withBooks = (more = ""): string =>
+  changed(
+    "\nflows:",
+    `
   books:
     connector: tryton
     url: http://127.0.0.1:8000
@@ -169,11 +191,35 @@ test("another currency of a connector than the company's is refused", () => {
     user: fuelbridge
     password: \${CANARY}
     company: Prairie Fuel
-    currency: EUR
+    ${more}
     accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
     paymentMethod: Bank
-flows:`;
-  expect(setup().problems(changed("\nflows:", books))).toMatchObject([
+flows:`,
+  );
+
+test("PDFs are attached where the source has them and the sink takes them, and nowhere else", () => {
+  const flow = (what: string): string =>
+    `${withBooks().replace(/  orders: \{ mapping.*\n/, "")}  x: { mapping: ${what}, every: 1h, attach: pdf }\n`;
+  const tickets = "books/delivery-tickets, from: platform.deliveryTickets, to: books.shipments";
+  expect(setup().problems(flow(tickets), "settings")).toEqual([]);
+  const orders = "books/orders, from: platform.orders, to: books.orders";
+  const remedy = (names: string) => `Remove attach. PDFs go with ${names}.`;
+  expect(setup().problems(flow(orders), "settings")).toMatchObject([
+    {
+      setting: "flows.x.attach",
+      message: "the records of this source have no PDF",
+      remedy: remedy("platform.deliveryTickets, platform.invoicesIssued, platform.invoicesPayable"),
+    },
+    {
+      setting: "flows.x.attach",
+      message: "no PDF can be attached to what this sink books",
+      remedy: remedy("books.invoices, books.bills, books.shipments"),
+    },
+  ]);
+});
+
+test("another currency of a connector than the company's is refused", () => {
+  expect(setup().problems(withBooks("currency: EUR"))).toMatchObject([
     {
       setting: "endpoints.books.currency",
       message: '"EUR" contradicts the company\'s currency, which is "USD"',

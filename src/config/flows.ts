@@ -16,6 +16,10 @@ export interface FlowConfig {
   readonly to: End;
   readonly schedule: { readonly everyMs: number } | { readonly cron: string };
   readonly paused: boolean;
+  /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0038); left out: nothing is. */
+  readonly attach?: "pdf" | undefined;
+  /** The day (`YYYY-MM-DD`) since when documents that were delivered before get theirs, too; left out: they do not. */
+  readonly attachSince?: string | undefined;
 }
 
 /** `platform.orders`: a source or sink of an endpoint. */
@@ -65,6 +69,19 @@ export const flowSchema = (mappings: readonly string[]) =>
       .boolean()
       .default(false)
       .describe("true: reads and writes nothing until it is false."),
+    attach: z
+      .enum(["pdf"])
+      .optional()
+      .describe(
+        "pdf: the platform's PDF is attached to each document that this flow books, one request each.",
+      ),
+    attachSince: z.iso
+      .date()
+      .optional()
+      .describe(
+        "With attach: documents that were last delivered on this day (YYYY-MM-DD, UTC) or later get their PDF, too; left " +
+          "out: only those that are delivered from now on.",
+      ),
   });
 
 export type FlowSettings = z.output<ReturnType<typeof flowSchema>>;
@@ -117,6 +134,7 @@ export function* complaintsOfFlows(
     const quoted = (field: string): string => around.hidden(name, field) ?? shown(written[field]);
     yield* inFlow(complaintsOfEnds(written, around, (field) => around.hidden(name, field)));
     yield* inFlow(complaintsOfSchedule(written, quoted));
+    yield* inFlow(complaintsOfAttaching(written, around));
     const mapping = around.mappings.find((one) => one.name === written["mapping"]);
     if (mapping === undefined) continue;
     yield* inFlow(complaintsOfFit(written, mapping, around));
@@ -221,6 +239,39 @@ function* complaintsOfSchedule(
       message: `${quoted("every")} is too often`,
       remedy: "Write 10s or longer; every look costs a request of the month's budget.",
     };
+}
+
+/** Both ends must be able to: one has a PDF of each record, the other takes files. */
+function* complaintsOfAttaching(
+  { attach, attachSince, from, to }: Written,
+  { offers }: Around,
+): Generator<FlowComplaint> {
+  if (attach === undefined) {
+    if (attachSince !== undefined)
+      yield {
+        field: "attachSince",
+        message: "the flow attaches nothing",
+        remedy: "Write attach: pdf as well, or remove attachSince.",
+      };
+    return;
+  }
+  const able = (what: keyof Offers): string[] =>
+    [...offers].flatMap(([endpoint, offer]) =>
+      Object.entries(offer?.[what] ?? {})
+        .filter(([, { pdf }]) => pdf !== undefined)
+        .map(([name]) => `${endpoint}.${name}`),
+    );
+  const ends = [
+    { what: "sources", end: endOf(from), lacks: "the records of this source have no PDF" },
+    { what: "sinks", end: endOf(to), lacks: "no PDF can be attached to what this sink books" },
+  ] as const;
+  for (const { what, end, lacks } of ends) {
+    const offer = end === null ? undefined : offers.get(end.endpoint)?.[what][end.name];
+    if (offer === undefined || offer.pdf !== undefined) continue;
+    const names = able(what);
+    const others = names.length === 0 ? "" : ` PDFs go with ${names.join(", ")}.`;
+    yield { field: "attach", message: lacks, remedy: `Remove attach.${others}` };
+  }
 }
 
 /** A mapping takes the records of some sources only, and makes the documents of some sinks only. */

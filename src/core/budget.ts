@@ -135,8 +135,11 @@ export interface Outlook {
   readonly need: Need;
   readonly spent: Spent;
   readonly atMs: number;
-  /** What writes (with their read-backs) and reconciliation will ask for in the rest of the month; else their pace so far. */
-  readonly planned?: { readonly writes: number; readonly audit: number };
+  /**
+   * What writes (with their read-backs) and the others (reconciliation, PDFs) will ask for in the rest of the month; else
+   * their pace so far.
+   */
+  readonly planned?: { readonly writes: number; readonly others: number };
 }
 
 /**
@@ -148,8 +151,7 @@ export function forecast({ budget, need, spent, atMs, planned }: Outlook): Forec
   const used = usedOf(spent);
   const room = Math.max(budget.perMonth - used, 0);
   const owed = owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
-  const { writes, others } =
-    planned === undefined ? paceOf(spent, atMs) : { writes: planned.writes, others: planned.audit };
+  const { writes, others } = planned ?? paceOf(spent, atMs);
   const forPolls =
     planned === undefined
       ? leftFor(budget, spent, "poll")

@@ -9,8 +9,11 @@ import type { Fault } from "./fault.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
+import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Scratch } from "./scratch.ts";
+
+export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
 
 /** One record at one version, as its source told it. */
 export interface Change {
@@ -120,6 +123,11 @@ export interface Outgoing extends Frozen {
   readonly items: readonly Pick<Item, "number" | "id" | "revision">[];
   /** When its first byte may have left, ISO 8601 UTC; null before the first send. */
   readonly firstSentAt: string | null;
+  /**
+   * The file that it attaches, fetched when it is asked for. Left out: it attaches none. It rejects with what the engine
+   * alone interprets: a sink that calls it must have written nothing before, and must let the error pass.
+   */
+  readonly file?: () => Promise<Uint8Array>;
 }
 
 /** What is known here of a document that is looked for. */
@@ -226,49 +234,6 @@ export interface Connector<Config = unknown> {
    */
   offers(config: Config, folder: string): Offers;
   open(config: Config, surroundings: Surroundings): Endpoint;
-}
-
-/** Sources and sinks by the name that a flow gives them. */
-export interface Offers {
-  readonly sources: Readonly<Record<string, Offer>>;
-  readonly sinks: Readonly<Record<string, Offer>>;
-  /** What is wrong with files that the settings name; left out: nothing. */
-  readonly complaints?: readonly OfferComplaint[];
-}
-
-/** A setting that names something which cannot be used. */
-export interface OfferComplaint {
-  /** From the endpoint's own: `["sources", "tickets", "profile"]`. */
-  readonly setting: readonly string[];
-  /** The end of a sentence that begins with the setting. */
-  readonly message: string;
-  readonly remedy: string;
-}
-
-/** A source or a sink. */
-export interface Offer {
-  /** What its records or documents are ({@link Mapping.reads}, {@link Mapping.writes}): `books.parties`, `files.orders`. */
-  readonly form: string;
-  /** What the service's user must be allowed to do on this machine; left out: nothing. */
-  readonly folders?: readonly FolderNeed[];
-  /**
-   * Of a sink: its receiver gives what is written no id, so a source of the same name cannot tell it from what others
-   * wrote. A configuration uses one of the two.
-   */
-  readonly anonymous?: true;
-}
-
-export type FolderRight = "r" | "w" | "x";
-
-export interface FolderNeed {
-  /** Absolute. */
-  readonly path: string;
-  /** The rights that the user needs on it: `r` to list it, `w` to create and rename in it, `x` to enter it. */
-  readonly rights: readonly FolderRight[];
-  /** True: it is created where it is missing, so the nearest folder above it must allow that. */
-  readonly created: boolean;
-  /** The setting that names it, from the endpoint's own: `["sinks", "orders", "folder"]`. */
-  readonly setting: readonly string[];
 }
 
 /** A request that was delivered. */

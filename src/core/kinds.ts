@@ -30,6 +30,10 @@ export const kinds = {
   connection: null,
   location: null,
   allocation: null,
+  /** The PDF of a document, attached to the booked one (attachment.ts): the document's kind and `-pdf`. */
+  "invoice-pdf": null,
+  "bill-pdf": null,
+  "delivery-ticket-pdf": null,
 } as const satisfies Record<string, HoldingKind | null>;
 
 export type Kind = keyof typeof kinds;

@@ -2,6 +2,7 @@
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Carried } from "../store/deliveries.ts";
 import { otherId } from "../store/links.ts";
+import { wantAttachment } from "./attach.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { sameThere } from "./faults.ts";
 import { reassigned } from "./lost.ts";
@@ -30,6 +31,7 @@ export function arrived(
     }
     if (isAnother) reassigned(engine, flow, known);
     linkBoth(engine, flow, one, id, at);
+    wantAttachment(engine, flow, one, id, at);
     keepWait(engine, flow, one.delivery, waits[index] ?? null);
     hasten(engine, flow, one.delivery);
   });

@@ -68,6 +68,8 @@ export interface Flow {
   readonly sink: Sink;
   readonly schedule: Schedule;
   readonly paused: boolean;
+  /** It attaches PDFs to what the flow of this name delivers (attach.ts); left out: it is a flow of its own. */
+  readonly attachesTo?: string;
 }
 
 export type Schedule =

@@ -12,6 +12,7 @@ import { platformHoldings } from "./holdings/index.ts";
 import { listingSource } from "./listing.ts";
 import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
+import { fetchPdf, type PdfOperation } from "./pdf.ts";
 import { type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
 import { ourselves } from "./sinks/ourselves.ts";
 import { firstOf } from "./sinks/read-back.ts";
@@ -27,7 +28,12 @@ export interface EndpointOptions extends PlatformOptions {
   readonly budget?: Budget;
 }
 
-export function openPlatform(options: EndpointOptions): Endpoint {
+export interface PlatformEndpoint extends Endpoint {
+  /** The bytes of a record's PDF. @throws NoFile, EnvironmentError */
+  fetchPdf(operation: PdfOperation, id: string): Promise<Uint8Array>;
+}
+
+export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const client = openClient(options);
   const { overlapMs, clock, budget = usualBudget } = options;
   const surroundings = { client, clock, settleMs: options.settleMs };
@@ -68,6 +74,7 @@ export function openPlatform(options: EndpointOptions): Endpoint {
       ];
       return known.length === 0 ? null : known.join(" and ");
     },
+    fetchPdf: (operation, id) => fetchPdf(client, operation, id, new Date(clock.now().wallMs)),
     close: () => client.close(),
   };
 }

@@ -5,6 +5,7 @@
 import type { Offer, Offers, Sink } from "../core/contract.ts";
 import type { OperationId } from "./contract/operations.ts";
 import type { ListOperation } from "./contract/path.ts";
+import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
 import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
 import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
@@ -25,6 +26,8 @@ export interface SourcePart {
   readonly list: ListOperation;
   readonly query?: Readonly<Record<string, string>>;
   readonly detail?: Detail;
+  /** What fetches a record's PDF. */
+  readonly pdf?: PdfOperation;
 }
 
 export interface SinkPart {
@@ -41,10 +44,24 @@ const invoiceDetail = { operation: "getInvoice", lines: "lineItems" } as const;
 
 export const sources = {
   orders: { list: "listOrders", detail: orderDetail },
-  deliveryTickets: { list: "listDeliveryTickets", detail: ticketDetail },
-  invoicesIssued: { list: "listInvoices", query: { role: "issuer" }, detail: invoiceDetail },
+  deliveryTickets: {
+    list: "listDeliveryTickets",
+    detail: ticketDetail,
+    pdf: "getDeliveryTicketPdf",
+  },
+  invoicesIssued: {
+    list: "listInvoices",
+    query: { role: "issuer" },
+    detail: invoiceDetail,
+    pdf: "getInvoicePdf",
+  },
   // A feed of its own: what we must pay (specification part 4, query `role`).
-  invoicesPayable: { list: "listInvoices", query: { role: "payer" }, detail: invoiceDetail },
+  invoicesPayable: {
+    list: "listInvoices",
+    query: { role: "payer" },
+    detail: invoiceDetail,
+    pdf: "getInvoicePdf",
+  },
   paymentsReceived: { list: "listPayments", query: { role: "issuer" } },
   paymentsMade: { list: "listPayments", query: { role: "payer" } },
   connections: { list: "listConnections" },
@@ -101,6 +118,10 @@ export const readsOf = ({ list, detail }: SourcePart): readonly OperationId[] =>
 export const listOf = (source: string): ListOperation | undefined =>
   Object.entries<SourcePart>(sources).find(([name]) => name === source)?.[1].list;
 
+/** What fetches the PDF of a record of this source; null: it has none. */
+export const pdfOf = (source: string): PdfOperation | null =>
+  Object.entries<SourcePart>(sources).find(([name]) => name === source)?.[1].pdf ?? null;
+
 const offered = <Part extends object>(
   parts: Readonly<Record<string, Part>>,
   more: (part: Part) => Partial<Offer> = () => ({}),
@@ -114,7 +135,7 @@ const offered = <Part extends object>(
 
 /** Told without an address or a key, as a connector tells its own. */
 export const platformOffers: Offers = {
-  sources: offered<SourcePart>(sources),
+  sources: offered<SourcePart>(sources, ({ pdf }) => (pdf === undefined ? {} : { pdf })),
   sinks: offered<SinkPart>(sinks, ({ anonymous }) =>
     anonymous === undefined ? {} : { anonymous },
   ),

@@ -6,7 +6,10 @@ import { readsOf, type SinkPart, sinks, type SourcePart, sources } from "./parts
 
 /** What each source reads, and each sink writes and reads back. */
 const uses: readonly (readonly [part: string, operations: readonly OperationId[]])[] = [
-  ...Object.entries<SourcePart>(sources).map(([name, part]) => [name, readsOf(part)] as const),
+  ...Object.entries<SourcePart>(sources).map(
+    ([name, part]) =>
+      [name, [...readsOf(part), ...(part.pdf === undefined ? [] : [part.pdf])]] as const,
+  ),
   ...Object.entries<SinkPart>(sinks).map(([name, { uses }]) => [name, uses] as const),
 ];
 
@@ -22,7 +25,7 @@ export function referencePage(): string {
       "- **Scope**: what the API key must hold, where the specification names it.",
       "- **Key**: the request needs an Idempotency-Key.",
       "- **Page**: records on a page, and the most that may be asked for. **Walk**: changes since an instant, by cursor.",
-      "- **Used by**: the ends of flows (`platform.NAME` in the configuration) that read, write or look back with it. A source\n  asks for single records only where lists come without their lines. What nothing uses is there for the typed client.",
+      "- **Used by**: the ends of flows (`platform.NAME` in the configuration) that read, write or look back with it. A source\n  asks for single records only where lists come without their lines, and for PDFs only where a flow attaches them. What\n  nothing uses is there for the typed client.",
     ].join("\n"),
     ...[...groups].flatMap(([group, members]) => [`## ${title(group)}`, table(members)]),
   ]

@@ -87,6 +87,9 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "taken-back": BY_HAND,
   "unpaid-after-delivery": BY_HAND,
 
+  // PDFs that are attached to what was booked.
+  "no-pdf": together(ANY, "the platform's PDF could not be fetched"),
+
   // It clears by itself.
   "draft-at-receiver": { helps: ["wait", "resolve"] },
   "partly-paid": {

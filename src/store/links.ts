@@ -53,6 +53,10 @@ export function links(database: Database.Database) {
     `select ${columns} from link where kind = ? and platform_id > ? and born = ?
      order by platform_id limit ?`,
   );
+  const since = database.prepare<[string, string, string, number, number], Link>(
+    `select ${columns} from link where kind = ? and platform_id > ? and born = ? and linked_ms >= ?
+     order by platform_id limit ?`,
+  );
   const byNumber = database.prepare<[string, string], Link>(
     `select ${columns} from link where number = ? and kind = ?`,
   );
@@ -82,6 +86,16 @@ export function links(database: Database.Database) {
     /** The next ones by platform id, of things that were born on this side. */
     after(kind: Kind, born: Side, platformId: string, limit: number): Link[] {
       return after.all(kind, platformId, born, limit);
+    },
+    /** The same, of those that were last delivered at that instant (ms UTC) or later. */
+    deliveredSince(
+      kind: Kind,
+      born: Side,
+      sinceMs: number,
+      platformId: string,
+      limit: number,
+    ): Link[] {
+      return since.all(kind, platformId, born, sinceMs, limit);
     },
     numbered(kind: Kind, number: string): Link | null {
       return byNumber.get(number, kind) ?? null;

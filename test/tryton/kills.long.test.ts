@@ -34,6 +34,7 @@ const quick = (yaml: string): string =>
     .replace("batch: 20", `batch: 5\n    settleMs: ${SETTLE_MS}`)
     // Most paid invoices have no payments here: they are settled as one.
     .replace("settleAfter: 26h", "settleAfter: 10s")
+    .replaceAll(/ to: books\.(?:invoices|bills|shipments)\n/g, "$&    attach: pdf\n")
     .replaceAll("every: 1m", "every: 1h")
     .replaceAll(/every: \d\d?m/g, "every: 20s");
 
@@ -216,7 +217,7 @@ async function calm(site: Site): Promise<void> {
 }
 
 /** A document that is gone, and one that was made for what is gone. */
-const LOST = new Set(["gone", "not-in-tryton", "no-such-invoice"]);
+const LOST = new Set(["gone", "not-in-tryton", "no-such-invoice", "no-document"]);
 
 async function expectEverythingOnce(site: Site): Promise<void> {
   expect(JSON.stringify(await site.parked())).toBe("[]");
@@ -231,7 +232,23 @@ async function expectEverythingOnce(site: Site): Promise<void> {
   const marks = booked.map(({ type, comment }) => `${type} ${comment}`);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
   expect(booked.filter(({ state }) => state === "draft")).toEqual([]);
+  const attached = await site.tryton.rows<Attached>("ir.attachment", [], "resource", "name");
+  const files = attached.map(({ resource, name }) => `${resource} ${name}`);
+  expect(files.filter((file, at) => files.indexOf(file) !== at)).toEqual([]);
+  const open = await site.tryton.rows<{ id: number }>("account.invoice", ISSUED, "id");
+  const without = open.filter(
+    ({ id }) => !attached.some(({ resource }) => resource === `account.invoice,${id}`),
+  );
+  expect(without).toEqual([]);
 }
+
+interface Attached {
+  readonly resource: string;
+  readonly name: string;
+}
+
+/** Those that a PDF hangs on: no credit notes. */
+const ISSUED = [...POSTED, ["total_amount", ">=", 0]];
 
 /** How many documents it found to be gone. */
 const lostIn = (site: Site): number =>
