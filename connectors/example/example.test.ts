@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { compare } from "../../src/books/compare.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Endpoint, Item, Sink } from "../../src/core/contract.ts";
@@ -24,11 +25,20 @@ import {
   sinkOf,
 } from "./example.fixture.ts";
 import { faults } from "./faults.ts";
+import { example } from "./index.ts";
 import { type Ledger, openLedger } from "./ledger.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);
 const one = (ledger: Ledger, table = "invoices") => ledger.rows(table).at(-1);
+
+test("sample.yaml is a section of this connector", () => {
+  const text = readFileSync(join(import.meta.dirname, "sample.yaml"), "utf8");
+  const { endpoints } = parse(text) as { endpoints: { books: Record<string, unknown> } };
+  const { connector, ...section } = endpoints.books;
+  expect(connector).toBe(example.name);
+  expect(example.config.safeParse(section).error).toBeUndefined();
+});
 
 describe("an invoice", () => {
   test("whose lines do not come to its total is not posted, and its draft is taken back", async () => {
