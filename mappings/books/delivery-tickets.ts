@@ -34,6 +34,8 @@ export const deliveryTickets = defineMapping({
     [TABLES.units]: ["unit", "symbol"],
     ...companyTable(options),
   }),
+  // A shipment is dated by its delivery.
+  leaves: { record: ["createdAt", "updatedAt"] },
   input: DeliveryTicket,
   output: ShipmentDocument,
   number: (ticket) => ticket.ticketNumber,

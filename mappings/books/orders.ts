@@ -10,6 +10,7 @@ import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
 import { standingOf } from "./standing.ts";
 import { TABLES } from "./tables.ts";
+import { HAUL } from "../leaves.ts";
 
 type Type = OrderDocument["type"];
 
@@ -41,6 +42,26 @@ export const orders = defineMapping({
     [TABLES.sites]: ["location", "company"],
     ...companyTable(options),
   }),
+  // A sale or purchase has one day, and nothing of the haul. What the other side of the trade reads is left out of a sale
+  // (`lines.buyPrice`, `lines.supplierId`) and of a purchase (`locationId`).
+  leaves: {
+    record: [
+      ...HAUL,
+      "carrierCompanyId",
+      "deliveryDate",
+      "deliveryEnd",
+      "deliveryStart",
+      "requestedDate",
+      "orderType",
+      "urgency",
+      "updatedAt",
+      "locationId",
+      "lines.buyPrice",
+      "lines.rate",
+      "lines.productCode",
+      "lines.supplierId",
+    ],
+  },
   input: Order,
   output: OrderDocument,
   number: numberOf,

@@ -7,6 +7,7 @@ import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
 import { inCents } from "../money.ts";
 import { standingOf } from "./standing.ts";
+import { PROCESSOR } from "../leaves.ts";
 
 const STANDINGS = {
   what: "payment",
@@ -17,6 +18,7 @@ const STANDINGS = {
 
 const common = {
   writes: "books.payments",
+  leaves: { record: PROCESSOR },
   input: Payment,
   output: PaymentDocument,
   posts: true,
