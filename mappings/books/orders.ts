@@ -8,13 +8,13 @@ import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
-import { standingOf } from "./standing.ts";
+import { statusOf } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 import { HAUL } from "../leaves.ts";
 
 type Type = OrderDocument["type"];
 
-const STANDINGS = {
+const STATUSES = {
   kind: "order",
   what: "order",
   known: orderStatuses,
@@ -66,7 +66,7 @@ export const orders = defineMapping({
   output: OrderDocument,
   number: numberOf,
   map(order, references, options) {
-    const status = standingOf(references, STANDINGS, order);
+    const status = statusOf(references, STATUSES, order);
     if (typeof status !== "string") return status;
     const us = ourCompany(references, options);
     const type = typeOf(order, us);

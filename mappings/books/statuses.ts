@@ -3,7 +3,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Kind } from "../../src/core/kinds.ts";
 import { unknownStatus } from "../canonical/unknown-status.ts";
 
-export interface Standings<S extends string> {
+export interface Statuses<S extends string> {
   /** What links and sentences call it. */
   readonly kind: Kind;
   readonly what: string;
@@ -19,13 +19,13 @@ export interface Standings<S extends string> {
  * they heard of it never will be.
  * @throws Refused for statuses that are new to us, and for what is in the books and no longer counts on the platform.
  */
-export function standingOf<S extends string>(
+export function statusOf<S extends string>(
   references: References,
-  { kind, what, known, booked, ended }: Standings<S>,
+  { kind, what, known, booked, ended }: Statuses<S>,
   { id, status }: { readonly id: string; readonly status: string },
 ): S | Skip {
-  const standing = booked[status];
-  if (standing !== undefined) return standing;
+  const asBooked = booked[status];
+  if (asBooked !== undefined) return asBooked;
   if (!known.includes(status)) throw unknownStatus(what, status);
   const isThere = references.find(kind, id) !== null;
   const end = ended[status];

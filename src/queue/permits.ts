@@ -1,7 +1,7 @@
 /**
- * One ticket per job decides who may carry it out: BullMQ hands jobs out, sometimes twice, and Redis can forget. A job
- * is carried out only by whoever takes its open ticket, and a ticket opens once. What is not there any more cannot be
- * taken, and a ticket of an earlier start of Redis proves nothing: a restart may have brought back an older state of
+ * One permit per job decides who may carry it out: BullMQ hands jobs out, sometimes twice, and Redis can forget. A job
+ * is carried out only by whoever takes its open permit, and a permit opens once. What is not there any more cannot be
+ * taken, and a permit of an earlier start of Redis proves nothing: a restart may have brought back an older state of
  * it. So nothing is ever carried out twice, and `withdrawn` proves that nobody did or will.
  */
 import type { Purpose } from "../core/budget.ts";
@@ -9,10 +9,10 @@ import { type Answer, outcomes, unanswered } from "../core/outcome.ts";
 import { type Keys, PRELUDE } from "./keys.ts";
 import type { Hub } from "./redis.ts";
 
-/** What became of an offer; only `offered` opened a ticket. */
+/** What became of an offer; only `offered` opened a permit. */
 export type Offer = "offered" | "known" | "no-worker" | "other-site";
 
-/** `gone`: Redis lost it; `restarted`: Redis did, and what it says of the ticket may be older than the truth. */
+/** `gone`: Redis lost it; `restarted`: Redis did, and what it says of the permit may be older than the truth. */
 export type Withdrawal = "withdrawn" | "taken" | "gone" | "restarted";
 
 export type Taking =
@@ -20,12 +20,12 @@ export type Taking =
   | { readonly taken: true; readonly startMs: number }
   | { readonly taken: false; readonly why: string };
 
-export interface Tickets {
-  /** Opens the ticket of `job` for `startMs`, for a site that process `boot` speaks for. @throws RedisTrouble */
+export interface Permits {
+  /** Opens the permit of `job` for `startMs`, for a site that process `boot` speaks for. @throws RedisTrouble */
   offer(job: string, site: string, boot: string, startMs: number): Promise<Offer>;
   /** @throws RedisTrouble; then it may have been taken in vain */
   take(job: string, token: string): Promise<Taking>;
-  /** Closes the ticket unless it was taken. May be asked again. @throws RedisTrouble */
+  /** Closes the permit unless it was taken. May be asked again. @throws RedisTrouble */
   withdraw(job: string): Promise<Withdrawal>;
   /** Leaves the answer where its site looks for it, whatever Redis has lost meanwhile. @throws RedisTrouble */
   settle(job: string, settled: Settled): Promise<void>;
@@ -45,24 +45,24 @@ export const WORKER_ALIVE_MS = 30_000;
 /** As long as BullMQ knows its jobs, and longer than anything is under way. */
 export const KEPT_MS = 48 * 3_600_000;
 
-export function openTickets(hub: Hub, keys: Keys): Tickets {
+export function openPermits(hub: Hub, keys: Keys): Permits {
   return {
     async offer(job, site, boot, startMs) {
-      const names = [keys.ticket(job), keys.workers, keys.site(site)];
+      const names = [keys.permit(job), keys.workers, keys.site(site)];
       return (await hub.run(OFFER, names, [startMs, KEPT_MS, boot, WORKER_ALIVE_MS])) as Offer;
     },
     async take(job, token) {
-      const [state, ms] = (await hub.run(TAKE, [keys.ticket(job)], [token])) as [string, number?];
+      const [state, ms] = (await hub.run(TAKE, [keys.permit(job)], [token])) as [string, number?];
       return state === "taken" ? { taken: true, startMs: ms ?? 0 } : { taken: false, why: state };
     },
     async withdraw(job) {
-      return (await hub.run(WITHDRAW, [keys.ticket(job)], [])) as Withdrawal;
+      return (await hub.run(WITHDRAW, [keys.permit(job)], [])) as Withdrawal;
     },
     async settle(job, settled) {
-      await hub.run(SETTLE, [keys.ticket(job)], [JSON.stringify(settled), KEPT_MS]);
+      await hub.run(SETTLE, [keys.permit(job)], [JSON.stringify(settled), KEPT_MS]);
     },
     async settled(job) {
-      const text = await hub.ask(hub.redis.hget(keys.ticket(job), "settled"));
+      const text = await hub.ask(hub.redis.hget(keys.permit(job), "settled"));
       return text === null ? null : understood(JSON.parse(text) as Settled);
     },
   };
@@ -86,21 +86,21 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 'offered'`;
 
 const TAKE = `${PRELUDE}
-local ticket = redis.call('HMGET', KEYS[1], 'run', 'by', 'open')
-if not ticket[1] then return {'Redis has no ticket for it any more'} end
-if ticket[1] ~= run then return {'Redis was restarted since it was offered'} end
-if not ticket[3] then return {'its ticket was taken or withdrawn already'} end
-if now >= tonumber(ticket[2]) then return {'it came too late'} end
+local permit = redis.call('HMGET', KEYS[1], 'run', 'by', 'open')
+if not permit[1] then return {'Redis has no permit for it any more'} end
+if permit[1] ~= run then return {'Redis was restarted since it was offered'} end
+if not permit[3] then return {'its permit was taken or withdrawn already'} end
+if now >= tonumber(permit[2]) then return {'it came too late'} end
 redis.call('HSET', KEYS[1], 'taken', ARGV[1])
 redis.call('HDEL', KEYS[1], 'open')
-return {'taken', ticket[2] - now}`;
+return {'taken', permit[2] - now}`;
 
 /** Works without memory too: it only takes away. */
 const WITHDRAW = `${PRELUDE}
-local ticket = redis.call('HMGET', KEYS[1], 'run', 'taken')
-if not ticket[1] then return 'gone' end
-if ticket[1] ~= run then return 'restarted' end
-if ticket[2] then return 'taken' end
+local permit = redis.call('HMGET', KEYS[1], 'run', 'taken')
+if not permit[1] then return 'gone' end
+if permit[1] ~= run then return 'restarted' end
+if permit[2] then return 'taken' end
 redis.call('HDEL', KEYS[1], 'open')
 return 'withdrawn'`;
 

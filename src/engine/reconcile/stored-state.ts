@@ -1,6 +1,12 @@
 /** What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value. */
 import type { WalkPosition } from "../../core/watermark.ts";
-import { type Case, leading, otherSide, type Side, type Standing } from "../../reconcile/case.ts";
+import {
+  type Case,
+  leading,
+  otherSide,
+  type Side,
+  type StoredState,
+} from "../../reconcile/case.ts";
 import type { DifferenceRow } from "../../store/sweeps.ts";
 import type { Engine, Flow } from "../engine.ts";
 import type { KindPlan } from "./plan.ts";
@@ -14,7 +20,7 @@ export interface Known {
   readonly moved: ReadonlySet<string>;
 }
 
-export function standingOf({ engine, plans, moved }: Known, one: Case): Standing {
+export function storedStateOf({ engine, plans, moved }: Known, one: Case): StoredState {
   const plan = plans.find(({ kind }) => kind === one.kind);
   if (plan === undefined) return { skip: "no flow carries it" };
   const isMoving = (["platform", "books"] as const).some((side) =>
@@ -26,8 +32,8 @@ export function standingOf({ engine, plans, moved }: Known, one: Case): Standing
     };
   const earlier = engine.store.sweeps.find(one.kind, one.key);
   const began = beganOf(engine, plan, one);
-  const standing = ofDelivery(engine, plan, one, began, earlier);
-  if (standing !== null) return standing;
+  const stored = ofDelivery(engine, plan, one, began, earlier);
+  if (stored !== null) return stored;
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};
@@ -44,13 +50,13 @@ function ofDelivery(
   one: Case,
   began: Side,
   earlier: DifferenceRow | null,
-): Standing | null {
+): StoredState | null {
   const record = leading(one[began]);
   const from = flows.filter((flow) => sideOf(flow) === began);
   const [first] = from;
   if (record === undefined || first === undefined) return null;
   const known = from.flatMap((flow) => {
-    const row = engine.store.sweeps.standing(flow.flow, sourceIdOf(record));
+    const row = engine.store.sweeps.newest(flow.flow, sourceIdOf(record));
     return row === null ? [] : [{ flow, row }];
   });
   const [newest] = known;
@@ -77,8 +83,8 @@ function notRead(
   one: Case,
   version: string | null,
   earlier: DifferenceRow | null,
-): Standing | null {
-  const waits = (since: string): Standing => ({
+): StoredState | null {
+  const waits = (since: string): StoredState => ({
     waits: { for: `the next run of "${flow.name}"`, since },
   });
   const position = store.flows.position(flow.name) as unknown as WalkPosition | null;
