@@ -10,7 +10,7 @@ import type { Sink } from "../src/core/contract.ts";
 import { stringifyExact } from "../src/core/json.ts";
 import { done, keyless } from "../src/core/outcome.ts";
 import { deliver } from "../src/engine/deliver.ts";
-import { freezeLot } from "../src/engine/freeze.ts";
+import { freezeNext } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";
 import { carriedBy } from "../src/queue/carried.ts";
 import { embeddedQueue } from "../src/queue/embedded.ts";
@@ -25,7 +25,7 @@ const {
 } = process.env;
 const jobs = Number(count);
 const AT_ONCE = 10;
-const LOT = 200;
+const ROUND = 200;
 const never = new AbortController().signal;
 
 const documentOf = (at: number): object => ({
@@ -66,9 +66,9 @@ async function fuelbridge(): Promise<OutboundSide> {
   const { store, engine, flow } = siteOf(folder, sink, jobs, documentOf);
   let enterSeconds = await timed(() => pull(engine, flow, never));
   let drainSeconds = 0;
-  // As the daemon does it: a lot is frozen, and worked off before the next.
-  for (let left = jobs; left > 0; left -= LOT) {
-    enterSeconds += await timed(async () => freezeLot(engine, flow, 0));
+  // As the daemon does it: a round is frozen, and worked off before the next.
+  for (let left = jobs; left > 0; left -= ROUND) {
+    enterSeconds += await timed(async () => freezeNext(engine, flow, 0));
     drainSeconds += await timed(() => deliver(engine, flow, never));
   }
   expectAll(store.deliveries.counts(flow.flow).get("delivered") ?? 0);
@@ -82,9 +82,13 @@ async function bullmq(): Promise<OutboundSide> {
   const queue = new Bull("jobs", { connection: shared });
   await queue.waitUntilReady();
   const enterSeconds = await timed(async () => {
-    for (let first = 0; first < jobs; first += LOT)
+    for (let first = 0; first < jobs; first += ROUND)
       await queue.addBulk(
-        lot(first).map((at) => ({ name: "nothing", data: documentOf(at), opts: { attempts: 1 } })),
+        range(first).map((at) => ({
+          name: "nothing",
+          data: documentOf(at),
+          opts: { attempts: 1 },
+        })),
       );
   });
   const line = connection();
@@ -116,8 +120,8 @@ async function plainjob(): Promise<OutboundSide> {
   // It sets NORMAL itself, under which a power cut loses jobs that were done.
   database.pragma("synchronous = full");
   const enterSeconds = await timed(async () => {
-    for (let first = 0; first < jobs; first += LOT)
-      queue.addMany("nothing", lot(first).map(documentOf));
+    for (let first = 0; first < jobs; first += ROUND)
+      queue.addMany("nothing", range(first).map(documentOf));
   });
   const { promise, resolve } = Promise.withResolvers<void>();
   let done = 0;
@@ -140,8 +144,8 @@ async function plainjob(): Promise<OutboundSide> {
   return { enterSeconds, drainSeconds };
 }
 
-function lot(first: number): number[] {
-  return Array.from({ length: Math.min(LOT, jobs - first) }, (_, at) => first + at);
+function range(first: number): number[] {
+  return Array.from({ length: Math.min(ROUND, jobs - first) }, (_, at) => first + at);
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

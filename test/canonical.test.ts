@@ -88,8 +88,8 @@ describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
     if (sink === undefined) throw new Error("no sink");
     const { items } = mapped(name);
     for (let at = 0; at < items.length; at += sink.itemsMax) {
-      const lot = items.slice(at, at + sink.itemsMax);
-      const request = { ...sink.freeze(lot), key: "fb1_key", items: lot, firstSentAt: null };
+      const some = items.slice(at, at + sink.itemsMax);
+      const request = { ...sink.freeze(some), key: "fb1_key", items: some, firstSentAt: null };
       await sink.prepare?.(request, signal);
       expect(await sink.send(request, signal)).toMatchObject({ outcome: "done" });
     }

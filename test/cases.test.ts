@@ -1,20 +1,13 @@
-/**
- * Every case of every mapping: `mappings/<format>/cases/<mapping>.json` holds a base and what each case changes of it
- * (src/mapping/cases.ts). A folder `mappings/<format>/cases/<mapping>/<case>` is the older form of one case:
- * `input.json` gives `expected.json` (a document, or a skip) or the fault of `expected-error.json`; `refs.json` has the
- * cross-reference `tables`, and the `counterparts` by `<kind> <id>`.
- */
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+/** Every case of every mapping: `mappings/<format>/cases/<mapping>.json` (src/mapping/cases.ts says how it is written). */
+import { globSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { documents } from "../connectors/files/documents.ts";
 import { layouts } from "../connectors/files/layouts/index.ts";
 import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers } from "../src/core/contract.ts";
-import { Refused } from "../src/core/errors.ts";
-import { parseExact, stringifyExact } from "../src/core/json.ts";
-import { type Cases, readCases, referencesOf, runCase } from "../src/mapping/cases.ts";
+import { type Cases, readCases, runCase } from "../src/mapping/cases.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -42,51 +35,6 @@ function mappingOf(name: string): Mapping {
   return mapping;
 }
 
-interface Refs {
-  readonly tables?: Record<string, Record<string, Record<string, string>>>;
-  readonly counterparts?: Record<string, string>;
-}
-
-const SITE = { currency: "USD", timeZone: "America/Chicago" };
-
-function run(mapping: Mapping, folder: string, read = (_cell: string): void => {}): unknown {
-  const input = mapping.input.parse(parseExact(readFileSync(join(folder, "input.json"), "utf8")));
-  const refs = join(folder, "refs.json");
-  const { tables = {}, counterparts = {} } = existsSync(refs)
-    ? (JSON.parse(readFileSync(refs, "utf8")) as Refs)
-    : {};
-  const out = mapping.map(input, referencesOf({ ...SITE, tables, counterparts }, read)) as object;
-  return parseExact(stringifyExact("skip" in out ? out : mapping.output.parse(out)));
-}
-
-const inputs = globSync("mappings/*/cases/*/*/input.json", { cwd: root });
-const cases = inputs.map((input) => {
-  const folder = dirname(join(root, input));
-  const [, format = "", , mapping = ""] = input.split(/[/\\]/);
-  return { mapping: `${format}/${mapping}`, name: basename(folder), folder };
-});
-
-describe.each([...Map.groupBy(cases, ({ mapping }) => mapping)])("%s", (name, of) => {
-  const mapping = mappingOf(name);
-
-  test.each(of)("$name", ({ folder }) => {
-    const expected = join(folder, "expected.json");
-    if (existsSync(expected)) {
-      expect(run(mapping, folder)).toEqual(parseExact(readFileSync(expected, "utf8")));
-      return;
-    }
-    const fault = JSON.parse(readFileSync(join(folder, "expected-error.json"), "utf8")) as object;
-    try {
-      run(mapping, folder);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      expect(error.fault).toMatchObject(fault);
-      return;
-    }
-    throw new Error("the mapping refused nothing");
-  });
-});
-
 /** Where there is no such column, or nothing in it, the mapping has an answer of its own. */
 const OPTIONAL = new Set(["products.unit", "customers.name", "vendors.name"]);
 
@@ -112,12 +60,6 @@ function cellsOf(mapping: Mapping): Set<string> {
   for (const { mapping: name, cases } of written)
     if (name === mapping.name)
       for (const one of cases) runCase(mapping, one, (cell) => read.add(cell));
-  for (const { folder } of cases.filter((one) => one.mapping === mapping.name))
-    try {
-      run(mapping, folder, (cell) => read.add(cell));
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-    }
   return read;
 }
 

@@ -10,11 +10,6 @@ export const ExampleConfig = z.strictObject({
     .min(8)
     .meta({ secret: true })
     .describe("Its access token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/, "is not an ISO 4217 code")
-    .default("USD")
-    .describe("The currency that the ledger must keep: its ISO 4217 code."),
   accounts: z
     .strictObject({
       revenue: z.string().min(1).describe("Invoice lines that name no account."),

@@ -2,12 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { compare } from "../../src/books/compare.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import type { Endpoint, Item, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { HoldingKind, Holdings } from "../../src/core/holdings.ts";
-import { parseExact } from "../../src/core/json.ts";
+import { type Case, readCases } from "../../src/mapping/cases.ts";
 import {
   billDocument,
   deliver,
@@ -24,11 +25,20 @@ import {
   sinkOf,
 } from "./example.fixture.ts";
 import { faults } from "./faults.ts";
+import { example } from "./index.ts";
 import { type Ledger, openLedger } from "./ledger.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);
 const one = (ledger: Ledger, table = "invoices") => ledger.rows(table).at(-1);
+
+test("sample.yaml is a section of this connector", () => {
+  const text = readFileSync(join(import.meta.dirname, "sample.yaml"), "utf8");
+  const { endpoints } = parse(text) as { endpoints: { books: Record<string, unknown> } };
+  const { connector, ...section } = endpoints.books;
+  expect(connector).toBe(example.name);
+  expect(example.config.safeParse(section).error).toBeUndefined();
+});
 
 describe("an invoice", () => {
   test("whose lines do not come to its total is not posted, and its draft is taken back", async () => {
@@ -338,12 +348,15 @@ describe("what the ledger holds", () => {
 
 test("documents of mappings/books are booked as they are", async () => {
   const ledger = await openLedger();
-  for (const [sink, folder] of [
-    ["invoices", "customer-invoices/overdue-is-open"],
-    ["bills", "supplier-invoices/fuel-and-freight"],
+  for (const [sink, file, name] of [
+    ["invoices", "customer-invoices", "overdue-is-open"],
+    ["bills", "supplier-invoices", "fuel-and-freight"],
   ] as const) {
-    const path = join(import.meta.dirname, "../../mappings/books/cases", folder, "expected.json");
-    const document = InvoiceDocument.parse(parseExact(readFileSync(path, "utf8")));
+    const path = join(import.meta.dirname, `../../mappings/books/cases/${file}.json`);
+    const written = readCases(path).cases.find((each) => each.name === name) as Case;
+    const document = InvoiceDocument.parse(
+      "document" in written.expected && written.expected.document,
+    );
     for (const { product, account } of document.lines) {
       if (product !== null) ledger.products.add(product);
       if (account !== null) ledger.accounts.add(account);

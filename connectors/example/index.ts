@@ -29,12 +29,13 @@ export const example = defineConnector<ExampleConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config);
+    const { currency } = surroundings;
     const books: Books = {
       name: "the ledger",
       adapters: {
-        invoice: invoiceAdapter(wire, config, "invoice"),
-        bill: invoiceAdapter(wire, config, "bill"),
-        payment: paymentAdapter(wire, config),
+        invoice: invoiceAdapter(wire, config, currency, "invoice"),
+        bill: invoiceAdapter(wire, config, currency, "bill"),
+        payment: paymentAdapter(wire, currency),
         party: partyAdapter(wire),
       },
       faults,
@@ -45,7 +46,7 @@ export const example = defineConnector<ExampleConfig>({
     return {
       sources: {
         parties: partySource(wire, books),
-        invoices: invoiceSource(wire, books, config),
+        invoices: invoiceSource(wire, books, currency),
         prices: priceSource(wire, books),
       },
       sinks: {
@@ -53,7 +54,7 @@ export const example = defineConnector<ExampleConfig>({
         bills: bookSink(books, "bill"),
         payments: bookSink(books, "payment"),
       },
-      check: (signal) => check(wire, books, config, signal),
+      check: (signal) => check(wire, books, currency, signal),
       holdings: bookHoldings(books),
       close: () => wire.close(),
     };
@@ -66,7 +67,7 @@ const Company = z.object({ currency: z.string() });
 async function check(
   wire: Wire,
   books: Books,
-  { currency }: ExampleConfig,
+  currency: string,
   signal: AbortSignal,
 ): Promise<void> {
   const company = await wire.call("/company", {}, Company, signal).catch((error: unknown) => {
@@ -74,6 +75,6 @@ async function check(
   });
   if (company.currency === currency) return;
   throw new SourceUnavailable(`the ledger keeps ${company.currency}, not ${currency}`, {
-    next: "Correct currency in the configuration, or name the ledger that keeps it.",
+    next: "Correct the company's currency in the configuration, or the address of its ledger.",
   });
 }

@@ -17,14 +17,15 @@ const TEXT_MAX = 200;
 export function invoiceAdapter<K extends Kind>(
   wire: Wire,
   config: ExampleConfig,
+  currency: string,
   kind: K,
 ): BookAdapter<K, InvoiceRow> {
   const rows = table(wire, kind === "invoice" ? "invoices" : "bills", InvoiceRow);
-  const standing = (row: InvoiceRow): Standing<InvoiceRow> => standingOf(config, kind, row);
+  const standing = (row: InvoiceRow): Standing<InvoiceRow> => standingOf(currency, kind, row);
   return {
     ...reading(rows, standing),
     ladder: ladderOf(config, kind),
-    expected: (document) => expectedOf(config, kind, document),
+    expected: (document) => expectedOf(config, currency, kind, document),
     async locate(wanted, { signal }) {
       const found = await rows.search(
         {
@@ -52,7 +53,7 @@ export function invoiceAdapter<K extends Kind>(
       await rows.step(STEPS[to], records, call);
     },
     // Flows read customer invoices only.
-    ...(kind === "invoice" ? { change: ({ native }) => invoiceChange(config, native) } : {}),
+    ...(kind === "invoice" ? { change: ({ native }) => invoiceChange(currency, native) } : {}),
   };
 }
 
@@ -72,13 +73,17 @@ const ladderOf = ({ posting, batch }: ExampleConfig, kind: Kind): Ladder => ({
 });
 
 /** Pure. The number is the ledger's, and not known before. @throws Refused for a text that the ledger would cut */
-function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument): Facts {
-  const account = kind === "invoice" ? config.accounts.revenue : config.accounts.expense;
-  const long = document.lines.find(({ description }) => description.length > TEXT_MAX);
-  if (long !== undefined)
+function expectedOf(
+  { accounts }: ExampleConfig,
+  currency: string,
+  kind: Kind,
+  document: InvoiceDocument,
+): Facts {
+  const account = kind === "invoice" ? accounts.revenue : accounts.expense;
+  if (document.lines.some(({ description }) => description.length > TEXT_MAX))
     throw new Refused({
       code: "text-too-long",
-      message: `a line's text has ${long.description.length} characters, and the ledger keeps ${TEXT_MAX}`,
+      message: `a line's text has more than the ${TEXT_MAX} characters that the ledger keeps`,
       next: "Shorten the text where the document comes from; it is delivered by itself.",
       field: "lines.description",
     });
@@ -87,7 +92,7 @@ function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument
     money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
     words: {
       side: kind === "invoice" ? "sale" : "purchase",
-      currency: config.currency,
+      currency,
       reference: document.number,
       order: document.description,
     },
@@ -132,7 +137,7 @@ const RUNGS = {
   cancelled: "cancelled",
 } as const;
 
-function standingOf(config: ExampleConfig, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> {
+function standingOf(currency: string, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> {
   const { id, reference, party, date, due, untaxed, tax, total, open, order, lines, taxes } = row;
   return {
     id,
@@ -151,7 +156,7 @@ function standingOf(config: ExampleConfig, kind: Kind, row: InvoiceRow): Standin
       money: { untaxed, tax, total, open },
       words: {
         side: kind === "invoice" ? "sale" : "purchase",
-        currency: config.currency,
+        currency,
         reference,
         order,
       },

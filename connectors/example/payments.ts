@@ -2,17 +2,13 @@
 import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import type { Facts } from "../../src/core/holdings.ts";
-import type { ExampleConfig } from "./config.ts";
 import { PaymentRow } from "./rows.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
 
-export function paymentAdapter(
-  wire: Wire,
-  config: ExampleConfig,
-): BookAdapter<"payment", PaymentRow> {
+export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payment", PaymentRow> {
   const rows = table(wire, "payments", PaymentRow);
-  const standing = (row: PaymentRow): Standing<PaymentRow> => standingOf(config, row);
+  const standing = (row: PaymentRow): Standing<PaymentRow> => standingOf(currency, row);
   return {
     ...reading(rows, standing),
     ladder: {
@@ -22,7 +18,7 @@ export function paymentAdapter(
       atomic: 1,
       numbered: "per-party",
     },
-    expected: (document) => expectedOf(config, document),
+    expected: (document) => expectedOf(currency, document),
     locate: async (wanted, { signal }) =>
       (await rows.search({ marks: wanted.map(({ mark }) => mark) }, signal)).map(standing),
     create: (wanted, call) =>
@@ -45,7 +41,7 @@ export function paymentAdapter(
 const sideOf = ({ type }: PaymentDocument): "sale" | "purchase" =>
   type === "out" ? "sale" : "purchase";
 
-const expectedOf = ({ currency }: ExampleConfig, document: PaymentDocument): Facts => ({
+const expectedOf = (currency: string, document: PaymentDocument): Facts => ({
   days: { date: document.date },
   money: { amount: document.amount },
   words: {
@@ -56,7 +52,7 @@ const expectedOf = ({ currency }: ExampleConfig, document: PaymentDocument): Fac
   },
 });
 
-const standingOf = ({ currency }: ExampleConfig, row: PaymentRow): Standing<PaymentRow> => ({
+const standingOf = (currency: string, row: PaymentRow): Standing<PaymentRow> => ({
   id: row.id,
   mark: row.mark,
   number: null,

@@ -7,15 +7,14 @@ import { stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import type { ExampleConfig } from "./config.ts";
 import { InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 export const partySource = (wire: Wire, books: Books): Source =>
   source(wire, books, "parties", PartyRow, partyChange);
 
-export const invoiceSource = (wire: Wire, books: Books, config: ExampleConfig): Source =>
-  source(wire, books, "invoices", InvoiceRow, (row) => invoiceChange(config, row));
+export const invoiceSource = (wire: Wire, books: Books, currency: string): Source =>
+  source(wire, books, "invoices", InvoiceRow, (row) => invoiceChange(currency, row));
 
 export const priceSource = (wire: Wire, books: Books): Source =>
   source(wire, books, "prices", PriceRow, priceChange);
@@ -79,7 +78,7 @@ export function partyChange(row: PartyRow): Change {
 }
 
 /** A draft is not told: it may still change. */
-export function invoiceChange({ currency }: ExampleConfig, row: InvoiceRow): Change | null {
+export function invoiceChange(currency: string, row: InvoiceRow): Change | null {
   if (row.state === "draft") return null;
   const others = row.payments.filter(({ mark }) => mark === null);
   const record: InvoiceRecord = {

@@ -6,6 +6,7 @@ import { partyOf } from "./codes.ts";
 import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
 import { TABLES } from "./tables.ts";
+import { ISSUED, NOT_BOOKED } from "../leaves.ts";
 
 /** Invoices we issued on the platform, for the receivables. Those that came from the books are their own, read back. */
 export const customerInvoices = defineMapping({
@@ -21,6 +22,7 @@ export const customerInvoices = defineMapping({
     [TABLES.units]: ["unit", "symbol"],
     ...accountsTable(options, "sales"),
   }),
+  leaves: { record: [...ISSUED, ...NOT_BOOKED] },
   input: Invoice,
   output: InvoiceDocument,
   posts: true,

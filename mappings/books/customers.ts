@@ -2,6 +2,7 @@ import { PartyRecord } from "../../src/books/records.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { newCompany } from "./companies.ts";
+import { NOT_A_PARTY } from "../leaves.ts";
 
 /** Parties that buy from us. Their invoices wait until they are there. */
 export const customers = defineMapping({
@@ -9,6 +10,8 @@ export const customers = defineMapping({
   kind: "customer",
   reads: "books.parties",
   writes: "platform.customers",
+  // The other role is another flow's; the books tell one telephone number and one address.
+  leaves: { record: ["isSupplier"], document: [...NOT_A_PARTY, "contactPhone", "notes"] },
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,

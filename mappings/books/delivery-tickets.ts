@@ -7,13 +7,13 @@ import { DeliveryTicket, ticketStatuses } from "../../src/platform/contract/deli
 import { codeOf } from "../canonical/codes.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, dayOrNone, ourCompany } from "./company.ts";
-import { standingOf } from "./standing.ts";
+import { statusOf } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 
 type ProductLine = NonNullable<DeliveryTicket["productLines"]>[number];
 type Line = ShipmentDocument["lines"][number];
 
-const STANDINGS = {
+const STATUSES = {
   kind: "delivery-ticket",
   what: "ticket",
   known: ticketStatuses,
@@ -34,11 +34,13 @@ export const deliveryTickets = defineMapping({
     [TABLES.units]: ["unit", "symbol"],
     ...companyTable(options),
   }),
+  // A shipment is dated by its delivery.
+  leaves: { record: ["createdAt", "updatedAt"] },
   input: DeliveryTicket,
   output: ShipmentDocument,
   number: (ticket) => ticket.ticketNumber,
   map(ticket, references, options) {
-    const status = standingOf(references, STANDINGS, ticket);
+    const status = statusOf(references, STATUSES, ticket);
     if (typeof status !== "string") return status;
     const lines = ticket.productLines ?? [];
     if (lines.length === 0)

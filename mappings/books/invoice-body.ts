@@ -8,13 +8,13 @@ import { codeOf } from "../canonical/codes.ts";
 import { inWholeCents } from "../canonical/invoice-body.ts";
 import { joined, labelled, ledgerAccount, symbolOf } from "./codes.ts";
 import { type ChargeOptions, dayOrNone } from "./company.ts";
-import { standingOf } from "./standing.ts";
+import { statusOf } from "./statuses.ts";
 
 type Type = InvoiceDocument["type"];
 type Line = InvoiceDocument["lines"][number];
 type LineItem = Invoice["lineItems"][number];
 
-const STANDINGS = {
+const STATUSES = {
   what: "invoice",
   known: invoiceStatuses,
   booked: { OUTSTANDING: "open", OVERDUE: "open", PAID: "paid", DISPUTED: "disputed" },
@@ -33,7 +33,7 @@ export function booked(
   party: () => Party,
 ): InvoiceDocument | Skip {
   const kind = type === "out" ? "invoice" : "bill";
-  const status = standingOf(references, { kind, ...STANDINGS }, invoice);
+  const status = statusOf(references, { kind, ...STATUSES }, invoice);
   if (typeof status !== "string") return status;
   invoice.lineItems.forEach(expectPriced);
   const { lineItems, taxLines } = inWholeCents(invoice);

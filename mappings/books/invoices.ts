@@ -2,6 +2,7 @@ import { InvoiceRecord } from "../../src/books/records.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { issued, issuedFigures } from "../platform/invoices.ts";
+import { NOT_INVOICED } from "../leaves.ts";
 
 /** Customer invoices that were made in the books, as invoices of the platform. */
 export const invoices = defineMapping({
@@ -12,6 +13,24 @@ export const invoices = defineMapping({
   tables: {
     products: ["code", "product"],
   },
+  // The flow of paid invoices tells what is paid. The platform has no invoice date and no accounts; lines are told by the
+  // product's code, and by its name where they have no text.
+  leaves: {
+    record: [
+      "id",
+      "invoiceDate",
+      "amountToPay",
+      "paidDate",
+      "paidByPlatform",
+      "paidByOthers",
+      "partyCode",
+      "lines.account",
+      "lines.productName",
+      "taxes.account",
+      "taxes.base",
+    ],
+    document: NOT_INVOICED,
+  },
   input: InvoiceRecord,
   output: CreateInvoice,
   posts: true,
@@ -21,8 +40,16 @@ export const invoices = defineMapping({
     if (invoice.platformId !== null) return skip("from the platform");
     return issued(
       {
-        ...invoice,
         key: invoice.number,
+        number: invoice.number,
+        state: invoice.state,
+        reference: invoice.reference,
+        currency: invoice.currency,
+        untaxed: invoice.untaxed,
+        tax: invoice.tax,
+        total: invoice.total,
+        lines: invoice.lines,
+        dueDate: invoice.dueDate,
         taxes: invoice.taxes.map(({ description, amount }) => ({ name: description, amount })),
         notes: invoice.description,
       },

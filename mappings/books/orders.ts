@@ -8,12 +8,13 @@ import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
-import { standingOf } from "./standing.ts";
+import { statusOf } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
+import { HAUL } from "../leaves.ts";
 
 type Type = OrderDocument["type"];
 
-const STANDINGS = {
+const STATUSES = {
   kind: "order",
   what: "order",
   known: orderStatuses,
@@ -41,11 +42,31 @@ export const orders = defineMapping({
     [TABLES.sites]: ["location", "company"],
     ...companyTable(options),
   }),
+  // A sale or purchase has one day, and nothing of the haul. What the other side of the trade reads is left out of a sale
+  // (`lines.buyPrice`, `lines.supplierId`) and of a purchase (`locationId`).
+  leaves: {
+    record: [
+      ...HAUL,
+      "carrierCompanyId",
+      "deliveryDate",
+      "deliveryEnd",
+      "deliveryStart",
+      "requestedDate",
+      "orderType",
+      "urgency",
+      "updatedAt",
+      "locationId",
+      "lines.buyPrice",
+      "lines.rate",
+      "lines.productCode",
+      "lines.supplierId",
+    ],
+  },
   input: Order,
   output: OrderDocument,
   number: numberOf,
   map(order, references, options) {
-    const status = standingOf(references, STANDINGS, order);
+    const status = statusOf(references, STATUSES, order);
     if (typeof status !== "string") return status;
     const us = ourCompany(references, options);
     const type = typeOf(order, us);

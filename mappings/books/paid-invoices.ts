@@ -12,6 +12,24 @@ export const paidInvoices = defineMapping({
   kind: INVOICE_PAYMENT,
   reads: "books.paidInvoices",
   writes: "platform.paidInvoices",
+  // The flow of invoices tells the rest. No notes: they might replace the invoice's own.
+  leaves: {
+    record: [
+      "id",
+      "reference",
+      "description",
+      "partyCode",
+      "partyCompanyId",
+      "currency",
+      "invoiceDate",
+      "dueDate",
+      "untaxed",
+      "tax",
+      "lines",
+      "taxes",
+    ],
+    document: ["notes"],
+  },
   input: InvoiceRecord,
   output: PaidInvoice,
   number: (invoice) => invoice.number,
@@ -20,8 +38,8 @@ export const paidInvoices = defineMapping({
     if (invoice.state === "paid" && invoice.paidByPlatform) return skip("paid on the platform");
     // Of those that came from the platform their own delivery tells it: see the sink's inspect.
     const paidByOthers = invoice.platformId === null ? invoice.paidByOthers : null;
-    const { number: key, paidDate: reconciled } = invoice;
-    return settled({ ...invoice, key, reconciled, paidByOthers }, references);
+    const { number: key, state, total, amountToPay, paidDate: reconciled } = invoice;
+    return settled({ key, state, total, amountToPay, reconciled, paidByOthers }, references);
   },
   figures: () => ({ amount: null, gallons: null }),
   about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),

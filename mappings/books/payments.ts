@@ -6,9 +6,10 @@ import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts
 import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
 import { inCents } from "../money.ts";
-import { standingOf } from "./standing.ts";
+import { statusOf } from "./statuses.ts";
+import { PROCESSOR } from "../leaves.ts";
 
-const STANDINGS = {
+const STATUSES = {
   what: "payment",
   known: paymentStatuses,
   booked: { SUCCEEDED: "paid" },
@@ -17,6 +18,7 @@ const STANDINGS = {
 
 const common = {
   writes: "books.payments",
+  leaves: { record: PROCESSOR },
   input: Payment,
   output: PaymentDocument,
   posts: true,
@@ -55,8 +57,8 @@ function paymentOf(
   type: PaymentDocument["type"],
 ): PaymentDocument | Skip {
   const kind = type === "out" ? "payment" : "bill-payment";
-  const standing = standingOf(references, { kind, ...STANDINGS }, payment);
-  if (typeof standing !== "string") return standing;
+  const status = statusOf(references, { kind, ...STATUSES }, payment);
+  if (typeof status !== "string") return status;
   if (references.find(kind, payment.id) === null) expectNotPaid(payment, references);
   const amount = inCents("amount", payment.amount);
   if (amount.sign <= 0)

@@ -5,6 +5,7 @@ import { partyOf } from "./codes.ts";
 import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
 import { TABLES } from "./tables.ts";
+import { NOT_BOOKED, PAYABLE } from "../leaves.ts";
 
 /** Invoices that others issued and we pay, for the payables. Numbers are unique by issuer only. */
 export const supplierInvoices = defineMapping({
@@ -20,6 +21,7 @@ export const supplierInvoices = defineMapping({
     [TABLES.units]: ["unit", "symbol"],
     ...accountsTable(options, "purchases"),
   }),
+  leaves: { record: [...PAYABLE, ...NOT_BOOKED] },
   input: Invoice,
   output: InvoiceDocument,
   posts: true,

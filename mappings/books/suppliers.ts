@@ -2,6 +2,7 @@ import { PartyRecord } from "../../src/books/records.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { newCompany } from "./companies.ts";
+import { NOT_A_PARTY } from "../leaves.ts";
 
 /** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
 export const suppliers = defineMapping({
@@ -9,6 +10,8 @@ export const suppliers = defineMapping({
   kind: "supplier",
   reads: "books.parties",
   writes: "platform.suppliers",
+  // The other role is another flow's; the books tell one telephone number and one address.
+  leaves: { record: ["isCustomer"], document: [...NOT_A_PARTY, "contactPhone", "notes"] },
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,

@@ -11,6 +11,8 @@ export const allocations = defineMapping({
   reads: "platform.allocations",
   writes: "files.allocations",
   tables: { items: ["product", "item"] },
+  // The version is the last change.
+  leaves: { record: ["createdAt"] },
   input: Allocation,
   output: AllocationDocument,
   number: ({ id }) => id,

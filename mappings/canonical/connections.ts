@@ -11,6 +11,8 @@ export const connections = defineMapping({
   kind: "connection",
   reads: "platform.connections",
   writes: "files.connections",
+  // The version is the last change.
+  leaves: { record: ["createdAt"] },
   input: Connection,
   output: ConnectionDocument,
   number: ({ id }) => id,

@@ -4,6 +4,7 @@ import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";
 import { invoiceBody, invoiceFigures, payerOf } from "./invoice-body.ts";
 import { unfinished } from "./unfinished.ts";
+import { ISSUED } from "../leaves.ts";
 
 /** Invoices we issued on the platform, for the receivables of an ERP. */
 export const customerInvoices = defineMapping({
@@ -16,6 +17,7 @@ export const customerInvoices = defineMapping({
     taxes: ["tax_type", "tax"],
     customers: ["company", "account"],
   },
+  leaves: { record: ISSUED },
   input: Invoice,
   output: CustomerInvoiceDocument,
   posts: true,

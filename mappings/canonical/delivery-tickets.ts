@@ -15,6 +15,8 @@ export const deliveryTickets = defineMapping({
   tables: {
     items: ["product", "item"],
   },
+  // The version is the last change.
+  leaves: { record: ["createdAt"] },
   input: DeliveryTicket,
   output: DeliveryTicketDocument,
   number: (ticket) => ticket.ticketNumber,

@@ -105,12 +105,16 @@ function addedUp<P extends Part>(
 ): (() => P[]) | null {
   const rounded = parts.map((part) => {
     const cents = part.amount.round(2);
-    return cents.equals(part.amount) ? part : { ...part, amount: cents };
+    return cents.equals(part.amount) ? part : withAmount(part, cents);
   });
   if (sumOf(rounded).equals(sum)) return () => rounded;
   if (!sumOf(parts).equals(sum)) return null;
-  return () => parts.map((part) => ({ ...part, amount: inCents(field, part.amount) }));
+  return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
 }
+
+/** What else is read is read of the part itself, so that `fuelbridge map` tells it. */
+const withAmount = <P extends Part>(part: P, amount: Decimal): P =>
+  Object.create(part, { amount: { value: amount } }) as P;
 
 const sumOf = (parts: readonly Part[]): Decimal => Decimal.sum(parts.map(({ amount }) => amount));
 

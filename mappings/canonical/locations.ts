@@ -11,6 +11,8 @@ export const locations = defineMapping({
   reads: "platform.locations",
   writes: "files.locations",
   tables: { items: ["product", "item"] },
+  // Contacts are people's data; compartments and opening hours have no column; the version is the last change.
+  leaves: { record: ["contacts", "compartments", "schedules", "assets.locationId", "createdAt"] },
   input: ListedLocation,
   output: LocationDocument,
   number: ({ id }) => id,

@@ -4,6 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Order, type OrderLine } from "../../src/platform/contract/order.ts";
 import { codeOf } from "./codes.ts";
 import { unfinished } from "./unfinished.ts";
+import { HAUL } from "../leaves.ts";
 
 /** Orders, for planning and dispatch in an ERP. A status that is new to us is delivered as it is written. */
 export const orders = defineMapping({
@@ -14,6 +15,8 @@ export const orders = defineMapping({
   tables: {
     items: ["product", "item"],
   },
+  // The version is the last change.
+  leaves: { record: ["createdAt", ...HAUL] },
   input: Order,
   output: OrderDocument,
   number: (order) => order.loadingNumber || order.id,

@@ -8,9 +8,11 @@ import { inCents } from "../money.ts";
 import { customerInvoices } from "./customer-invoices.ts";
 import { supplierInvoices } from "./supplier-invoices.ts";
 import { unknownStatus } from "./unknown-status.ts";
+import { PROCESSOR } from "../leaves.ts";
 
 const common = {
   writes: "files.payments",
+  leaves: { record: PROCESSOR },
   input: Payment,
   output: PaymentDocument,
   posts: true,

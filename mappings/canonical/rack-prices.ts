@@ -10,6 +10,8 @@ export const rackPrices = defineMapping({
   reads: "platform.rackPrices",
   writes: "files.rack-prices",
   tables: { items: ["product", "item"] },
+  // The price is our own, and holds its spread over the index; the version is the last change.
+  leaves: { record: ["companyId", "spread", "createdAt"] },
   input: RackPrice,
   output: RackPriceDocument,
   number: ({ terminalId, product }) => `${terminalId}|${product}`,

@@ -4,6 +4,7 @@ import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";
 import { invoiceBody, invoiceFigures } from "./invoice-body.ts";
 import { unfinished } from "./unfinished.ts";
+import { PAYABLE } from "../leaves.ts";
 
 /** Invoices that others issued and we pay, for the payables of an ERP. Numbers are unique by issuer only. */
 export const supplierInvoices = defineMapping({
@@ -16,6 +17,7 @@ export const supplierInvoices = defineMapping({
     taxes: ["tax_type", "tax"],
     vendors: ["company", "account"],
   },
+  leaves: { record: PAYABLE },
   input: Invoice,
   output: SupplierInvoiceDocument,
   posts: true,

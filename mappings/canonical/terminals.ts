@@ -9,6 +9,8 @@ export const terminals = defineMapping({
   kind: "supplier-terminal",
   reads: "platform.supplierTerminals",
   writes: "files.terminals",
+  // The terminal is our own; its products are those that have a rack price; the version is the last change.
+  leaves: { record: ["companyId", "products", "createdAt"] },
   input: SupplierTerminal,
   output: TerminalDocument,
   number: ({ terminalCode }) => terminalCode,

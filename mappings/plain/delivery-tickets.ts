@@ -19,6 +19,8 @@ export const deliveryTickets = defineMapping({
   reads: "plain/delivery-tickets",
   writes: "platform.tickets",
   tables: { products: ["code", "product"] },
+  // The list has one bill of lading per ticket.
+  leaves: { document: ["bolNumbers"] },
   input: layout.record,
   output: TicketDocument,
   number: ({ number }) => number,

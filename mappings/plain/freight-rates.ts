@@ -16,6 +16,8 @@ export const freightRates = defineMapping({
   reads: "plain/freight-rates",
   writes: "platform.freightRates",
   tables: { products: ["code", "product"] },
+  // The list has no column for fees of a rate; distances are in miles.
+  leaves: { document: ["customFees", "distanceUnit"] },
   input: layout.record,
   output: FreightRateDocument,
   number: ({ code }) => code,

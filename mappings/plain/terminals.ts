@@ -9,6 +9,8 @@ export const terminals = defineMapping({
   kind: "supplier-terminal",
   reads: "plain/terminals",
   writes: "platform.supplierTerminals",
+  // The list is of American terminals: the platform's country, units and tax authority are its defaults.
+  leaves: { document: ["countryCode", "region", "taxingAuthority", "unitSystem"] },
   input: layout.record,
   output: TerminalDocument,
   number: ({ code }) => code,

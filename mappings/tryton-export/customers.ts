@@ -2,6 +2,7 @@ import { customers as layout } from "../../connectors/files/layouts/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { companyOf } from "../platform/parties.ts";
+import { NOT_A_PARTY } from "../leaves.ts";
 
 /** Parties that buy from us. Their invoices wait until they are there. */
 export const customers = defineMapping({
@@ -9,6 +10,8 @@ export const customers = defineMapping({
   kind: "customer",
   reads: "tryton-export/customers",
   writes: "platform.customers",
+  // Payment terms have no place on the platform; the party is known by its code.
+  leaves: { record: ["id", "paymentTerm"], document: NOT_A_PARTY },
   input: layout.record,
   output: CreateParty,
   number: ({ code }) => code,

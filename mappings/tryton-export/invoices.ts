@@ -3,6 +3,7 @@ import { customerInvoices, type CustomerInvoice } from "../../connectors/files/l
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { issued, issuedFigures } from "../platform/invoices.ts";
+import { NOT_INVOICED } from "../leaves.ts";
 
 export const invoices = defineMapping({
   name: "tryton-export/invoices",
@@ -12,6 +13,32 @@ export const invoices = defineMapping({
   tables: {
     products: ["code", "product"],
   },
+  // The flow of paid invoices tells what is paid. The platform has no invoice date, and knows the party by its company.
+  // Ids and numbers of rows join the files; the platform's taxes have no base.
+  leaves: {
+    record: [
+      "amountToPay",
+      "reconciled",
+      "date",
+      "editedAt",
+      "id",
+      "party",
+      "paymentTerm",
+      "lines.id",
+      "lines.invoiceId",
+      "lines.invoiceNumber",
+      "lines.productName",
+      "lines.sequence",
+      "taxes.id",
+      "taxes.invoiceId",
+      "taxes.invoiceNumber",
+      "taxes.sequence",
+      "taxes.description",
+      "taxes.base",
+      "taxes.manual",
+    ],
+    document: NOT_INVOICED,
+  },
   input: customerInvoices.record,
   output: CreateInvoice,
   posts: true,
@@ -19,8 +46,14 @@ export const invoices = defineMapping({
   map: (invoice, references) =>
     issued(
       {
-        ...invoice,
         key: customerInvoices.key(invoice) ?? invoice.id,
+        number: invoice.number,
+        state: invoice.state,
+        reference: invoice.reference,
+        currency: invoice.currency,
+        untaxed: invoice.untaxed,
+        tax: invoice.tax,
+        total: invoice.total,
         lines: invoice.lines?.filter(({ type }) => type === "line") ?? null,
         taxes:
           invoice.taxes?.map(({ tax, description, amount }) => ({

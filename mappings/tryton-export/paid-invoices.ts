@@ -13,11 +13,35 @@ export const paidInvoices = defineMapping({
   kind: INVOICE_PAYMENT,
   reads: "tryton-export/customer-invoices",
   writes: "platform.paidInvoices",
+  // The flow of invoices tells the rest. No notes: they might replace the invoice's own.
+  leaves: {
+    record: [
+      "id",
+      "reference",
+      "description",
+      "comment",
+      "date",
+      "partyCode",
+      "party",
+      "currency",
+      "paymentTerm",
+      "untaxed",
+      "tax",
+      "editedAt",
+      "dueDates",
+      "lines",
+      "taxes",
+    ],
+    document: ["notes"],
+  },
   input: customerInvoices.record,
   output: PaidInvoice,
   number: (invoice) => customerInvoices.key(invoice) ?? invoice.id,
-  map: (invoice, references) =>
-    settled({ ...invoice, key: customerInvoices.key(invoice) ?? invoice.id }, references),
+  map(invoice, references) {
+    const { state, total, amountToPay, reconciled } = invoice;
+    const key = customerInvoices.key(invoice) ?? invoice.id;
+    return settled({ key, state, total, amountToPay, reconciled }, references);
+  },
   figures: () => ({ amount: null, gallons: null }),
   about: ({ partyCode, party, total, currency }) => ({
     party: partyCode,

@@ -19,6 +19,9 @@ export const rackPrices = defineMapping({
     products: ["code", "product"],
     terminals: ["name", "terminal"],
   },
+  // The product's code says which; the file restates all prices, so that stamps tell nothing.
+  // `unit` says which unit of the product the list is for: the table `products` names the unit itself.
+  leaves: { record: ["id", "sequence", "productName", "unit", "createdAt", "editedAt"] },
   input: priceLists.record,
   output: BulkRackPrice.shape.prices.element,
   number: (line) => priceLists.key(line) ?? line.list,

@@ -2,6 +2,7 @@ import { suppliers as layout } from "../../connectors/files/layouts/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { companyOf } from "../platform/parties.ts";
+import { NOT_A_PARTY } from "../leaves.ts";
 
 /** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
 export const suppliers = defineMapping({
@@ -9,6 +10,8 @@ export const suppliers = defineMapping({
   kind: "supplier",
   reads: "tryton-export/suppliers",
   writes: "platform.suppliers",
+  // Payment terms have no place on the platform; the party is known by its code.
+  leaves: { record: ["id", "paymentTerm"], document: NOT_A_PARTY },
   input: layout.record,
   output: CreateParty,
   number: ({ code }) => code,

@@ -76,7 +76,7 @@ function holdingOf(kind: HoldingKind, adapter: BookAdapter, standing: Standing):
       id,
       version,
       mark: own,
-      change: own === null ? (adapter.change?.(standing) ?? null) : null,
+      change: isTold(kind, own) ? (adapter.change?.(standing) ?? null) : null,
       facts: {
         ...facts,
         state: stateOf(kind, standing),
@@ -86,6 +86,10 @@ function holdingOf(kind: HoldingKind, adapter: BookAdapter, standing: Standing):
     },
   ];
 }
+
+/** What carries our mark came from the platform; a party with it is read like the others, and its mapping skips it. */
+const isTold = (kind: HoldingKind, mark: string | null): boolean =>
+  mark === null || kind === "party";
 
 const isDocument = (kind: HoldingKind): boolean => kind === "invoice" || kind === "bill";
 
@@ -119,9 +123,13 @@ async function expectAll(
   return expected;
 }
 
-/** A draft waits for its accountant: how far it has come is not for us to say. */
-function factsOf(kind: BookKind, { byUs }: Ladder, wanted: Wanted): Facts {
-  const { expected, target, disputed } = wanted;
+/**
+ * A draft waits for its accountant: how far it has come is not for us to say. Books that cannot mark an invoice as
+ * disputed (no `state` in `amend`) hold it as open.
+ */
+function factsOf(kind: BookKind, { byUs, amend }: Ladder, wanted: Wanted): Facts {
+  const { expected, target } = wanted;
+  const disputed = wanted.disputed && amend["state"] !== undefined;
   if (kind === "payment") return { ...expected, state: "paid" };
   if (kind === "party") return { ...expected, state: "open" };
   const isOver = target === "settled" || target === "cancelled";

@@ -25,7 +25,7 @@ export async function partyCodes(
 }
 
 /**
- * Creates those that are missing, one call for all. @param made those that this send has made, by their codes: searches may
+ * Creates those that are missing, as many in one call as the books take. @param made those that this send has made, by their codes: searches may
  * not show them yet @throws BookError, Refused
  */
 export async function ensureParties(
@@ -44,8 +44,13 @@ export async function ensureParties(
   );
   if (missing.size === 0) return;
   const absent = [...missing.values()].map((one) => asWanted(books, one));
-  await adapterOf(books, "party").create(absent, call);
-  for (const code of missing.keys()) made.add(code);
+  const adapter = adapterOf(books, "party");
+  const { atomic } = adapter.ladder;
+  for (let at = 0; at < absent.length; at += atomic) {
+    const some = absent.slice(at, at + atomic);
+    await adapter.create(some, call);
+    for (const { number } of some) if (number !== null) made.add(number);
+  }
 }
 
 const partyOf = (document: object): Party | null =>

@@ -12,7 +12,7 @@ import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../config/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
-import { costOf, type Look, looksOf, needOf, slowing, wholeShare } from "../report/month.ts";
+import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../report/month.ts";
 import type { MonthStatus } from "../report/office.ts";
 import { listText, stretchText } from "./budget.ts";
 import { when } from "./check.ts";
@@ -22,7 +22,7 @@ export interface Plan {
   readonly perMonth: number;
   /** Of those, what polls may use. */
   readonly forPolls: number;
-  /** Requests in a month of 31 days, at least: a look that finds nothing new is one, a list read whole its pages. */
+  /** Requests in a month of 31 days, at least: a run that finds nothing new is one, a list read whole its pages. */
   readonly flows: readonly {
     readonly name: string;
     readonly when: string;
@@ -64,14 +64,14 @@ const NIGHTLY_DAYS = 35;
 export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
   const { budget } = config.platform;
   const { perMonth } = budget;
-  const looks = looksOf(
+  const polled = polledOf(
     config.flows.map((flow) => asRead(flow, config.timeZone)),
     nowMs,
-  ).map((look) => ({
-    ...look,
-    pages: assumed.lists.find(({ flow }) => flow === look.name)?.pages ?? null,
+  ).map((one) => ({
+    ...one,
+    pages: assumed.lists.find(({ flow }) => flow === one.name)?.pages ?? null,
   }));
-  const costs = new Map(looks.map((look) => [look.name, costOf(look)]));
+  const costs = new Map(polled.map((one) => [one.name, costOf(one)]));
   const flows = config.flows.map((flow) => ({
     name: flow.name,
     when: when(flow),
@@ -85,7 +85,7 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
   const others = attachments + audit.perMonth;
   const total = polls + writes + others;
   const forPolls = Math.max(Math.min(leftFor(budget, {}, "poll"), perMonth - writes) - others, 0);
-  const need = needOf(looks, budget);
+  const need = needOf(polled, budget);
   const planned = { writes, others };
   const ahead = forecast({ budget, need, spent: {}, atMs: A_LONG_MONTH, planned });
   const fits = total <= perMonth && ahead.runsOut === null;
@@ -102,12 +102,12 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
     audit,
     total,
     stretch: ahead.stretch,
-    lists: looks.flatMap((look) =>
-      look.pages === null
+    lists: polled.flatMap((one) =>
+      one.pages === null
         ? []
-        : [{ flow: look.name, pages: look.pages, slowing: slowing(look, budget) }],
+        : [{ flow: one.name, pages: one.pages, slowing: slowing(one, budget) }],
     ),
-    fault: fits ? null : { message, next: remedy(looks, forPolls, budget) },
+    fault: fits ? null : { message, next: remedy(polled, forPolls, budget) },
   };
 }
 
@@ -136,16 +136,16 @@ const asRead = (flow: FlowConfig, timeZone: string) => ({
 });
 
 /** What the flows can afford: each list that is read whole its share, and the others equal intervals. */
-function remedy(looks: readonly Look[], forPolls: number, budget: Budget): string {
-  const clocked = looks.filter(({ isCalendar }) => !isCalendar);
-  const heavy = clocked.filter((look) => slowing(look, budget) > 1);
-  const others = clocked.filter((look) => !heavy.includes(look));
-  const rest = forPolls - needOf(looks, budget).calendar - needOf(heavy, budget).interval;
+function remedy(polled: readonly Polled[], forPolls: number, budget: Budget): string {
+  const clocked = polled.filter(({ isCalendar }) => !isCalendar);
+  const heavy = clocked.filter((one) => slowing(one, budget) > 1);
+  const others = clocked.filter((one) => !heavy.includes(one));
+  const rest = forPolls - needOf(polled, budget).calendar - needOf(heavy, budget).interval;
   const lists = heavy.map(
     ({ name, pages }) =>
       `every: ${intervalFor(pages ?? 1, wholeShare(budget))} would fit for "${name}", which reads ${pages} pages each time.`,
   );
-  const asked = others.reduce((sum, look) => sum + costOf(look), 0);
+  const asked = others.reduce((sum, one) => sum + costOf(one), 0);
   const once = others.reduce((sum, { pages }) => sum + (pages ?? 1), 0);
   if (rest < once || (others.length === 0 && heavy.length === 0))
     return [...lists, "Write less often, or read fewer things at fewer times of the day."].join(

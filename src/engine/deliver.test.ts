@@ -15,7 +15,7 @@ import { markFile } from "../store/rights.ts";
 import { Daemon } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
 import type { Flow } from "./engine.ts";
-import { freezeLot } from "./freeze.ts";
+import { freezeNext } from "./freeze.ts";
 import { runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
@@ -56,7 +56,7 @@ test("what waited for its turn too long is read back, and not sent again unread"
   const flow = bench.flow({ sink, source: pagesOf(first ? [first] : []) });
   await runFlow(bench.engine, flow, signal);
   bench.store.transaction(() => second && bench.store.intake.page(flow.flow, second, 0));
-  freezeLot(bench.engine, flow, 0);
+  freezeNext(bench.engine, flow, 0);
   bench.clock.advance(2_000);
   await deliver(bench.engine, flow, signal);
   expect(seen).toEqual(["INV-1 sent", "INV-2 sent", "looked"]);

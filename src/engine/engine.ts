@@ -23,7 +23,7 @@ export interface Engine {
   readonly firstStart?: string | null;
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
-  /** Told during long readings, and after every page, frozen lot and answer. */
+  /** Told during long readings, and after every page, round of freezing and answer. */
   readonly progress?: (progress: Progress) => void;
   /** Told when work was done and nothing more is to do just now. */
   readonly rest?: () => void;

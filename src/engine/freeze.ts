@@ -15,11 +15,11 @@ import { keyOf } from "./key.ts";
 import { referencesBy } from "../core/references.ts";
 import { mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
-import { type Look, lookUnderWay } from "./under-way.ts";
+import { type Earlier, earlierThan } from "./under-way.ts";
 import { isRevisit, waitsSince } from "./waits.ts";
 
 /** Deliveries mapped in one transaction. */
-const LOT = 200;
+const AT_ONCE = 200;
 
 interface Ready {
   readonly delivery: PendingDelivery;
@@ -44,7 +44,7 @@ type Judged =
   /** Something it depends on is on its way: it is looked at again once that is settled. */
   | { readonly verdict: "held" };
 
-export interface FrozenLot {
+export interface FrozenRound {
   /** The last delivery that was looked at. */
   readonly last: number;
   readonly frozen: number;
@@ -53,25 +53,29 @@ export interface FrozenLot {
   readonly left: number;
 }
 
-/** Freezes up to one lot of the flow's pending deliveries after `after`. Null when there are none. */
-export function freezeLot(engine: Engine, flow: Flow, after: number): FrozenLot | null {
+/** Freezes the next {@link AT_ONCE} of the flow's pending deliveries after `after`. Null when there are none. */
+export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRound | null {
   const { store, clock } = engine;
-  const lot = store.deliveries.pending(flow.flow, after, Math.max(LOT, flow.sink.itemsMax));
-  const last = lot.at(-1)?.delivery;
+  const deliveries = store.deliveries.pending(
+    flow.flow,
+    after,
+    Math.max(AT_ONCE, flow.sink.itemsMax),
+  );
+  const last = deliveries.at(-1)?.delivery;
   if (last === undefined) return null;
   const at = clock.now().wallMs;
   return store.transaction(() => {
     const mayGo = mayFreeze(engine, flow);
-    const look = { ...lookUnderWay(engine, flow), turning: turning(engine, flow) };
+    const earlier = { ...earlierThan(engine, flow), turning: turning(engine, flow) };
     const ready: Ready[] = [];
     let settled = 0;
     let apart = 0;
-    for (const delivery of lot) {
+    for (const delivery of deliveries) {
       if (!joins(delivery, ready, flow.sink)) {
         apart++;
         continue;
       }
-      const judged = judge(engine, flow, delivery, look);
+      const judged = judge(engine, flow, delivery, earlier);
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
       if (judged.verdict === "ready") ready.push(judged.ready);
@@ -103,7 +107,7 @@ function judge(
   engine: Engine,
   flow: Flow,
   delivery: PendingDelivery,
-  look: Look & { readonly turning: ReadonlySet<string> },
+  earlier: Earlier & { readonly turning: ReadonlySet<string> },
 ): Judged {
   const { store } = engine;
   const { mapping, sink, side } = flow;
@@ -118,13 +122,13 @@ function judge(
     const link = store.links.find(mapping.kind, side, delivery.recordId);
     if (link !== null && link.born !== side)
       return { verdict: "echo", note: `written by us as ${number}`, number };
-    const before = look.before(delivery.record, number, told);
+    const before = earlier.before(delivery.record, number, told);
     if (before.is === "ours")
       return { verdict: "echo", note: `written by us as ${number}`, number };
     if (before.is === "undecided")
       return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
     if (before.is === "under-way") return { verdict: "held" };
-    if (link === null && look.turning.has(delivery.recordId)) return { verdict: "held" };
+    if (link === null && earlier.turning.has(delivery.recordId)) return { verdict: "held" };
     const turn = link === null ? turned(engine, flow, delivery, number) : null;
     if (turn !== null) return { verdict: "quarantined", number, ...turn };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
@@ -272,7 +276,7 @@ function freezeAll(
   flow: Flow,
   ready: readonly Ready[],
   at: number,
-): Pick<FrozenLot, "frozen" | "left"> {
+): Pick<FrozenRound, "frozen" | "left"> {
   const { store } = engine;
   const { sink, mapping } = flow;
   let made = 0;

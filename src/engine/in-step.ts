@@ -19,36 +19,36 @@ export interface Reason {
 export type ReasonCode = "stopped" | "never-read" | "unread" | "pending" | "paused" | "waits";
 
 /** One kind of reason, looked for in one flow. */
-type Look = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
+type Finder = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
 
 /** Whatever else keeps a flow from being in step is one more of these. */
-const looks: readonly Look[] = [unread, hindered, pending, paused, waiting];
+const finders: readonly Finder[] = [unread, hindered, pending, paused, waiting];
 
 /** Empty: in step. `stops`: those that stand, by default the store's. */
 export function outOfStep(
   engine: Engine,
   flows: readonly Flow[],
-  stops: readonly StandingStop[] = engine.store.journal.breakers(),
+  stops: readonly OpenStop[] = engine.store.journal.breakers(),
 ): Reason[] {
   return [
     ...stops.map((stop) => ({ ...stopped(stop), flow: null })),
     ...flows.flatMap((flow) =>
-      looks.flatMap((look) => {
-        const reason = look(engine, flow);
+      finders.flatMap((find) => {
+        const reason = find(engine, flow);
         return reason === null ? [] : [{ ...reason, flow: flow.name }];
       }),
     ),
   ];
 }
 
-interface StandingStop {
+interface OpenStop {
   readonly breaker: string;
   readonly scope: string;
   readonly message: string;
   readonly next: string;
 }
 
-const stopped = ({ breaker, scope, message, next }: StandingStop): Omit<Reason, "flow"> => ({
+const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> => ({
   code: "stopped",
   count: null,
   message: `stopped (${breaker}, ${scope}): ${message}`,
@@ -56,7 +56,7 @@ const stopped = ({ breaker, scope, message, next }: StandingStop): Omit<Reason, 
   held: false,
 });
 
-function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Look> {
+function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Finder> {
   const row = store.flows.find(name);
   if (paused) return null;
   if (row === null || row.last_run_ms === null)
@@ -73,7 +73,7 @@ function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Look> {
 }
 
 /** Something lies there and is not read: a file without rights, or a larger one than its source takes. */
-function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Look> {
+function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder> {
   const [first, ...others] = paused ? [] : store.obstacles.of(flow);
   if (first === undefined) return null;
   const behind = [first, ...others].reduce((sum, { behind: { count } }) => sum + count, 0);
@@ -88,7 +88,7 @@ function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Look> {
   };
 }
 
-function pending({ store }: Engine, { flow }: Flow): ReturnType<Look> {
+function pending({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
   const counts = store.deliveries.counts(flow);
   const notSent = counts.get("pending") ?? 0;
   const requests = store.requests.openCount(flow);
@@ -103,7 +103,7 @@ function pending({ store }: Engine, { flow }: Flow): ReturnType<Look> {
   };
 }
 
-function paused(_: Engine, flow: Flow): ReturnType<Look> {
+function paused(_: Engine, flow: Flow): ReturnType<Finder> {
   if (!flow.paused) return null;
   return {
     code: "paused",
@@ -114,7 +114,7 @@ function paused(_: Engine, flow: Flow): ReturnType<Look> {
   };
 }
 
-function waiting({ store }: Engine, { flow }: Flow): ReturnType<Look> {
+function waiting({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
   const waits = store.waits.ofFlow(flow);
   if (waits === null) return null;
   const { count, untilMs } = waits;

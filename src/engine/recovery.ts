@@ -153,11 +153,11 @@ function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
     if (!isNew(version)) store.causes.add(delivery, fault, at);
   let after = 0;
   for (;;) {
-    const lot = store.deliveries.pending(flow.flow, after, 200);
-    for (const { delivery, version } of lot) {
+    const some = store.deliveries.pending(flow.flow, after, 200);
+    for (const { delivery, version } of some) {
       after = delivery;
       if (!isNew(version)) store.deliveries.quarantine(delivery, { number: null, fault }, at);
     }
-    if (lot.length === 0) return;
+    if (some.length === 0) return;
   }
 }

@@ -2,7 +2,7 @@
 import type { Moment } from "../core/moment.ts";
 import { deliver, moved } from "./deliver.ts";
 import { delivering, type Engine, type Flow } from "./engine.ts";
-import { freezeLot } from "./freeze.ts";
+import { freezeNext } from "./freeze.ts";
 import { pull, type Trouble } from "./pull.ts";
 import { nextRevisit, revisit } from "./waits.ts";
 
@@ -43,16 +43,17 @@ export async function push(
   progress += delivered.steps;
   let after = 0;
   while (!signal.aborted && delivered.open < openMax) {
-    const lot = freezeLot(engine, flow, after);
-    if (lot === null) break;
-    progress += lot.frozen + lot.settled;
+    const round = freezeNext(engine, flow, after);
+    if (round === null) break;
+    progress += round.frozen + round.settled;
     engine.progress?.(delivering(flow.name));
-    if (lot.frozen > 0) {
+    if (round.frozen > 0) {
       delivered = await deliver(engine, flow, signal);
       progress += delivered.steps;
     }
     // What was left is looked at again at once when it can have become possible.
-    if (lot.left === 0 || delivered.open > 0 || lot.frozen + lot.settled === 0) after = lot.last;
+    if (round.left === 0 || delivered.open > 0 || round.frozen + round.settled === 0)
+      after = round.last;
   }
   return { progress, wakeAt: sooner(delivered.wakeAt, nextRevisit(engine, flow)) };
 }

@@ -13,12 +13,12 @@ type Before =
   /** An earlier version waits for a person, whose decision this one needs as well. */
   | { readonly is: "undecided"; readonly request: number };
 
-export interface Look {
+export interface Earlier {
   /** `told`: the record as its source told it. Inside a transaction. */
   before(record: number, number: string, told: unknown): Before;
 }
 
-export function lookUnderWay(engine: Engine, flow: Flow): Look {
+export function earlierThan(engine: Engine, flow: Flow): Earlier {
   const { store } = engine;
   const { kind } = flow.mapping;
   const rows = store.underWay.of(kind);

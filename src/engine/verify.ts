@@ -15,7 +15,7 @@ import { lost } from "./lost.ts";
 const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;
 /** Links that are inspected in one call, and in one verification of each part: newest, disagreements, and the round. */
-const LOT = 500;
+const AT_ONCE = 500;
 
 export const verifyDue = (last: Moment | null, now: Moment): boolean =>
   last === null || reached(later(last, EVERY_MS), now);
@@ -25,8 +25,8 @@ const MANY = 20;
 const RELEASE_HOLDS_MS = 24 * 3_600_000;
 
 /**
- * The newest lots until all of one are there; what disagreed before; and one lot more, so that every link is inspected
- * in turn. How many are gone; null when it could not be told just now.
+ * The newest links, {@link AT_ONCE} by {@link AT_ONCE}, until all of them are there; what disagreed before; and the next of
+ * a round over all links, so that every link is inspected in turn. How many are gone; null when it could not be told just now.
  */
 export async function verify(
   engine: Engine,
@@ -55,7 +55,7 @@ async function verifyNewest(
   let count = 0;
   let offset = 0;
   while (!signal.aborted) {
-    const links = store.links.newest(flow.mapping.kind, flow.side, LOT, offset);
+    const links = store.links.newest(flow.mapping.kind, flow.side, AT_ONCE, offset);
     if (links.length === 0) break;
     const inspected = await inspect(engine, flow, links, signal);
     const absent = inspected.filter(isGone).length;
@@ -76,7 +76,7 @@ async function verifyNewest(
   return { gone: count, seen };
 }
 
-/** One lot of what disagrees, and one of the round over all links: after the last one it begins anew. */
+/** The next of what disagrees, and of the round over all links: after the last one it begins anew. */
 async function verifyOlder(
   engine: Engine,
   flow: Flow,
@@ -87,11 +87,11 @@ async function verifyOlder(
   const { disagreements, links } = store;
   const { kind } = flow.mapping;
   const told = disagreements
-    .ofFlow(flow.flow, "inspection", LOT)
+    .ofFlow(flow.flow, "inspection", AT_ONCE)
     .flatMap((id) => links.find(kind, flow.side, id) ?? []);
   const from = disagreements.inspectedUpTo(flow.flow);
-  const next = links.after(kind, flow.side, from, LOT);
-  const upTo = next.length < LOT ? "" : (next.at(-1)?.platformId ?? "");
+  const next = links.after(kind, flow.side, from, AT_ONCE);
+  const upTo = next.length < AT_ONCE ? "" : (next.at(-1)?.platformId ?? "");
   const rest = new Map([...told, ...next].map((link) => [link.platformId, link]));
   for (const id of seen) rest.delete(id);
   const inspected = rest.size === 0 ? [] : await inspect(engine, flow, [...rest.values()], signal);
@@ -133,7 +133,7 @@ async function inspect(
   });
 }
 
-/** What follows from a lot. Inside a transaction. How many are gone. */
+/** What follows from the links that were inspected together. Inside a transaction. How many are gone. */
 function settle(engine: Engine, flow: Flow, inspected: readonly Inspected[]): number {
   // While we asked another version may have arrived: what was said is not about that.
   const current = inspected.filter(({ link, request }) => {

@@ -55,9 +55,9 @@ export function explain(
   let number: string | null = null;
   let outcome: Outcome;
   try {
-    const record = checked(mapping.input, told, "does-not-fit");
+    const record = watched(checked(mapping.input, told, "does-not-fit"));
     number = using.number(record);
-    outcome = mapped(using, watched(record), references(given.references));
+    outcome = mapped(using, record, references(given.references));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     outcome = { is: "refused", fault: error.fault };

@@ -1,5 +1,5 @@
 /**
- * Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's ticket (tickets.ts);
+ * Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's permit (permits.ts);
  * BullMQ hands jobs out and tells when one has ended. Redis may be away, be flushed or come back with an older state
  * at any moment: what it can still prove is told as `not-sent` or as the worker's answer, everything else as `torn`.
  */
@@ -12,7 +12,7 @@ import type { SiteLedger } from "./month.ts";
 import type { Job, Queue } from "./queue.ts";
 import { type Hub, RedisTrouble, type Trouble, within } from "./redis.ts";
 import { NO_WORKER, otherSite, type Site } from "./site.ts";
-import { KEPT_MS, openTickets, type Withdrawal } from "./tickets.ts";
+import { KEPT_MS, openPermits, type Withdrawal } from "./permits.ts";
 
 export interface BullmqOptions {
   readonly hub: Hub;
@@ -55,7 +55,7 @@ const JOB: JobsOptions = {
 
 export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
   const { startMs, runMs, pollMs } = { ...TIMES, ...times };
-  const tickets = openTickets(hub, keys);
+  const permits = openPermits(hub, keys);
   const line = openLine(hub, keys);
   const inHand = new Set<Promise<Answer>>();
 
@@ -65,7 +65,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
     const unfit = site.unfit();
     if (unfit !== null) return notSent(unfit);
     try {
-      const offer = await tickets.offer(id, site.name, site.boot, startWithin(job, startMs));
+      const offer = await permits.offer(id, site.name, site.boot, startWithin(job, startMs));
       if (offer === "no-worker") return notSent(NO_WORKER);
       if (offer === "other-site") return notSent(otherSite(site.name));
       if (offer === "known") return unanswered("a job of this name was offered before");
@@ -77,14 +77,14 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
     try {
       await line.add(id, { site: site.name, sink, request });
     } catch (error) {
-      // It may have been added all the same: its ticket tells.
+      // It may have been added all the same: its permit tells.
       hint.wake(expectTrouble(error).message);
     }
     return null;
   }
 
   async function settledOf(id: string): Promise<Answer | null> {
-    const settled = await tickets.settled(id);
+    const settled = await permits.settled(id);
     if (settled === null) return null;
     for (const [purpose, requests] of Object.entries(settled.used))
       ledger.carried(purpose as Purpose, requests);
@@ -102,7 +102,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
       try {
         const answer = await settledOf(id);
         if (answer !== null) return answer;
-        if (late || hint.said !== null) known = await tickets.withdraw(id);
+        if (late || hint.said !== null) known = await permits.withdraw(id);
         unreachable = null;
       } catch (error) {
         unreachable = expectTrouble(error);

@@ -2,7 +2,7 @@
 export interface Keys {
   /** Of BullMQ's own names. */
   readonly prefix: string;
-  readonly ticket: (job: string) => string;
+  readonly permit: (job: string) => string;
   /** When each worker was last heard of. */
   readonly workers: string;
   /** Which process speaks for a site. */
@@ -19,7 +19,8 @@ export function keysOf(scope: string): Keys {
   const prefix = `{fuelbridge-${scope}}`;
   return {
     prefix,
-    ticket: (job) => `${prefix}:ticket:${job}`,
+    // Daemons and workers of earlier versions know a permit by this name.
+    permit: (job) => `${prefix}:ticket:${job}`,
     workers: `${prefix}:workers`,
     site: (site) => `${prefix}:site:${site}`,
     minute: `${prefix}:minute`,

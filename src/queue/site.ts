@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { watchHealth } from "./health.ts";
 import { type Keys, PRELUDE } from "./keys.ts";
 import { again, type Hub, RedisTrouble, type Trouble } from "./redis.ts";
-import { WORKER_ALIVE_MS } from "./tickets.ts";
+import { WORKER_ALIVE_MS } from "./permits.ts";
 
 export interface SiteOptions {
   readonly hub: Hub;

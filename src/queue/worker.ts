@@ -1,5 +1,5 @@
 /**
- * Carries out jobs of all sites that share an API key. It keeps nothing: a job is its own from taking the ticket to
+ * Carries out jobs of all sites that share an API key. It keeps nothing: a job is its own from taking the permit to
  * leaving the answer, and what it cannot answer is looked for by the site.
  */
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { type Errand, errands } from "./errand.ts";
 import { watchHealth } from "./health.ts";
 import { type Keys, PRELUDE, QUEUE } from "./keys.ts";
 import { again, type Hub, RedisTrouble, type Trouble, within } from "./redis.ts";
-import { openTickets, type Settled, WORKER_ALIVE_MS } from "./tickets.ts";
+import { openPermits, type Settled, WORKER_ALIVE_MS } from "./permits.ts";
 
 export interface WorkerOptions {
   readonly hub: Hub;
@@ -45,7 +45,7 @@ const CLOSE_MS = 5_000;
 
 export function startWorker(options: WorkerOptions): JobWorker {
   const { hub, keys, sinks, note, lookMs, also } = options;
-  const tickets = openTickets(hub, keys);
+  const permits = openPermits(hub, keys);
   const id = randomUUID();
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
   // Whoever does not ask does not want to know.
@@ -61,7 +61,7 @@ export function startWorker(options: WorkerOptions): JobWorker {
     const { site, sink: name, request } = data;
     const sink = Object.hasOwn(sinks, name) ? sinks[name] : undefined;
     if (sink === undefined) return refused(job, name, unknownSink(name, sinks));
-    const taking = await tickets.take(job, randomUUID());
+    const taking = await permits.take(job, randomUUID());
     if (!taking.taken) return refused(job, name, taking.why);
     const startByMs = performance.now() + taking.startMs;
     const errand: Errand = { site, startByMs, used: new Map() };
@@ -88,7 +88,7 @@ export function startWorker(options: WorkerOptions): JobWorker {
     const endMs = performance.now() + SETTLE_MS;
     for (;;)
       try {
-        return await tickets.settle(job, settled);
+        return await permits.settle(job, settled);
       } catch (error) {
         if (!(error instanceof RedisTrouble)) throw error;
         if (performance.now() > endMs) return note("answer lost", { job, why: error.message });

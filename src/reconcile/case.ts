@@ -62,7 +62,7 @@ export type Told = { readonly began: Side } & (
 );
 
 /** What the store knows about a case's records now. All left out: nothing. */
-export interface Standing {
+export interface StoredState {
   /** A delivery is pending or frozen, a request is under way, or a record moved during the run: in words. */
   readonly waits?: { readonly for: string; readonly since: string | null };
   /**

@@ -17,7 +17,7 @@ import {
   numberOf,
   type Side,
   sides,
-  type Standing,
+  type StoredState,
   type Told,
 } from "./case.ts";
 import { differencesOf, isDoubled } from "./fields.ts";
@@ -27,7 +27,7 @@ import { causeOf } from "./reasons.ts";
 export interface Judging {
   /** Null: no mapping tells it; such a case is never equal where money is concerned. */
   readonly told: (one: Case) => Told | null;
-  readonly standing: (one: Case) => Standing;
+  readonly stored: (one: Case) => StoredState;
   readonly ignore: Ignore;
   /** ISO 8601 UTC: what waits for longer than a day is overdue. */
   readonly now: string;
@@ -37,7 +37,7 @@ export interface Judging {
 export interface Facing {
   readonly one: Case;
   readonly told: Told | null;
-  readonly standing: Standing;
+  readonly stored: StoredState;
   readonly differences: readonly FieldDifference[];
   /** Why a one-sided case is rightly so; null: it is not. */
   readonly skip: string | null;
@@ -52,7 +52,7 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
   const settled = settledIn(judged);
   return judged.map((one) => {
     const skip = settled.get(one);
-    return skip === undefined ? one : judge(one, { ...judging, standing: () => ({ skip }) });
+    return skip === undefined ? one : judge(one, { ...judging, stored: () => ({ skip }) });
   });
 }
 
@@ -76,7 +76,7 @@ function withAwaited(judged: Judged[], judging: Judging): Judged[] {
       .find((found) => found !== undefined);
     if (payment === undefined) return one;
     const waits = { for: `payment ${numberOf(payment)}`, since: null };
-    return judge(one, { ...judging, standing: () => ({ waits }) });
+    return judge(one, { ...judging, stored: () => ({ waits }) });
   });
 }
 
@@ -136,15 +136,15 @@ const paymentsOf = ({ kind }: Case): HoldingKind => (kind === "bill" ? "bill-pay
 const isPartyOf = ({ parties: of }: Case, parties: Case["parties"]): boolean =>
   sides.every((side) => parties[side] === null || of[side] === null || parties[side] === of[side]);
 
-function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging): Judged {
+function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): Judged {
   const told = tell(one);
   const differences = differencesOf(one, told, ignore);
   const known = know(one);
-  const standing =
+  const stored =
     known.waits === undefined ? { ...known, ...unposted(one, told, differences) } : known;
-  const facing = { one, told, standing, differences, skip: skipOf(one, told, standing) };
+  const facing = { one, told, stored, differences, skip: skipOf(one, told, stored) };
   const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
-  const { waits } = standing;
+  const { waits } = stored;
   return {
     ...one,
     bucket,
@@ -159,11 +159,11 @@ function judge(one: Case, { told: tell, standing: know, ignore, now }: Judging):
 /** The first that holds, in the order of {@link buckets}; the last always does. */
 const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
   twice: ({ one }) => isDoubled(one),
-  waiting: ({ standing }) => standing.waits !== undefined,
+  waiting: ({ stored }) => stored.waits !== undefined,
   "void on both": ({ one }) => isOnBoth(one) && !hasLive(one),
   "out of scope": ({ skip }) => skip !== null,
   equal: ({ one, differences }) => isOnBoth(one) && differences.length === 0,
-  "with a person": ({ one, standing: { person } }) =>
+  "with a person": ({ one, stored: { person } }) =>
     person !== undefined && (person.digest === null || person.digest === digestOf(one)),
   differs: ({ one }) => isOnBoth(one),
   "only there": ({ one }) => one.books.length === 0,
@@ -173,12 +173,12 @@ const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
 const hasLive = ({ platform, books }: Case): boolean => [...platform, ...books].some(isLive);
 
 /** Only one side has it, rightly. What was on the other side once, or names a record there, is never out of scope. */
-function skipOf(one: Case, told: Told | null, standing: Standing): string | null {
+function skipOf(one: Case, told: Told | null, stored: StoredState): string | null {
   if (isOnBoth(one)) return null;
   if (!hasLive(one)) return "ended, and never on the other side";
   if (one.lost !== null || one.turned !== null) return null;
   if (told !== null && "skip" in told) return told.skip;
-  if (standing.skip !== undefined) return standing.skip;
+  if (stored.skip !== undefined) return stored.skip;
   return one.platform.length === 0 ? booksOnly(one) : null;
 }
 
@@ -203,7 +203,7 @@ function unposted(
   { books, platform }: Case,
   told: Told | null,
   differences: readonly FieldDifference[],
-): Standing {
+): StoredState {
   const isLeft = told !== null && "facts" in told && told.facts.state === undefined;
   const isDraft = leading(books)?.facts.state === "draft";
   if (!isLeft || !isDraft || told.began !== "platform") return {};

@@ -93,7 +93,7 @@ describe("terminal text", () => {
     };
     const text = textOf(
       reportOf(ground, {
-        standing: ({ platform: [first] }) =>
+        stored: ({ platform: [first] }) =>
           first && since[first.id]
             ? { waits: { for: "delivery 7", since: since[first.id] ?? null } }
             : {},

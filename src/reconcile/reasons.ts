@@ -8,7 +8,7 @@ import type { Facing } from "./judge.ts";
 
 /** Null where both sides agree without a word. */
 export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
-  const { standing, skip } = facing;
+  const { stored, skip } = facing;
   switch (bucket) {
     case "equal":
     case "void on both":
@@ -18,13 +18,13 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
     case "waiting":
       return fault(
         "waiting",
-        `waits for ${standing.waits?.for ?? "a delivery"}`,
+        `waits for ${stored.waits?.for ?? "a delivery"}`,
         "It clears by itself. Where it waits for longer than a day, look for its number with `fuelbridge trace`.",
       );
     case "with a person":
       return fault(
         "with-a-person",
-        standing.person?.why ?? "",
+        stored.person?.why ?? "",
         "Settle it in the quarantine (`fuelbridge quarantine`).",
       );
     case "twice":

@@ -5,7 +5,7 @@ import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding } from "../core/holdings.ts";
-import { agreeing, type Case, type Standing } from "./case.ts";
+import { agreeing, type Case, type StoredState } from "./case.ts";
 import { match } from "./match.ts";
 import { type Asked, type CaseRow, type Report, reconcile } from "./report.ts";
 
@@ -24,9 +24,9 @@ const cent = (facts: Facts): Facts => ({
 
 /** What the store knows of the cases of one pair. */
 const knows =
-  (key: string, standing: Standing) =>
-  (one: Case): Standing =>
-    one.key === key ? standing : {};
+  (key: string, stored: StoredState) =>
+  (one: Case): StoredState =>
+    one.key === key ? stored : {};
 
 describe("every record is in exactly one case", () => {
   const id = fc.constantFrom("1", "2", "3", "4");
@@ -179,10 +179,10 @@ describe("what could hide a difference", () => {
     site.facts("books", pair, cent);
     const [row] = open(site);
     const accepted = { person: { why: "accepted by Ann", digest: row?.digest ?? "" } };
-    const standing = knows(row?.key ?? "", accepted);
-    expect(open(site, { standing }).map(({ bucket }) => bucket)).toEqual(["with a person"]);
+    const stored = knows(row?.key ?? "", accepted);
+    expect(open(site, { stored }).map(({ bucket }) => bucket)).toEqual(["with a person"]);
     site.facts("books", pair, cent);
-    expect(open(site, { standing }).map(({ bucket }) => bucket)).toEqual(["differs"]);
+    expect(open(site, { stored }).map(({ bucket }) => bucket)).toEqual(["differs"]);
   });
 
   test("what is equal, or doubled, is not hidden by an old quarantine; waiting is said, and overdue after a day", () => {
@@ -191,14 +191,14 @@ describe("what could hide a difference", () => {
     site.addCopy("books", doubled, { mark: null });
     site.facts("books", waits, cent);
     const person = { why: "not mapped", digest: null };
-    const standings: Record<string, Standing> = {
+    const storedStates: Record<string, StoredState> = {
       [`platform:${equal.platform}`]: { person },
       [`platform:${doubled.platform}`]: { person },
       [`platform:${waits.platform}`]: {
         waits: { for: "delivery 7", since: "2026-11-20T00:00:00Z" },
       },
     };
-    const rows = open(site, { standing: ({ key }) => standings[key] ?? {} });
+    const rows = open(site, { stored: ({ key }) => storedStates[key] ?? {} });
     expect(rows.map(({ bucket, overdue }) => ({ bucket, overdue }))).toEqual([
       { bucket: "twice", overdue: false },
       { bucket: "waiting", overdue: true },
@@ -247,7 +247,7 @@ describe("what could invent a difference", () => {
     site.facts("books", invoice, (facts) => ({ ...facts, state: "open" }));
     const key = `platform:${payment.platform}`;
     const waits = { for: "delivery 9", since: null };
-    const rows = open(site, { standing: knows(key, { waits }) });
+    const rows = open(site, { stored: knows(key, { waits }) });
     expect(rows.map(({ kind, bucket }) => `${kind} ${bucket}`)).toEqual([
       "invoice waiting",
       "payment waiting",

@@ -34,7 +34,7 @@ export interface MonthReport {
 }
 
 /** A flow that reads from the platform. */
-export interface Look {
+export interface Polled {
   readonly name: string;
   /** How often its schedule comes round in a month of 31 days. */
   readonly runs: number;
@@ -46,24 +46,24 @@ export interface Look {
 
 export function monthReport(parts: MonthParts): MonthReport {
   const { spent: spentIn, clock, flows, budget } = parts;
-  let runs: readonly Look[] | null = null;
-  const looks = (atMs: number): Look[] => {
-    runs ??= looksOf(flows, atMs);
+  let runs: readonly Polled[] | null = null;
+  const polled = (atMs: number): Polled[] => {
+    runs ??= polledOf(flows, atMs);
     const whole = new Set(flows.filter(({ source }) => source.whole).map(({ name }) => name));
-    return runs.map((look) => ({
-      ...look,
-      pages: whole.has(look.name) ? Math.max(parts.pages(look.name) ?? 1, 1) : null,
+    return runs.map((one) => ({
+      ...one,
+      pages: whole.has(one.name) ? Math.max(parts.pages(one.name) ?? 1, 1) : null,
     }));
   };
   const outlook = (): Forecast => {
     const atMs = clock.now().wallMs;
     const spent = spentIn(monthAt(atMs).name);
-    return forecast({ budget, need: needOf(looks(atMs), budget), spent, atMs });
+    return forecast({ budget, need: needOf(polled(atMs), budget), spent, atMs });
   };
   return {
     stretch(flow) {
-      const look = looks(clock.now().wallMs).find(({ name }) => name === flow);
-      return outlook().stretch * (look === undefined ? 1 : slowing(look, budget));
+      const one = polled(clock.now().wallMs).find(({ name }) => name === flow);
+      return outlook().stretch * (one === undefined ? 1 : slowing(one, budget));
     },
     status() {
       const now = clock.now().wallMs;
@@ -80,9 +80,9 @@ export function monthReport(parts: MonthParts): MonthReport {
           left: purpose === "lost" ? 0 : leftFor(budget, spent, purpose),
         })),
         forecast: outlook(),
-        lists: looks(now).flatMap((look) => {
-          const { name: flow, pages } = look;
-          return pages === null ? [] : [{ flow, pages, slowing: slowing(look, budget) }];
+        lists: polled(now).flatMap((one) => {
+          const { name: flow, pages } = one;
+          return pages === null ? [] : [{ flow, pages, slowing: slowing(one, budget) }];
         }),
         minute: parts.minute(),
       };
@@ -91,10 +91,10 @@ export function monthReport(parts: MonthParts): MonthReport {
 }
 
 /** Flows that read from the platform; `pages` is not known here. */
-export function looksOf(
+export function polledOf(
   flows: readonly Pick<Flow, "name" | "side" | "schedule" | "paused">[],
   atMs: number,
-): Look[] {
+): Polled[] {
   return flows
     .filter(({ side, paused }) => side === "platform" && !paused)
     .map(({ name, schedule }) => ({
@@ -112,18 +112,18 @@ export const wholeShare = ({ perMonth }: Pick<Budget, "perMonth">): number =>
   Math.max((perMonth * WHOLE_SHARE) / 100, 1);
 
 /** How much seldomer than configured a list is read that would take more than its share, at least 1. */
-export function slowing({ runs, pages, isCalendar }: Look, budget: Pick<Budget, "perMonth">) {
+export function slowing({ runs, pages, isCalendar }: Polled, budget: Pick<Budget, "perMonth">) {
   return pages === null || isCalendar ? 1 : Math.max((runs * pages) / wholeShare(budget), 1);
 }
 
-export const costOf = ({ runs, pages }: Look): number => runs * (pages ?? 1);
+export const costOf = ({ runs, pages }: Polled): number => runs * (pages ?? 1);
 
 /** What the schedules cost in a month of 31 days, lists at most their share. */
-export function needOf(looks: readonly Look[], budget: Pick<Budget, "perMonth">): Need {
-  const sum = (those: readonly Look[]): number =>
-    those.reduce((total, look) => total + costOf(look) / slowing(look, budget), 0);
+export function needOf(polled: readonly Polled[], budget: Pick<Budget, "perMonth">): Need {
+  const sum = (those: readonly Polled[]): number =>
+    those.reduce((total, one) => total + costOf(one) / slowing(one, budget), 0);
   return {
-    interval: sum(looks.filter(({ isCalendar }) => !isCalendar)),
-    calendar: sum(looks.filter(({ isCalendar }) => isCalendar)),
+    interval: sum(polled.filter(({ isCalendar }) => !isCalendar)),
+    calendar: sum(polled.filter(({ isCalendar }) => isCalendar)),
   };
 }

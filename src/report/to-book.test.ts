@@ -1,18 +1,20 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change } from "../core/contract.ts";
-import { type Json, parseExact, stringifyExact } from "../core/json.ts";
+import { type Json, stringifyExact } from "../core/json.ts";
 import { Daemon } from "../engine/daemon.ts";
+import { readCases } from "../mapping/cases.ts";
 import { toBook } from "./to-book.ts";
 
-const cases = join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices");
-const invoice = parseExact(
-  readFileSync(join(cases, "fuel-and-freight", "input.json"), "utf8"),
-) as Readonly<Record<string, Json>>;
+const { cases } = readCases(
+  join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices.json"),
+);
+const invoice = cases.find(({ name }) => name === "fuel-and-freight")?.record as Readonly<
+  Record<string, Json>
+>;
 
 test("documents that are stored and wait are counted by the company's day that they are booked on", async () => {
   const bench = engineOn(tempFolder());

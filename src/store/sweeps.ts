@@ -54,7 +54,7 @@ export interface AgreementRow {
 }
 
 /** What the store knows of a record's newest delivery. */
-export interface StandingRow {
+export interface NewestRow {
   readonly delivery: number;
   readonly state: string;
   readonly version: string | null;
@@ -74,7 +74,7 @@ export const sweeps = (database: Database.Database) => ({
   ...runs(database),
   ...differences(database),
   ...agreements(database),
-  ...standings(database),
+  ...newestOf(database),
 });
 
 function runs(database: Database.Database) {
@@ -181,8 +181,8 @@ function agreements(database: Database.Database) {
 }
 
 /** What the store knows besides of records and requests. */
-function standings(database: Database.Database) {
-  const standing = database.prepare<[Buffer | string, number], StandingRow>(
+function newestOf(database: Database.Database) {
+  const newest = database.prepare<[Buffer | string, number], NewestRow>(
     `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
      from record join delivery using (record) left join quarantine using (delivery)
      where record.id = ? and record.flow = ? order by delivery desc limit 1`,
@@ -198,8 +198,8 @@ function standings(database: Database.Database) {
 
   return {
     /** Of a record's newest delivery; null: the record never came. */
-    standing: (flow: number, recordId: string): StandingRow | null =>
-      standing.get(storedId(recordId), flow) ?? null,
+    newest: (flow: number, recordId: string): NewestRow | null =>
+      newest.get(storedId(recordId), flow) ?? null,
     /** When a request's bytes last left; null: never. */
     lastSentMs: (request: number): number | null => lastSent.get(request) ?? null,
     /** How many records of a flow changed since a version, for what a run will cost. */

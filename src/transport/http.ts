@@ -27,7 +27,7 @@ export interface HttpOptions {
 }
 
 export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -91,7 +91,7 @@ export async function refusalOf(sink: Sink, ...items: readonly Item[]): Promise<
 }
 
 export function isDone(answer: Answer): Answer {
-  expect(answer).toMatchObject({ outcome: "done" });
+  expect(answer, JSON.stringify(answer)).toMatchObject({ outcome: "done" });
   return answer;
 }
 

@@ -18,7 +18,7 @@ export function askedOf(
     records,
     cases: match({ records, links }),
     told,
-    standing: () => ({}),
+    stored: () => ({}),
     ignore: {},
     lists: [],
     previous: [],

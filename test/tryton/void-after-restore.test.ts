@@ -1,28 +1,24 @@
 /** Books that are set back to before a void, with the engine, the real mapping and a real Tryton. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { billSink } from "../../connectors/tryton/invoices.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
 import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
 import type { Change } from "../../src/core/contract.ts";
-import { type Json, parseExact, stringifyExact } from "../../src/core/json.ts";
+import { type Json, stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
+import { type Case, readCases } from "../../src/mapping/cases.ts";
 import { retry, select } from "../../src/report/decisions.ts";
 import { engineOn, pagesOf } from "../support/engine.ts";
 import { tempFolder } from "../support/folder.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 
 const signal = new AbortController().signal;
-const folder = join(
-  import.meta.dirname,
-  "../../mappings/books/cases/supplier-invoices/fuel-and-freight",
+const { cases } = readCases(
+  join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices.json"),
 );
-const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-const { tables } = JSON.parse(read("refs.json")) as {
-  tables: Record<string, Record<string, Record<string, string>>>;
-};
-const invoice = parseExact(read("input.json")) as Readonly<Record<string, Json>>;
+const { record, tables } = cases.find(({ name }) => name === "fuel-and-freight") as Case;
+const invoice = record as Readonly<Record<string, Json>>;
 
 describe.skipIf(!trytonIsThere)("books set back", () => {
   const server = useTryton();

@@ -23,7 +23,7 @@ import type { Link as StoredLink } from "../../store/links.ts";
 import type { Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
-import { standingOf } from "./standing.ts";
+import { storedStateOf } from "./stored-state.ts";
 import { aliasesOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
@@ -290,7 +290,7 @@ async function judgedOf(
     records,
     judging: {
       told: (one): Told | null => told.get(one) ?? null,
-      standing: (one) => standingOf(known, one),
+      stored: (one) => storedStateOf(known, one),
       ignore: audit.ignore,
       now: new Date(engine.clock.now().wallMs).toISOString(),
     },

@@ -1,0 +1,42 @@
+import { type References, skip, type Skip } from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Kind } from "../../src/core/kinds.ts";
+import { unknownStatus } from "../canonical/unknown-status.ts";
+
+export interface Statuses<S extends string> {
+  /** What links and sentences call it. */
+  readonly kind: Kind;
+  readonly what: string;
+  readonly known: readonly string[];
+  /** Statuses that are booked, and as what. */
+  readonly booked: Readonly<Record<string, S>>;
+  /** Statuses that matter only to what is in the books already. */
+  readonly ended: Readonly<Record<string, S>>;
+}
+
+/**
+ * What a record's status means to the books. Until it counts there it is nobody's business, and what ended before
+ * they heard of it never will be.
+ * @throws Refused for statuses that are new to us, and for what is in the books and no longer counts on the platform.
+ */
+export function statusOf<S extends string>(
+  references: References,
+  { kind, what, known, booked, ended }: Statuses<S>,
+  { id, status }: { readonly id: string; readonly status: string },
+): S | Skip {
+  const asBooked = booked[status];
+  if (asBooked !== undefined) return asBooked;
+  if (!known.includes(status)) throw unknownStatus(what, status);
+  const isThere = references.find(kind, id) !== null;
+  const end = ended[status];
+  // Books that were restored to before it ended have lost its link, not the document: the sink looks for it.
+  if (end !== undefined && !isThere && references.wasLost?.(id) === true) return end;
+  if (!isThere) return skip(status.toLowerCase());
+  if (end !== undefined) return end;
+  throw new Refused({
+    code: "taken-back",
+    message: `the ${what} is ${status} on the platform, and it is in the books`,
+    next: "A person decides what becomes of it in the books, and resolves it here.",
+    field: "status",
+  });
+}

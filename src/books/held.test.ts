@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { Decimal } from "../core/decimal.ts";
+import type { BookAdapter, BookKind, Books, Ladder } from "./adapter.ts";
+import type { InvoiceDocument } from "./documents.ts";
+import { bookHoldings } from "./held.ts";
+import { ensureParties } from "./parties.ts";
+import { ladder, books as named, standing, wanted } from "./plan.fixture.ts";
+
+const never = new AbortController().signal;
+const none = Decimal.zero;
+const change = { id: "C-1", version: null, text: "{}" };
+
+/** Books in which nothing stands but one party; `made`: the calls that created parties, with how many each. */
+function booksWith(of: Partial<Ladder>, made: number[] = []): Books {
+  const adapter = (more: Partial<BookAdapter>): BookAdapter => ({
+    ladder: { ...ladder, ...of },
+    expected: () => ({}),
+    locate: () => Promise.resolve([]),
+    create: () => Promise.resolve([]),
+    advance: () => Promise.resolve(),
+    get: () => Promise.resolve([standing({ id: "C-1", mark: "company-1", number: "C-1" })]),
+    named: () => Promise.resolve([]),
+    async *list() {},
+    change: () => change,
+    ...more,
+  });
+  const create: BookAdapter["create"] = (parties) => {
+    made.push(parties.length);
+    return Promise.resolve([]);
+  };
+  const adapters: Record<BookKind, BookAdapter> = {
+    invoice: adapter({}),
+    bill: adapter({}),
+    payment: adapter({}),
+    party: adapter({ create }),
+  };
+  return { ...named, adapters, faults: [], settleMs: 0, settleAfterMs: 0 };
+}
+
+const partyOf = (code: string) => ({ code, name: `Party ${code}`, companyId: `company-${code}` });
+const disputed: InvoiceDocument = {
+  id: "id-1",
+  number: "FL-1",
+  party: partyOf("C-1"),
+  type: "out",
+  status: "disputed",
+  invoiceDate: "2026-11-21",
+  dueDate: null,
+  paidDate: null,
+  description: null,
+  lines: [
+    {
+      product: null,
+      account: "4000",
+      quantity: none,
+      unit: null,
+      unitPrice: none,
+      amount: none,
+      description: "Freight",
+    },
+  ],
+  taxes: [],
+  subtotal: none,
+  tax: none,
+  total: none,
+};
+
+test.each([
+  ["disputed", { state: "posted" }],
+  ["open", {}],
+] as const)("a disputed invoice is held as %s with amend %j", async (state, amend) => {
+  const item = { number: "FL-1", id: "id-1", revision: "r", document: disputed, counterpart: null };
+  const told = await bookHoldings(booksWith({ amend })).expect("invoice", [item], never);
+  expect(told).toMatchObject([{ facts: { state } }]);
+});
+
+test("a party that came from the platform is told with its change, an invoice is not", async () => {
+  const holdings = bookHoldings(booksWith({}));
+  expect(await holdings.get("party", ["C-1"], never)).toMatchObject([
+    { mark: "company-1", change },
+  ]);
+  expect(await holdings.get("invoice", ["C-1"], never)).toMatchObject([
+    { mark: "company-1", change: null },
+  ]);
+});
+
+test("no call creates more parties than the books take in one", async () => {
+  const made: number[] = [];
+  const documents = ["A", "B", "C"].map((code) => ({ ...disputed, party: partyOf(code) }));
+  const all = documents.map((document) => wanted({ document }));
+  const codes = new Set<string>();
+  await ensureParties(booksWith({ atomic: 2 }, made), all, codes, { key: "k", signal: never });
+  expect([made, [...codes]]).toEqual([
+    [2, 1],
+    ["A", "B", "C"],
+  ]);
+});

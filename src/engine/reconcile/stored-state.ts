@@ -1,0 +1,99 @@
+/** What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value. */
+import type { WalkPosition } from "../../core/watermark.ts";
+import {
+  type Case,
+  leading,
+  otherSide,
+  type Side,
+  type StoredState,
+} from "../../reconcile/case.ts";
+import type { DifferenceRow } from "../../store/sweeps.ts";
+import type { Engine, Flow } from "../engine.ts";
+import type { KindPlan } from "./plan.ts";
+import { keyOf } from "./read.ts";
+import { beganOf, sideOf, sourceIdOf } from "./told.ts";
+
+export interface Known {
+  readonly engine: Engine;
+  readonly plans: readonly KindPlan[];
+  /** {@link keyOf} records that went on changing while they were read. */
+  readonly moved: ReadonlySet<string>;
+}
+
+export function storedStateOf({ engine, plans, moved }: Known, one: Case): StoredState {
+  const plan = plans.find(({ kind }) => kind === one.kind);
+  if (plan === undefined) return { skip: "no flow carries it" };
+  const isMoving = (["platform", "books"] as const).some((side) =>
+    one[side].some(({ kind, id }) => moved.has(keyOf(side, kind, id))),
+  );
+  if (isMoving)
+    return {
+      waits: { for: "both sides to stand still: it changed while it was read", since: null },
+    };
+  const earlier = engine.store.sweeps.find(one.kind, one.key);
+  const began = beganOf(engine, plan, one);
+  const stored = ofDelivery(engine, plan, one, began, earlier);
+  if (stored !== null) return stored;
+  return isNobodys(plan, one, began)
+    ? { skip: `no flow takes a ${one.kind} from the platform` }
+    : {};
+}
+
+/** The platform's alone, and no flow reads such records from there. The books' own are judged by their parties. */
+const isNobodys = ({ flows }: KindPlan, one: Case, began: Side): boolean =>
+  began === "books" && one.books.length === 0 && !flows.some((flow) => sideOf(flow) === "platform");
+
+/** Of the record on the side where it began. Null: it says nothing. */
+function ofDelivery(
+  engine: Engine,
+  { flows }: KindPlan,
+  one: Case,
+  began: Side,
+  earlier: DifferenceRow | null,
+): StoredState | null {
+  const record = leading(one[began]);
+  const from = flows.filter((flow) => sideOf(flow) === began);
+  const [first] = from;
+  if (record === undefined || first === undefined) return null;
+  const known = from.flatMap((flow) => {
+    const row = engine.store.sweeps.newest(flow.flow, sourceIdOf(record));
+    return row === null ? [] : [{ flow, row }];
+  });
+  const [newest] = known;
+  if (newest === undefined) return notRead(engine, first, one, record.version, earlier);
+  const { flow, row } = newest;
+  if (row.version !== null && record.version !== null && row.version < record.version)
+    return notRead(engine, flow, one, record.version, earlier);
+  if (row.state === "pending" || row.state === "frozen")
+    return { waits: { for: `its delivery by "${flow.name}"`, since: iso(row.receivedMs) } };
+  if (row.state === "quarantined") return { person: { why: row.cause ?? "", digest: null } };
+  // Told to a person, who has accepted exactly these values.
+  return row.state === "resolved" && earlier?.state === "open"
+    ? { person: { why: "accepted by a person", digest: earlier.digest } }
+    : null;
+}
+
+/**
+ * The flow has not read this version. What changed after its last walk is in the next one; what lies before it was
+ * committed late, and no walk brings it. A source without versions is given until its next run.
+ */
+function notRead(
+  { store, clock }: Engine,
+  flow: Flow,
+  one: Case,
+  version: string | null,
+  earlier: DifferenceRow | null,
+): StoredState | null {
+  const waits = (since: string): StoredState => ({
+    waits: { for: `the next run of "${flow.name}"`, since },
+  });
+  const position = store.flows.position(flow.name) as unknown as WalkPosition | null;
+  if (version !== null && sideOf(flow) === "platform")
+    return position?.watermark && version <= position.watermark ? null : waits(version);
+  const firstMs = earlier?.firstMs ?? clock.now().wallMs;
+  const ranMs = store.flows.find(flow.name)?.last_run_ms ?? null;
+  if (ranMs !== null && ranMs > firstMs) return null;
+  return leading(one[otherSide(sideOf(flow))]) === undefined ? waits(iso(firstMs)) : null;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
