@@ -24,7 +24,8 @@ export function invoiceAdapter<K extends Kind>(
   return {
     ...reading(rows, standing),
     ladder: ladderOf(config, kind),
-    expected: (document) => expectedOf(config, kind, document),
+    accept,
+    expected: async (documents) => documents.map((one) => expectedOf(config, kind, one)),
     async locate(wanted, { signal }) {
       const found = await rows.search(
         {
@@ -51,8 +52,6 @@ export function invoiceAdapter<K extends Kind>(
       }));
       await rows.step(STEPS[to], records, call);
     },
-    // Flows read customer invoices only.
-    ...(kind === "invoice" ? { change: ({ native }) => invoiceChange(config, native) } : {}),
   };
 }
 
@@ -71,9 +70,8 @@ const ladderOf = ({ posting, batch }: ExampleConfig, kind: Kind): Ladder => ({
   numbered: kind === "invoice" ? "once" : "per-party",
 });
 
-/** Pure. The number is the ledger's, and not known before. @throws Refused for a text that the ledger would cut */
-function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument): Facts {
-  const account = kind === "invoice" ? config.accounts.revenue : config.accounts.expense;
+/** @throws Refused for a text that the ledger would cut */
+function accept(document: InvoiceDocument): void {
   const long = document.lines.find(({ description }) => description.length > TEXT_MAX);
   if (long !== undefined)
     throw new Refused({
@@ -82,6 +80,11 @@ function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument
       next: "Shorten the text where the document comes from; it is delivered by itself.",
       field: "lines.description",
     });
+}
+
+/** The number is the ledger's, and not known before. */
+function expectedOf(config: ExampleConfig, kind: Kind, document: InvoiceDocument): Facts {
+  const account = kind === "invoice" ? config.accounts.revenue : config.accounts.expense;
   return {
     days: { date: document.invoiceDate, due: document.dueDate },
     money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
@@ -159,6 +162,8 @@ function standingOf(config: ExampleConfig, kind: Kind, row: InvoiceRow): Standin
       taxes: taxes.map(({ account, ...one }) => ({ code: account, ...one })),
     },
     paid: row.paid,
+    // Flows read customer invoices only.
+    ...(kind === "invoice" ? { change: invoiceChange(config, row) } : {}),
     version: row.version,
     native: row,
   };

@@ -22,7 +22,7 @@ export function paymentAdapter(
       atomic: 1,
       numbered: "per-party",
     },
-    expected: (document) => expectedOf(config, document),
+    expected: async (documents) => documents.map((one) => expectedOf(config, one)),
     locate: async (wanted, { signal }) =>
       (await rows.search({ marks: wanted.map(({ mark }) => mark) }, signal)).map(standing),
     create: (wanted, call) =>

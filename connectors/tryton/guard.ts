@@ -55,6 +55,7 @@ function claimGuard(books: Books): Guard {
   };
   return {
     async known(documents) {
+      if (documents.length === 0) return new Map();
       const names = await namesOf(documents);
       const known = await claims.known(names);
       return new Map(

@@ -9,9 +9,9 @@ import { singleSink } from "../../src/books/single.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Books } from "./books.ts";
+import { type Books, policyOf } from "./books.ts";
 import { OrderDocument } from "../../src/books/documents.ts";
-import { policyOf } from "./invoices.ts";
+
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { findParty, partyFor } from "./parties.ts";

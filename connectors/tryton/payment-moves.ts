@@ -17,6 +17,8 @@ export interface PaymentMove {
   readonly date: string;
   /** The whole of it, what stays on account too. Negative: money that went back. */
   readonly amount: Decimal;
+  /** On what customers owe; else on what we owe. */
+  readonly isSale: boolean;
   /** Somebody cancelled it. */
   readonly takenBack: boolean;
   /** The party's code. */
@@ -33,26 +35,22 @@ export type Paid = PaymentMove & { readonly mark: string };
 
 /** Those that were made on one invoice and that the platform told us of, taken back or not. @throws TrytonFault */
 export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]> {
-  const moves = await paymentMoves(books, null, [
+  const moves = await paymentMoves(books, [
     ["move.origin", "=", `account.invoice,${invoice}`],
     ["move.description", "!=", null],
   ]);
   return moves.filter((one): one is Paid => one.mark !== null);
 }
 
-/**
- * Payments by a domain of their lines, by the ids of their moves. `type` `out`: what customers pay; `in`: what we pay;
- * null: both. @throws TrytonFault
- */
+/** Payments by a domain of their lines, by the ids of their moves. @throws TrytonFault */
 export async function paymentMoves(
   { tryton }: Books,
-  type: "out" | "in" | null,
   domain: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<PaymentMove[]> {
   const rows = await tryton.call<LineRow[]>(
     "model.account.move.line.search_read",
-    [[...domain, OWED[type ?? "both"]], 0, null, [["id", "ASC"]], FIELDS],
+    [[...domain, OWED], 0, null, [["id", "ASC"]], FIELDS],
     signal === undefined ? {} : { signal },
   );
   const lines = rows.filter(({ origin }) => !isCancelling(origin));
@@ -63,7 +61,7 @@ export async function paymentMoves(
 
 const RECEIVABLE = ["account.type.receivable", "=", true];
 const PAYABLE = ["account.type.payable", "=", true];
-const OWED = { out: RECEIVABLE, in: PAYABLE, both: ["OR", RECEIVABLE, PAYABLE] };
+const OWED = ["OR", RECEIVABLE, PAYABLE];
 
 const FIELDS = [
   "move",
@@ -111,6 +109,7 @@ function moveOf(move: number, lines: readonly LineRow[]): PaymentMove {
   const description = head.description ?? "";
   const mark = isOurPayment(description) ? markIn(description) : null;
   const credit = Decimal.sum(lines.map((line) => exact(line.credit).minus(exact(line.debit))));
+  const isSale = Boolean(account["type."].receivable);
   const others = lines.flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
   const ids = new Set(lines.map(({ id }) => `${LINE}${id}`));
   const stamps = [head, ...lines].map((row) => row.write_date ?? row.create_date ?? "");
@@ -119,7 +118,8 @@ function moveOf(move: number, lines: readonly LineRow[]): PaymentMove {
     mark,
     words: description.slice(mark?.length ?? 0).trim(),
     date: head.date,
-    amount: account["type."].receivable ? credit : credit.negated(),
+    amount: isSale ? credit : credit.negated(),
+    isSale,
     takenBack: others.some(({ origin }) => origin !== null && ids.has(origin)),
     party: party?.code ?? null,
     invoices: lines.flatMap((line) => line.invoice_payments),

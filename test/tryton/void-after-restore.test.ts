@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { billSink } from "../../connectors/tryton/invoices.ts";
+import { billSink } from "../../connectors/tryton/sinks.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
 import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
 import type { Change } from "../../src/core/contract.ts";
