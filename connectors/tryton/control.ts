@@ -1,4 +1,5 @@
 /** What parties owe by the ledger, beside what their invoices say is open. */
+import { lots } from "../../src/books/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { reading } from "./fault.ts";
@@ -17,36 +18,33 @@ export function controlOf(
     const { company } = await books.tryton.session();
     const account = kind === "invoice" ? "account.type.receivable" : "account.type.payable";
     const sums = new Map<string, Decimal>();
-    let last = 0;
-    for (let goesOn = true; goesOn;) {
+    const read = (id: number): Promise<LedgerRow[]> => {
       const domain = [
         ["move.company", "=", company],
         ["move.state", "=", "posted"],
         [account, "=", true],
         ["reconciliation", "=", null],
-        ["id", ">", last],
+        ["id", ">", id],
       ];
-      const rows = await books.tryton.call<LedgerRow[]>(
-        "model.account.move.line.search_read",
-        [domain, 0, LEDGER_LOT, [["id", "ASC"]], ["debit", "credit", "party.code"]],
-        { signal },
-      );
+      const params = [domain, 0, ROWS, [["id", "ASC"]], ["debit", "credit", "party.code"]];
+      const method = "model.account.move.line.search_read";
+      return books.tryton.call<LedgerRow[]>(method, params, { signal });
+    };
+    for await (const { rows } of lots(0, ({ id }: LedgerRow) => id, read, ROWS))
       for (const row of rows) {
         const party = row["party."]?.code ?? "";
         const debit = exact(row.debit).minus(exact(row.credit));
         const open = kind === "invoice" ? debit : debit.negated();
         sums.set(party, (sums.get(party) ?? Decimal.zero).plus(open));
       }
-      goesOn = rows.length === LEDGER_LOT;
-      last = rows.at(-1)?.id ?? last;
-    }
     return [...sums]
       .map(([party, open]) => ({ party, open }))
       .filter(({ open }) => open.sign !== 0);
   });
 }
 
-const LEDGER_LOT = 1_000;
+/** Of the ledger in one call. */
+const ROWS = 1_000;
 
 interface LedgerRow {
   readonly id: number;

@@ -1,6 +1,7 @@
 /** Credit notes that were made of invoices in Tryton, by their lines' origins. */
 import type { Books } from "./books.ts";
 import type { Entry } from "./invoice-facts.ts";
+import { fieldsIn } from "./search.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { exact } from "./values.ts";
 
@@ -40,13 +41,7 @@ export async function creditsOf(
   );
 }
 
-const FIELDS = [
-  "origin",
-  "invoice.number",
-  "invoice.move",
-  "invoice.total_amount",
-  "invoice.amount_to_pay",
-];
+const FIELDS = fieldsIn("origin invoice(number move total_amount amount_to_pay)");
 
 interface Row {
   readonly origin: string;

@@ -7,6 +7,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { platformIdIn } from "./marks.ts";
+import { fieldsIn } from "./search.ts";
 import { exact } from "./values.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
@@ -69,47 +70,16 @@ export const NO_CREDIT_NOTE: readonly unknown[] = [
   ["lines.origin", "not like", "account.invoice.line,%"],
 ];
 
-const PAYMENT = ["debit", "credit", "move.description"];
-const FIELDS = [
-  "type",
-  "number",
-  "reference",
-  "comment",
-  "state",
-  "party.code",
-  "untaxed_amount",
-  "tax_amount",
-  "total_amount",
-  "create_uid",
-  "write_uid",
-  "description",
-  "currency.code",
-  "invoice_date",
-  "payment_term",
-  "payment_term_date",
-  "lines_to_pay.maturity_date",
-  "lines.type",
-  "lines.product.code",
-  "lines.account.code",
-  "lines.quantity",
-  "lines.unit.symbol",
-  "lines.unit_price",
-  "lines.amount",
-  "lines.description",
-  "taxes.account.code",
-  "taxes.description",
-  "taxes.base",
-  "taxes.amount",
-  "create_date",
-  "write_date",
-  "amount_to_pay",
-  "reconciled",
-  "move",
-  "lines_to_pay.reconciliation",
-  "payment_lines.reconciliation",
-  ...PAYMENT.map((field) => `payment_lines.${field}`),
-  ...PAYMENT.map((field) => `lines_to_pay.reconciliation.lines.${field}`),
-];
+const FIELDS = fieldsIn(`
+  type number reference comment state party.code untaxed_amount tax_amount total_amount
+  create_uid write_uid description currency.code invoice_date payment_term payment_term_date
+  lines_to_pay.maturity_date
+  lines(type product.code account.code quantity unit.symbol unit_price amount description)
+  taxes(account.code description base amount)
+  create_date write_date amount_to_pay reconciled move lines_to_pay.reconciliation
+  payment_lines(reconciliation debit credit move.description)
+  lines_to_pay.reconciliation.lines(debit credit move.description)
+`);
 
 /** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
 const MORE = ["party.identifiers.code", "lines.product.name"];

@@ -100,7 +100,7 @@ export async function accept({ tryton }: Books, names: readonly string[]): Promi
 async function takeBack(books: Books, guard: Guard, steps: readonly InvoiceStep[]): Promise<void> {
   await unnumber(books, idsOf(steps));
   await books.tryton.call("model.account.invoice.delete", [idsOf(steps)]);
-  await guard.release(steps.map(({ wanted }) => wanted.document));
+  await guard.release(steps.map(({ wanted }) => wanted.mark));
 }
 
 async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void> {

@@ -1,12 +1,12 @@
 /** Invoices and bills in Tryton, for the driver of src/books. */
 import type { BookAdapter, Call, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
-import { LOT } from "../../src/books/holdings.ts";
+import { LOT, lots } from "../../src/books/holdings.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { disputedOf } from "./disputes.ts";
-import { type Guard, openGuard, type Prepared } from "./guard.ts";
+import { type Guard, openGuard } from "./guard.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
 import { expectedOf } from "./invoice-expected.ts";
 import {
@@ -30,9 +30,9 @@ type InvoiceStanding = Standing<Entry>;
 
 export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapter<K, Entry> {
   const type = kind === "invoice" ? "out" : "in";
-  const guard = openGuard(books);
+  const guard = openGuard(books, "account.invoice", type);
   const told = async (clause: unknown, signal: AbortSignal): Promise<InvoiceStanding[]> =>
-    toldAs(books, type, await read(books, type, [clause], { signal }), signal);
+    toldAs(books, type, await read(books, type, [clause], signal), signal);
   return {
     ladder: ladderOf(books, type),
     expected: (documents) => expectedOf(books, documents),
@@ -42,7 +42,7 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     async get(ids, { purpose, signal }) {
       const clause = ["OR", ["number", "in", ids], ["id", "in", draftsIn(ids)]];
       if (purpose === "inspection") return told(clause, signal);
-      return (await read(books, type, [clause], { signal })).map((entry) => standingOf(entry));
+      return (await read(books, type, [clause], signal)).map((entry) => standingOf(entry));
     },
     named: (numbers, signal) =>
       told(["OR", ["number", "in", numbers], ["reference", "in", numbers]], signal),
@@ -76,7 +76,7 @@ async function locate(
   { made, purpose, signal }: Call,
 ): Promise<InvoiceStanding[]> {
   const older = wanted.filter(({ mark }) => !made.has(mark));
-  const known = await guard.known(older.map(({ document }) => document));
+  const known = await guard.known(older.map(({ mark }) => mark));
   const owners = new Map([...known].map(([mark, id]) => [id, mark]));
   const numbers = wanted.flatMap(({ number }) => number ?? []);
   const bindings = wanted.flatMap(({ binding }) => binding ?? []);
@@ -187,20 +187,26 @@ async function create(
   wanted: readonly Wanted<Kind>[],
 ): Promise<string[]> {
   const parties = await addressedAll(books, wanted);
-  const prepared: Prepared[] = [];
-  for (const [at, { document }] of wanted.entries()) {
+  const all: object[] = [];
+  for (const [at, { document, mark }] of wanted.entries()) {
     const values = await invoiceValues(books, document, parties[at] as (typeof parties)[number]);
-    prepared.push({ document, values });
+    all.push(guard.isModule ? { ...values, external_id: mark } : values);
   }
-  return (await guard.create(prepared)).map((id) => `#${id}`);
+  const make = () => books.tryton.call<number[]>("model.account.invoice.create", [all]);
+  const made = await guard.create(
+    wanted.map(({ mark }) => mark),
+    make,
+  );
+  return made.map((id) => `#${id}`);
 }
 
 async function read(
   books: Books,
   type: InvoiceType,
   domain: readonly unknown[],
-  options: Parameters<typeof readInvoices>[2] = {},
+  signal?: AbortSignal,
 ): Promise<Entry[]> {
+  const options = signal === undefined ? {} : { signal };
   return readInvoices(books, [...(await domainOf(books, type)), ...domain], options);
 }
 
@@ -218,18 +224,17 @@ async function* list(
   signal: AbortSignal,
 ): ReturnType<BookAdapter<Kind, Entry>["list"]> {
   const within = scopeDomain(scope);
-  let last = Number(from ?? 0);
-  for (let goesOn = true; goesOn;) {
-    const entries = await read(books, type, [within, ["id", ">", last]], { most: LOT, signal });
-    goesOn = entries.length === LOT;
-    last = entries.at(-1)?.id ?? last;
-    const standings = await toldAs(books, type, entries, signal);
-    const whole = [...(await domainOf(books, type)), within];
+  const whole = [...(await domainOf(books, type)), within];
+  const all = lots(
+    Number(from ?? 0),
+    ({ id }: Entry) => id,
+    (id) => readInvoices(books, [...whole, ["id", ">", id]], { most: LOT, signal }),
+  );
+  for await (const { rows, last, isEnd } of all) {
+    const standings = await toldAs(books, type, rows, signal);
     const count = "model.account.invoice.search_count";
-    const total = goesOn
-      ? {}
-      : { total: await books.tryton.call<number>(count, [whole], { signal }) };
-    yield { standings, position: String(last), ...total };
+    const total = isEnd ? await books.tryton.call<number>(count, [whole], { signal }) : undefined;
+    yield { standings, position: String(last), ...(total === undefined ? {} : { total }) };
   }
 }
 

@@ -18,7 +18,7 @@ export const platformIdIn = (comment: string | null): string | null =>
 export const paymentMark = (paymentId: string): string => `payment:${paymentId}`;
 
 /** Before the description of the payment that settles an invoice which the platform calls paid. */
-export const settlementMark = (platformId: string): string => `platform:${platformId}`;
+const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
 /** The first line of the note of a payment that is counted and not booked (covered.ts): its mark and amount. */
 export const coveredMark = (paymentId: string, amount: string): string =>

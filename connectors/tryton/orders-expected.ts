@@ -10,6 +10,7 @@
  */
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
+import { fieldsIn } from "./search.ts";
 import { exact, float } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -32,18 +33,10 @@ interface LineRow {
   }[];
 }
 
-const FIELDS = [
-  "quantity",
-  "unit",
-  "unit_price",
-  "from_location",
-  "to_location",
-  "product",
-  "product.type",
-  "moves_ignored",
-  "moves.state",
-  "moves.shipment",
-];
+const FIELDS = fieldsIn(`
+  quantity unit unit_price from_location to_location product product.type moves_ignored
+  moves(state shipment)
+`);
 
 /** Does Tryton still expect anything for a confirmed order? @throws TrytonFault */
 export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {

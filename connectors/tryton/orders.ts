@@ -15,6 +15,7 @@ import { OrderDocument } from "../../src/books/documents.ts";
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { findParty, partyFor } from "./parties.ts";
+import { fieldsIn } from "./search.ts";
 import { reading, TRYTON } from "./fault.ts";
 import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
@@ -69,18 +70,10 @@ interface Standing {
   }[];
 }
 
-const FIELDS = [
-  "number",
-  "state",
-  "invoice_method",
-  "party",
-  "comment",
-  "reference",
-  "lines.quantity",
-  "lines.unit_price",
-  "lines.product.code",
-  "lines.unit.symbol",
-];
+const FIELDS = fieldsIn(`
+  number state invoice_method party comment reference
+  lines(quantity unit_price product.code unit.symbol)
+`);
 
 const modelOf = { sale: "sale.sale", purchase: "purchase.purchase" } as const;
 

@@ -5,6 +5,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { isOurPayment, markIn } from "./marks.ts";
+import { fieldsIn } from "./search.ts";
 import { exact } from "./values.ts";
 
 export interface PaymentMove {
@@ -63,23 +64,10 @@ const RECEIVABLE = ["account.type.receivable", "=", true];
 const PAYABLE = ["account.type.payable", "=", true];
 const OWED = ["OR", RECEIVABLE, PAYABLE];
 
-const FIELDS = [
-  "move",
-  "move.description",
-  "move.date",
-  "move.create_date",
-  "move.write_date",
-  "create_date",
-  "write_date",
-  "origin",
-  "party.code",
-  "debit",
-  "credit",
-  "account.type.receivable",
-  "invoice_payments",
-  "reconciliation.lines.move",
-  "reconciliation.lines.origin",
-];
+const FIELDS = fieldsIn(`
+  move move(description date create_date write_date) create_date write_date origin party.code
+  debit credit account.type.receivable invoice_payments reconciliation.lines(move origin)
+`);
 
 interface Stamped {
   readonly create_date: string | null;

@@ -4,25 +4,29 @@
  */
 import type { BookAdapter, Call, Standing, Wanted } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import { LOT } from "../../src/books/holdings.ts";
+import { lots } from "../../src/books/holdings.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
-import { draftsIn, type Entry } from "./invoice-facts.ts";
+import { type Guard, openGuard } from "./guard.ts";
+import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
 import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
 import { addNote, notesOn } from "./notes.ts";
-import { pay, type ToPay } from "./pay.ts";
-import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
-import { type PaymentMove, paymentMoves } from "./payment-moves.ts";
+import { pay, startOf, type ToPay } from "./pay.ts";
+import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
 import { idsIn } from "./search.ts";
 import { day, stamp } from "./values.ts";
 
 type WantedPayment = Wanted<"payment">;
+type Guards = Readonly<Record<InvoiceType, Guard>>;
 
 export function paymentAdapter(books: Books): BookAdapter<"payment"> {
-  const guard = openPaymentGuard(books);
+  const guards = {
+    out: openGuard(books, "account.move", "out"),
+    in: openGuard(books, "account.move", "in"),
+  };
   return {
     ladder: {
       has: ["posted", "cancelled"],
@@ -32,9 +36,9 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
       numbered: "per-party",
     },
     expected: async (documents) => documents.map((one) => factsOf(books, one)),
-    locate: (wanted, call) => locate(books, guard, wanted, call),
+    locate: (wanted, call) => locate(books, guards, wanted, call),
     async create(wanted) {
-      for (const one of wanted) await payOne(books, guard, one);
+      for (const one of wanted) await payOne(books, guards, one);
       return wanted.map(() => null);
     },
     // It is posted when it is made, and no document of the platform takes a payment back.
@@ -48,8 +52,7 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
         return Decimal.sum([...noted.values()]);
       },
       async cover(wanted) {
-        for (const { document, on } of wanted)
-          await noteCovered(books, (on?.native as Entry).id, document);
+        for (const { document, on } of wanted) await noteCovered(books, entryOf(on).id, document);
       },
     },
   };
@@ -73,7 +76,7 @@ const factsOf = (
 /** On the invoices that their links name, and by the moves that links and the guard name. */
 async function locate(
   books: Books,
-  guard: PaymentGuard,
+  guards: Guards,
   wanted: readonly WantedPayment[],
   { made, purpose }: Call,
 ): Promise<Standing[]> {
@@ -82,7 +85,7 @@ async function locate(
   if (purpose === "delivery")
     for (const { document, mark } of wanted)
       if (!made.has(mark) && !isSettlement(mark))
-        known.push(...[(await guard.known(document)) ?? []].flat());
+        known.push(...(await guards[document.type].known([mark])).values());
   const invoices = await invoicesOf(books, wanted);
   const bound = movesIn(wanted.flatMap(({ binding }) => binding ?? []));
   const on = invoices.map(resourceOf);
@@ -122,11 +125,11 @@ async function invoicesOf(
 /** Settlements have no guard of their own: a second one finds the invoice paid. */
 async function payOne(
   books: Books,
-  guard: PaymentGuard,
+  guards: Guards,
   { document, mark, on }: WantedPayment,
 ): Promise<void> {
   const { amount, date, description } = document;
-  const { id: invoice, toPay } = on?.native as Entry;
+  const { id: invoice, toPay } = entryOf(on);
   const over = isSettlement(mark) ? 0 : amount.compare(toPay);
   const payment: ToPay = {
     invoice,
@@ -135,8 +138,26 @@ async function payOne(
     description: `${payingMark(mark)} ${description}`,
     how: over === 0 ? "all" : over > 0 ? "over" : "part",
   };
-  await (isSettlement(mark) ? pay(books, payment) : guard.pay(document, payment));
+  if (isSettlement(mark)) return pay(books, payment);
+  const guard = guards[document.type];
+  await guard.create([mark], async () => {
+    if (guard.isModule) {
+      // One call pays, or does nothing.
+      const params = [invoice, mark, await startOf(books, payment)];
+      await books.tryton.call("model.account.invoice.fuelbridge_pay", params);
+      return [null];
+    }
+    await pay(books, payment);
+    if (books.config.guard === "search") return [null];
+    const made = await paymentsOf(books, invoice);
+    return [made.find((one) => one.mark === paymentMark(mark))?.move ?? null];
+  });
 }
+
+const entryOf = (on: Standing | undefined): Entry => {
+  if (on === undefined) throw new TypeError("a payment without its invoice");
+  return on.native as Entry;
+};
 
 /** By what the driver calls them, what is noted on these invoices as part of their settlements. */
 async function coveredOn(
@@ -219,13 +240,9 @@ async function* list(
     within(scope),
   ];
   const idsAfter = idsIn(books, "account.move", domain);
-  let last = Number(from ?? 0);
-  for (let goesOn = true; goesOn;) {
-    const ids = await idsAfter(last, signal);
-    goesOn = ids.length === LOT;
-    last = ids.at(-1) ?? last;
-    yield { standings: await heldBy(books, ["move", "in", ids], signal), position: String(last) };
-  }
+  const all = lots(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
+  for await (const { rows, last } of all)
+    yield { standings: await heldBy(books, ["move", "in", rows], signal), position: String(last) };
 }
 
 /** What is open is not settled with anything: money on account. */

@@ -50,7 +50,7 @@ export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
   return {
     async *list(scope, from, signal): AsyncGenerator<HoldingPage> {
       try {
-        const position = from === null ? null : String(from);
+        const position = typeof from === "number" ? String(from) : (from as string | null);
         for await (const page of adapter.list(scope, position, signal))
           yield {
             holdings: held(page.standings),

@@ -78,8 +78,6 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
     const held = found.standings.map(({ id }) => id).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };
   }
-  // Void before it was booked: nothing of it was brought there.
-  if (found.is === "none" && wanted.target === "cancelled") return thereAsBrought;
   if (found.is !== "one") return gone;
   const { standing, by } = found;
   const planning = { kind, ladder: adapterOf(books, kind).ladder, books };
