@@ -229,6 +229,14 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const other = { ...invoiceDocument(), number: document.number };
     expect(await send(sink, other)).toMatchObject({ fault: { code: "number-taken" } });
     expect(await find(sink, other)).toMatchObject({ found: "different" });
+    // Links are kept by it, so a cancelled invoice keeps its number.
+    await send(sink, { ...document, ...VOID });
+    expect(await send(sink, other)).toMatchObject({ fault: { code: "number-taken" } });
+    // A reference that somebody typed for another party takes no number of ours.
+    await typed(desk, { reference: "4711" });
+    const party = { code: "CUST-2", name: "Co-op", companyId: "co-op" };
+    const ours = invoiceDocument({ number: "4711", party });
+    expect(await send(sink, ours)).toMatchObject({ outcome: "done", ids: ["4711"] });
   });
 
   test("a number that the supplier has given already is not booked twice, in a batch neither; after a cancellation it is", async () => {

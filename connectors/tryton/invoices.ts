@@ -98,7 +98,7 @@ async function locate(
   const credits = isInspected ? await creditsOf(books, entries, signal) : null;
   const isOurs = type === "out" && books.config.numbering === "platform";
   return entries.map((entry) => {
-    const { id, number, platformId } = entry;
+    const { id, platformId } = entry;
     const mark = platformId ?? owners.get(id) ?? null;
     const standing = standingOf(entry, { disputed: disputed.has(id), credits: credits?.get(id) });
     const besides = isInspected ? besidesOf(entry, mark, credits?.get(id) ?? []) : [];
@@ -107,12 +107,24 @@ async function locate(
       ...standing,
       mark,
       besides,
-      // A number of ours that somebody has given to another one is taken, whatever its reference.
-      ...(isOurs && number !== null && numbers.includes(number) ? { number } : {}),
+      ...(isOurs ? { number: numberIn(entry, wanted) } : {}),
       // What a person entered has Tryton's number, and ours as its reference.
       facts: entry.made && own !== undefined ? { ...rest, number: own } : rest,
     };
   });
+}
+
+/**
+ * Where we give Tryton's number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
+ * is the number of that party's only.
+ */
+function numberIn(
+  { number, reference, facts }: Entry,
+  wanted: readonly Pick<Wanted, "number" | "party">[],
+): string | null {
+  if (wanted.some((one) => one.number === number)) return number;
+  const isTheirs = wanted.some((one) => one.number === reference && one.party === facts.party);
+  return isTheirs ? reference : null;
 }
 
 const idsOf = (entries: readonly Entry[]): number[] => entries.map(({ id }) => id);

@@ -40,7 +40,7 @@ export interface Ladder {
   readonly amend: Readonly<Record<string, Rung>>;
   /** Documents that one `create` or `advance` takes, all of them or none. */
   readonly atomic: number;
-  /** `once`: one document per number. `per-party`: one per number and party. */
+  /** `once`: one document per number, cancelled ones too. `per-party`: one per number and party, without those. */
   readonly numbered: "once" | "per-party";
 }
 

@@ -92,7 +92,7 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
     next.do === "amended" && next.differences.every(({ field }) => field === "state");
   if (isDraftAgain(planning.ladder, standing) || next.do === "cancelled" || next.do === "settle")
     return gone;
-  if (isUndone && planning.kind !== "party") return gone;
+  if (isUndone) return gone;
   if (wanted.target === "cancelled") return thereAsBrought;
   const state = stateOf(kind, wanted);
   const besides = (standing.besides ?? []).filter(
