@@ -25,7 +25,8 @@ export function invoiceAdapter<K extends Kind>(
   return {
     ...reading(rows, standing),
     ladder: ladderOf(config, kind),
-    expected: (document) => expectedOf(config, currency, kind, document),
+    accept,
+    expected: async (documents) => documents.map((one) => expectedOf(config, currency, kind, one)),
     async locate(wanted, { signal }) {
       const found = await rows.search(
         {
@@ -52,8 +53,6 @@ export function invoiceAdapter<K extends Kind>(
       }));
       await rows.step(STEPS[to], records, call);
     },
-    // Flows read customer invoices only.
-    ...(kind === "invoice" ? { change: ({ native }) => invoiceChange(currency, native) } : {}),
   };
 }
 
@@ -72,14 +71,8 @@ const ladderOf = ({ posting, batch }: ExampleConfig, kind: Kind): Ladder => ({
   numbered: kind === "invoice" ? "once" : "per-party",
 });
 
-/** Pure. The number is the ledger's, and not known before. @throws Refused for a text that the ledger would cut */
-function expectedOf(
-  { accounts }: ExampleConfig,
-  currency: string,
-  kind: Kind,
-  document: InvoiceDocument,
-): Facts {
-  const account = kind === "invoice" ? accounts.revenue : accounts.expense;
+/** @throws Refused for a text that the ledger would cut */
+function accept(document: InvoiceDocument): void {
   if (document.lines.some(({ description }) => description.length > TEXT_MAX))
     throw new Refused({
       code: "text-too-long",
@@ -87,6 +80,16 @@ function expectedOf(
       next: "Shorten the text where the document comes from; it is delivered by itself.",
       field: "lines.description",
     });
+}
+
+/** The number is the ledger's, and not known before. */
+function expectedOf(
+  { accounts }: ExampleConfig,
+  currency: string,
+  kind: Kind,
+  document: InvoiceDocument,
+): Facts {
+  const account = kind === "invoice" ? accounts.revenue : accounts.expense;
   return {
     days: { date: document.invoiceDate, due: document.dueDate },
     money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
@@ -164,6 +167,8 @@ function standingOf(currency: string, kind: Kind, row: InvoiceRow): Standing<Inv
       taxes: taxes.map(({ account, ...one }) => ({ code: account, ...one })),
     },
     paid: row.paid,
+    // Flows read customer invoices only.
+    ...(kind === "invoice" ? { change: invoiceChange(currency, row) } : {}),
     version: row.version,
     native: row,
   };

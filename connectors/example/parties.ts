@@ -16,7 +16,8 @@ export function partyAdapter(wire: Wire): BookAdapter<"party", PartyRow> {
       atomic: 100,
       numbered: "once",
     },
-    expected: ({ code, name }) => ({ number: code, words: { name } }),
+    expected: async (parties) =>
+      parties.map(({ code, name }) => ({ number: code, words: { name } })),
     locate: async (wanted, { signal }) => {
       const marks = wanted.map(({ mark }) => mark);
       const ids = wanted.flatMap(({ number }) => number ?? []);
@@ -28,7 +29,6 @@ export function partyAdapter(wire: Wire): BookAdapter<"party", PartyRow> {
         call,
       ),
     advance: () => Promise.resolve(),
-    change: ({ native }) => partyChange(native),
   };
 }
 
@@ -44,6 +44,7 @@ const standingOf = (row: PartyRow): Standing<PartyRow> => ({
   payments: [],
   facts: { number: row.id, words: { name: row.name } },
   paid: null,
+  change: partyChange(row),
   version: row.version,
   native: row,
 });

@@ -18,7 +18,7 @@ export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payme
       atomic: 1,
       numbered: "per-party",
     },
-    expected: (document) => expectedOf(currency, document),
+    expected: async (documents) => documents.map((one) => expectedOf(currency, one)),
     locate: async (wanted, { signal }) =>
       (await rows.search({ marks: wanted.map(({ mark }) => mark) }, signal)).map(standing),
     create: (wanted, call) =>

@@ -63,7 +63,7 @@ export function reading<Row extends { readonly seq: number }>(
   standing: (row: Row) => Standing<Row>,
 ): Pick<BookAdapter<never, Row>, "get" | "named" | "list"> {
   return {
-    get: async (ids, signal) => (await rows.search({ ids }, signal)).map(standing),
+    get: async (ids, { signal }) => (await rows.search({ ids }, signal)).map(standing),
     named: async (numbers, signal) => (await rows.search({ numbers }, signal)).map(standing),
     async *list(scope, from, signal) {
       for await (const page of rows.pages(scope, from, signal))

@@ -18,8 +18,8 @@ import type { Status, Trace } from "../../src/report/office.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
 import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { billSink, invoiceSink } from "./invoices.ts";
 import { shipmentSink } from "./shipments.ts";
+import { billSink, invoiceSink } from "./sinks.ts";
 import {
   between,
   billDocument,

@@ -2,7 +2,7 @@
 import { BookError } from "../../src/books/adapter.ts";
 import { type FaultRow, unavailable as unavailableIn } from "../../src/books/faults.ts";
 import { DATE_ORDER } from "./release.ts";
-import { Refused, type SourceUnavailable } from "../../src/core/errors.ts";
+import { type SourceUnavailable } from "../../src/core/errors.ts";
 
 export type FaultKind =
   /** UserError: a rule of the books said no. Nothing happened. */
@@ -51,11 +51,6 @@ export class TrytonFault extends BookError {
 export const busy = (message: string, waitMs: number): TrytonFault =>
   new TrytonFault("busy", message, { waitMs });
 
-/** Did this call prove that it did nothing, for good? Then what was made for it can be taken back. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof Refused ||
-  (error instanceof TrytonFault && (error.kind === "refused" || error.kind === "warning"));
-
 const GROUPS = "Give the synchronisation's user the groups that the connector's README names.";
 /** Another writer had the lock, or the record. */
 const LOCKED = {
@@ -67,7 +62,7 @@ const LOCKED = {
 /** Codes are {@link FaultKind}s; texts are Tryton's sentences that people act on differently, in its English. */
 const faults: readonly FaultRow[] = [
   // A reader that may not read one model goes on with the others.
-  { when: { code: /^refused$/, verb: "locate" }, sort: "data", code: "no-right", next: GROUPS },
+  { when: { code: /^refused$/, verb: "read" }, sort: "data", code: "no-right", next: GROUPS },
   {
     when: {
       code: /^refused$/,

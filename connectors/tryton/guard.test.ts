@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { invoiceSink } from "./invoices.ts";
+import { invoiceSink } from "./sinks.ts";
 import {
   allInvoices,
   between,
@@ -58,7 +58,7 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
       outcome: "refused",
       fault: {
         code: "would-differ",
-        message: expect.stringContaining("total: books 20129.33, platform 20129.30") as string,
+        message: expect.stringContaining("total: Tryton 20129.33, platform 20129.30") as string,
       },
     });
     const early = invoiceDocument({ invoiceDate: "2024-12-31" });
@@ -129,7 +129,7 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
     expect(await find(sink, document)).toMatchObject({ found: "several" });
     expect(await send(sink, document)).toMatchObject({
       outcome: "refused",
-      fault: { code: "twice-in-tryton" },
+      fault: { code: "twice-in-books" },
     });
     expect(await allInvoices(desk)).toHaveLength(2);
   });

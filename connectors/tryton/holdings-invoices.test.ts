@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { compare } from "../../src/books/compare.ts";
+import { kindHoldings } from "../../src/books/held.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Holding, Scope } from "../../src/core/holdings.ts";
-import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
-import { billSink, invoiceSink } from "./invoices.ts";
+import { controlOf } from "./control.ts";
+import { billSink, driven, invoiceSink } from "./sinks.ts";
 import { pay } from "./pay.ts";
 import {
   allInvoices,
@@ -20,6 +21,7 @@ import {
 } from "./sink.fixture.ts";
 
 const never = new AbortController().signal;
+const holdingsOf = (desk: Desk, kind: "invoice" | "bill") => kindHoldings(driven(desk.books), kind);
 const NOTHING: Scope = { dated: null, changedSince: null, open: false };
 const NOVEMBER: Scope = { ...NOTHING, dated: { from: "2026-11-01", to: "2026-11-30" } };
 
@@ -31,7 +33,7 @@ async function listed(
 ) {
   const holdings: Holding[] = [];
   let total: number | null = null;
-  for await (const page of invoiceHoldings(desk.books, kind).list(scope, from, never)) {
+  for await (const page of holdingsOf(desk, kind).list(scope, from, never)) {
     holdings.push(...page.holdings);
     total = page.total;
   }
@@ -107,8 +109,8 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
         identifiers: [["create", [{ code: TWO.companyId }]]],
       })),
     ]);
-    const expected = await invoiceHoldings(desk.books, "invoice").expect([...items, bad], never);
-    expect(expected.at(-1)).toMatchObject({ fault: { code: "twice-in-tryton" } });
+    const expected = await holdingsOf(desk, "invoice").expect([...items, bad], never);
+    expect(expected.at(-1)).toMatchObject({ fault: { code: "twice-in-books" } });
     const differences = names.flatMap((name, at) => {
       const one = expected[at];
       if (one === undefined || "fault" in one) return [`${name}: fault`];
@@ -153,7 +155,7 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
     expect(await numbers({ ...NOTHING, changedSince: "2026-01-01T00:00:00.000Z" }, first)).toEqual([
       november.id,
     ]);
-    const holdings = invoiceHoldings(desk.books, "bill");
+    const holdings = holdingsOf(desk, "bill");
     const got = await holdings.get(["BILL-2026-00001", "BILL-2026-00009"], never);
     expect(got).toMatchObject([
       { id: "BILL-2026-00001", mark: october.id, facts: { state: "paid" } },
@@ -172,10 +174,10 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
       { comment: null, number: invoice.number, invoice_date: DAY, payment_term_date: LATER },
     ]);
     const twin = (await allInvoices(desk)).at(-1) as InvoiceRow;
-    const told = await invoiceHoldings(desk.books, "invoice").get([String(invoice.number)], never);
+    const told = await holdingsOf(desk, "invoice").get([String(invoice.number)], never);
     expect(told.map(({ id }) => id)).toEqual([invoice.number, `#${twin.id}`]);
     await desk.clerk.call("model.account.invoice.post", [[twin.id]]);
-    const [, change] = await invoiceHoldings(desk.books, "invoice").get(
+    const [, change] = await holdingsOf(desk, "invoice").get(
       [`#${twin.id}`, `#${invoice.id}`],
       never,
     );

@@ -3,16 +3,15 @@ import { defineConnector, type Offer, type Sink, type Source } from "../../src/c
 import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
-import { controlOf, invoiceHoldings } from "./holdings-invoices.ts";
-import { holdingsOf, partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
+import { controlOf } from "./control.ts";
+import { bookHoldings } from "../../src/books/held.ts";
+import { partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
 import { TRYTON, unavailable } from "./fault.ts";
-import { paymentHoldings } from "./holdings-payments.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
-import { billSink, invoiceSink } from "./invoices.ts";
 import { orderSink } from "./orders.ts";
-import { paymentSink } from "./payments.ts";
+import { billSink, driven, invoiceSink, paymentSink } from "./sinks.ts";
 import { shipmentSink } from "./shipments.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties, partyChanges } from "./sources/parties.ts";
@@ -64,11 +63,7 @@ export const tryton = defineConnector<TrytonConfig>({
       check: (signal) => checkTryton(books, signal),
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
-        ...holdingsOf(TRYTON.name, {
-          invoice: invoiceHoldings(books, "invoice"),
-          bill: invoiceHoldings(books, "bill"),
-          payment: paymentHoldings(books, "payment"),
-          "bill-payment": paymentHoldings(books, "bill-payment"),
+        ...bookHoldings(driven(books), {
           party: partyHoldings(TRYTON.name, told(books, "party.party", "code", partyChanges)),
           price: priceHoldings(
             TRYTON.name,

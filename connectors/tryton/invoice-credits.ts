@@ -1,7 +1,20 @@
 /** Credit notes that were made of invoices in Tryton, by their lines' origins. */
 import type { Books } from "./books.ts";
-import type { Credit, Entry } from "../../src/books/invoices.ts";
+import type { Entry } from "./invoice-facts.ts";
+import { fieldsIn } from "./search.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { exact } from "./values.ts";
+
+/** A credit note of it that is posted or paid. */
+export interface Credit {
+  readonly id: number;
+  readonly name: string;
+  readonly move: number | null;
+  /** Negative. */
+  readonly total: Decimal;
+  /** What of it has not been used yet; negative or zero. */
+  readonly toPay: Decimal;
+}
 
 /** By the ids of the invoices that they credit; in one call. @throws TrytonFault */
 export async function creditsOf(
@@ -28,13 +41,7 @@ export async function creditsOf(
   );
 }
 
-const FIELDS = [
-  "origin",
-  "invoice.number",
-  "invoice.move",
-  "invoice.total_amount",
-  "invoice.amount_to_pay",
-];
+const FIELDS = fieldsIn("origin invoice(number move total_amount amount_to_pay)");
 
 interface Row {
   readonly origin: string;

@@ -2,27 +2,35 @@
  * What these books would show of a document, had it just been booked: the other side of every comparison. What cannot
  * be known beforehand is left out: a number that Tryton gives, a due date that a payment term computes.
  */
+import { Refused } from "../../src/core/errors.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument, Party } from "../../src/books/documents.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { codesOf, quantities } from "./invoice-values.ts";
-import { findParty } from "./parties.ts";
 
 type Line = InvoiceDocument["lines"][number];
 
-/** The ids of codes, in a few calls for all of these documents. @throws TrytonFault */
-export const loadCodes = (books: Books, documents: readonly InvoiceDocument[]): Promise<void> =>
-  documents.length === 0 ? Promise.resolve() : books.lookup.load(codesOf(books, documents));
-
 /**
- * Without state and what is open. `party`: the code of the party that it is booked on, see {@link partyCode}.
- * @throws Refused for a code that Tryton does not have, TrytonFault
+ * In the order of the documents, without party, state and what is open; or why Tryton cannot keep one: a code that it
+ * does not have. The ids of codes are loaded in a few calls for all. @throws TrytonFault
  */
 export async function expectedOf(
   books: Books,
-  document: InvoiceDocument,
-  party: string,
-): Promise<Facts> {
+  documents: readonly InvoiceDocument[],
+): Promise<(Facts | Refused)[]> {
+  await books.lookup.load(codesOf(books, documents));
+  const all: (Facts | Refused)[] = [];
+  for (const document of documents)
+    all.push(
+      await factsOf(books, document).catch((error: unknown) => {
+        if (error instanceof Refused) return error;
+        throw error;
+      }),
+    );
+  return all;
+}
+
+async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
   const { config } = books;
   const { type, number, invoiceDate, dueDate } = document;
   const lines: FactLine[] = [];
@@ -30,7 +38,6 @@ export async function expectedOf(
   const isComputed = dueDate === null && config.paymentTerm !== undefined;
   return {
     ...(type === "out" && config.numbering === "platform" ? { number } : {}),
-    party,
     days: { date: invoiceDate, ...(isComputed ? {} : { due: dueDate ?? invoiceDate }) },
     money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
     words: {
@@ -70,10 +77,3 @@ async function lineOf(
     text: sent.description,
   };
 }
-
-/**
- * The code of the party that it is booked on: one that was there under another code is known by the platform's id.
- * @throws Refused when it cannot be told from another one, TrytonFault
- */
-export const partyCode = async (books: Books, party: Party): Promise<string> =>
-  (await findParty(books, party))?.code ?? party.code;

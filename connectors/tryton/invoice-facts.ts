@@ -1,19 +1,59 @@
 /**
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
- * Delivery, inspection and holdings compare these facts and read nothing else.
+ * Delivery, inspection, holdings and the sources take theirs from it.
  */
+import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type {
-  Entry,
-  InvoiceType,
-  OpenEntry,
-  Progressed,
-  Settling,
-} from "../../src/books/invoices.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { platformIdIn } from "./marks.ts";
+import { fieldsIn } from "./search.ts";
 import { exact } from "./values.ts";
+
+export type InvoiceType = InvoiceDocument["type"];
+
+/** An invoice in the books. */
+export interface Entry {
+  readonly id: number;
+  readonly type: InvoiceType;
+  readonly number: string | null;
+  /** The platform's number, or the supplier's. */
+  readonly reference: string | null;
+  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
+  /** The user of the synchronisation made it. */
+  readonly made: boolean;
+  /** And nobody else has ever written it. */
+  readonly ours: boolean;
+  /** What is written in it; null: it did not come from the platform. */
+  readonly platformId: string | null;
+  readonly total: Decimal;
+  /** Zero unless it is posted. */
+  readonly toPay: Decimal;
+  /** Its content, without state and what is open. */
+  readonly facts: Facts;
+  /** Ledger lines that say when it is due: one for each term. None while it is a draft. */
+  readonly terms: readonly number[];
+  /** Its lines with an amount. */
+  readonly lineIds: readonly number[];
+  /** The day of the last payment of one that is reconciled in full. */
+  readonly reconciled: string | null;
+  /** Without those that were taken back. */
+  readonly settling: readonly Settling[];
+  /** Of its last change. */
+  readonly stamp: string;
+}
+
+/** Something that pays it, or counts as paying it. */
+interface Settling {
+  readonly move: number;
+  /** Of that move; it begins with a mark where it came from the platform. */
+  readonly description: string | null;
+  /** Positive when it lowers what is open. */
+  readonly amount: Decimal;
+}
+
+export const isDraft = ({ state }: Pick<Entry, "state">): boolean =>
+  state === "draft" || state === "validated";
 
 /** What links keep of it: its number, or `#12` while it has none. */
 export const idOf = ({ number, id }: Pick<Entry, "number" | "id">): string => number ?? `#${id}`;
@@ -30,99 +70,31 @@ export const NO_CREDIT_NOTE: readonly unknown[] = [
   ["lines.origin", "not like", "account.invoice.line,%"],
 ];
 
-const HEAD = [
-  "type",
-  "number",
-  "reference",
-  "comment",
-  "state",
-  "party",
-  "party.code",
-  "untaxed_amount",
-  "tax_amount",
-  "total_amount",
-  "create_uid",
-  "write_uid",
-];
-const CONTENT = [
-  ...HEAD,
-  "description",
-  "currency.code",
-  "invoice_date",
-  "payment_term",
-  "payment_term_date",
-  "lines_to_pay.maturity_date",
-  "lines.type",
-  "lines.product.code",
-  "lines.account.code",
-  "lines.quantity",
-  "lines.unit.symbol",
-  "lines.unit_price",
-  "lines.amount",
-  "lines.description",
-  "taxes.account.code",
-  "taxes.description",
-  "taxes.base",
-  "taxes.amount",
-];
-const PAYMENT = ["debit", "credit", "move.description"];
-const fields = {
-  head: HEAD,
-  content: CONTENT,
-  toPay: [...HEAD, "amount_to_pay"],
-  progress: [
-    ...CONTENT,
-    "create_date",
-    "write_date",
-    "amount_to_pay",
-    "reconciled",
-    "move",
-    "lines_to_pay.reconciliation",
-    "payment_lines.reconciliation",
-    ...PAYMENT.map((field) => `payment_lines.${field}`),
-    ...PAYMENT.map((field) => `lines_to_pay.reconciliation.lines.${field}`),
-  ],
-} as const;
+const FIELDS = fieldsIn(`
+  type number reference comment state party.code untaxed_amount tax_amount total_amount
+  create_uid write_uid description currency.code invoice_date payment_term payment_term_date
+  lines_to_pay.maturity_date
+  lines(type product.code account.code quantity unit.symbol unit_price amount description)
+  taxes(account.code description base amount)
+  create_date write_date amount_to_pay reconciled move lines_to_pay.reconciliation
+  payment_lines(reconciliation debit credit move.description)
+  lines_to_pay.reconciliation.lines(debit credit move.description)
+`);
 
 /** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
 const MORE = ["party.identifiers.code", "lines.product.name"];
 
-interface Depths {
-  readonly head: Entry;
-  readonly content: Entry;
-  readonly toPay: OpenEntry;
-  readonly progress: Progressed;
-}
-
-/** Those that the domain names, in any order unless one is given. @throws TrytonFault */
-export async function readInvoices<Depth extends keyof Depths>(
+/** Those that the domain names, by their ids. @throws TrytonFault */
+export async function readInvoices(
   { tryton }: Books,
   domain: readonly unknown[],
-  depth: Depth,
-  { most = null, order = null, signal }: ReadOptions = {},
-): Promise<Depths[Depth][]> {
-  const params = [domain, 0, most, order, fields[depth]];
+  { most = null, signal }: { readonly most?: number | null; readonly signal?: AbortSignal } = {},
+): Promise<Entry[]> {
+  const params = [domain, 0, most, [["id", "ASC"]], FIELDS];
   const method = "model.account.invoice.search_read";
   const rows = await tryton.call<Row[]>(method, params, signal === undefined ? {} : { signal });
   const { user } = await tryton.session();
-  return rows.map((row) => entryIn(row, user) as Depths[Depth]);
-}
-
-interface ReadOptions {
-  readonly most?: number | null;
-  readonly order?: readonly unknown[] | null;
-  readonly signal?: AbortSignal;
-}
-
-/** These as they are now, in this order; what is gone is left out. @throws TrytonFault */
-export async function readByIds<Depth extends keyof Depths>(
-  books: Books,
-  ids: readonly number[],
-  depth: Depth,
-): Promise<Depths[Depth][]> {
-  if (ids.length === 0) return [];
-  const rows = await readInvoices(books, [["id", "in", ids]], depth);
-  return ids.flatMap((id) => rows.filter((row) => row.id === id));
+  return rows.map((row) => entryIn(row, user));
 }
 
 /** Whole rows, for the sources: everything in them is of one moment. @throws TrytonFault */
@@ -131,14 +103,14 @@ export function readRows(
   domain: readonly unknown[],
   signal: AbortSignal,
 ): Promise<WholeRow[]> {
-  const params = [domain, 0, null, [["id", "ASC"]], [...fields.progress, ...MORE]];
+  const params = [domain, 0, null, [["id", "ASC"]], [...FIELDS, ...MORE]];
   return tryton.call<WholeRow[]>("model.account.invoice.search_read", params, { signal });
 }
 
 type Number = Decimal | number;
 
 /** Of `account.invoice`, with everything; of those that have their number. */
-export type WholeRow = Required<Omit<Row, "number" | "invoice_date" | "party." | "lines.">> & {
+export type WholeRow = Omit<Row, "number" | "invoice_date" | "party." | "lines."> & {
   readonly number: string;
   readonly invoice_date: string;
   readonly "party.": Row["party."] & { readonly "identifiers.": readonly { code: string }[] };
@@ -153,33 +125,32 @@ interface Row {
   readonly reference: string | null;
   readonly comment: string | null;
   readonly state: Entry["state"];
-  readonly party: number;
   readonly "party.": { readonly code: string };
   readonly untaxed_amount: Number;
   readonly tax_amount: Number;
   readonly total_amount: Number;
   readonly create_uid: number;
   readonly write_uid: number | null;
-  readonly description?: string | null;
-  readonly "currency."?: { readonly code: string };
-  readonly invoice_date?: string | null;
-  readonly payment_term?: number | null;
-  readonly payment_term_date?: string | null;
-  readonly "lines_to_pay."?: readonly TermRow[];
-  readonly "lines."?: readonly LineRow[];
-  readonly "taxes."?: readonly TaxRow[];
-  readonly amount_to_pay?: Number;
-  readonly create_date?: string;
-  readonly write_date?: string | null;
-  readonly reconciled?: string | null;
-  readonly move?: number | null;
-  readonly "payment_lines."?: readonly PaymentRow[];
+  readonly description: string | null;
+  readonly "currency.": { readonly code: string };
+  readonly invoice_date: string | null;
+  readonly payment_term: number | null;
+  readonly payment_term_date: string | null;
+  readonly "lines_to_pay.": readonly TermRow[];
+  readonly "lines.": readonly LineRow[];
+  readonly "taxes.": readonly TaxRow[];
+  readonly amount_to_pay: Number;
+  readonly create_date: string;
+  readonly write_date: string | null;
+  readonly reconciled: string | null;
+  readonly move: number | null;
+  readonly "payment_lines.": readonly PaymentRow[];
 }
 
 interface TermRow {
   readonly id: number;
   readonly maturity_date: string | null;
-  readonly "reconciliation."?: {
+  readonly "reconciliation.": {
     readonly id: number;
     readonly "lines.": readonly PaymentRow[];
   } | null;
@@ -212,9 +183,9 @@ interface TaxRow {
   readonly amount: Number;
 }
 
-function entryIn(row: Row, user: number): Entry | OpenEntry | Progressed {
+function entryIn(row: Row, user: number): Entry {
   const made = row.create_uid === user;
-  const entry: Entry = {
+  return {
     id: row.id,
     type: row.type,
     number: row.number,
@@ -223,54 +194,44 @@ function entryIn(row: Row, user: number): Entry | OpenEntry | Progressed {
     made,
     ours: made && (row.write_uid === null || row.write_uid === user),
     platformId: platformIdIn(row.comment),
-    partyId: row.party,
     total: exact(row.total_amount),
-    facts: { ...headFacts(row), ...(row["lines."] === undefined ? {} : contentFacts(row)) },
-    terms: (row["lines_to_pay."] ?? []).map(({ id }) => id),
+    toPay: exact(row.amount_to_pay),
+    facts: factsOf(row),
+    terms: row["lines_to_pay."].map(({ id }) => id),
     lineIds: amountLines(row).map(({ id }) => id),
-  };
-  if (row.amount_to_pay === undefined) return entry;
-  const standing: OpenEntry = { ...entry, toPay: exact(row.amount_to_pay) };
-  if (row["payment_lines."] === undefined) return standing;
-  return {
-    ...standing,
-    reconciled: row.reconciled ?? null,
+    reconciled: row.reconciled,
     settling: settlingOf(row),
-    stamp: row.write_date ?? row.create_date ?? "",
-  } satisfies Progressed;
+    stamp: row.write_date ?? row.create_date,
+  };
 }
 
-const headFacts = (row: Row): Facts => ({
+const factsOf = (row: Row): Facts => ({
   ...(row.number === null ? {} : { number: row.number }),
   party: row["party."].code,
+  days: { date: row.invoice_date, ...dueOf(row) },
   money: {
     untaxed: exact(row.untaxed_amount),
     tax: exact(row.tax_amount),
     total: exact(row.total_amount),
   },
-  words: { side: row.type === "out" ? "sale" : "purchase", reference: row.reference },
+  words: {
+    side: row.type === "out" ? "sale" : "purchase",
+    reference: row.reference,
+    currency: row["currency."].code,
+    order: row.description,
+  },
+  lines: amountLines(row).map(lineOf),
+  taxes: row["taxes."].map(taxOf),
 });
 
-function contentFacts(row: Row): Facts {
-  const { words } = headFacts(row);
-  return {
-    days: { date: row.invoice_date ?? null, ...dueOf(row) },
-    words: { ...words, currency: row["currency."]?.code ?? null, order: row.description ?? null },
-    lines: amountLines(row).map(lineOf),
-    taxes: (row["taxes."] ?? []).map(taxOf),
-  };
-}
-
 /** Titles, comments and subtotals are left out. */
-export const amountLines = <Line extends LineRow>({
-  "lines.": lines = [],
-}: {
-  readonly "lines."?: readonly Line[];
-}): Line[] => lines.filter(({ type }) => type === "line");
+export const amountLines = <Line extends LineRow>(row: {
+  readonly "lines.": readonly Line[];
+}): Line[] => row["lines."].filter(({ type }) => type === "line");
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
-  const days = (row["lines_to_pay."] ?? []).flatMap((term) => term.maturity_date ?? []);
+  const days = row["lines_to_pay."].flatMap((term) => term.maturity_date ?? []);
   if (days.length > 0) return { due: days.toSorted().at(-1) ?? null };
   return row.payment_term === null ? { due: row.payment_term_date ?? null } : {};
 }
@@ -297,11 +258,9 @@ const taxOf = (tax: TaxRow): FactTax => ({
  * else (the move that took it back) pays nothing here.
  */
 function settlingOf(row: Row): Settling[] {
-  const reconciliations = (row["lines_to_pay."] ?? []).flatMap(
-    (term) => term["reconciliation."] ?? [],
-  );
+  const reconciliations = row["lines_to_pay."].flatMap((term) => term["reconciliation."] ?? []);
   const own = new Set(reconciliations.map(({ id }) => id));
-  const entered = (row["payment_lines."] ?? []).filter(
+  const entered = row["payment_lines."].filter(
     ({ reconciliation = null }) => reconciliation === null || own.has(reconciliation),
   );
   const others = reconciliations

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { billSink, invoiceSink } from "./invoices.ts";
+import { billSink, invoiceSink } from "./sinks.ts";
 import {
   allInvoices,
   between,
@@ -136,8 +136,8 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     calls.length = 0;
     expect(await send(sink, ...twenty())).toMatchObject({ outcome: "done" });
     expect(calls).toEqual([
-      "model.account.invoice.search_read",
       "model.party.party.search_read",
+      "model.account.invoice.search_read",
       "model.account.invoice.create",
       "model.account.invoice.search_read",
       "model.account.invoice.post",
@@ -155,7 +155,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       outcome: "refused",
       fault: {
         code: "would-differ",
-        message: `Tryton would book invoice ${bad.number} otherwise:\ntotal: books 20129.33, platform 20129.34`,
+        message: `invoice ${bad.number} in Tryton would be booked otherwise:\ntotal: Tryton 20129.33, platform 20129.34`,
       },
     });
     expect(await allInvoices(desk)).toEqual([]);
@@ -172,7 +172,9 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     const desk = deskIn(server);
     const documents = [invoiceDocument(), { ...invoiceDocument(), tax: d("1875.38") }];
     expect(await send(invoiceSink(desk.books), ...documents)).toMatchObject({
-      fault: { message: expect.stringContaining("tax: books 1875.37, platform 1875.38") as string },
+      fault: {
+        message: expect.stringContaining("tax: Tryton 1875.37, platform 1875.38") as string,
+      },
     });
     expect(await allInvoices(desk)).toEqual([]);
   });
@@ -243,7 +245,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [id] });
     const shorter = { ...document, lines: document.lines.slice(1) };
     expect(await send(sink, shorter)).toMatchObject({
-      fault: { code: "differs", message: expect.stringContaining("line 2: books") as string },
+      fault: { code: "differs", message: expect.stringContaining("line 2: Tryton") as string },
     });
     await desk.clerk.call("model.account.invoice.post", [[Number(id?.slice(1))]]);
     const posted = requestOf(sink, [document], [id ?? null]);

@@ -1,207 +1,331 @@
-/**
- * Invoices and bills into Tryton, each once. A send looks for every document first and goes on from what it finds, so
- * it may be repeated after anything: a crash, a lost answer, a draft that was left behind.
- */
-import { z } from "zod";
-import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import {
-  type Answer,
-  done,
-  type Finding,
-  keyless,
-  type Policy,
-  type Waits,
-} from "../../src/core/outcome.ts";
-import { book } from "./booking.ts";
+/** Invoices and bills in Tryton, for the driver of src/books. */
+import type { BookAdapter, Call, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
+import { LOT, lots } from "../../src/books/holdings.ts";
+import type { Change } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Difference, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { InvoiceDocument } from "../../src/books/documents.ts";
+import { disputedOf } from "./disputes.ts";
 import { type Guard, openGuard } from "./guard.ts";
-import { type Booked, bringTo, type Progress, progressOf } from "./invoice-states.ts";
-import { inspectInvoices } from "./invoices-inspect.ts";
-import { answering, finding } from "../../src/books/answering.ts";
-import { uncertain } from "../../src/books/faults.ts";
-import { TRYTON } from "./fault.ts";
-import { idOf, readByIds } from "./invoice-facts.ts";
-import type { Entry } from "../../src/books/invoices.ts";
-import { look, type Wanted } from "./standing.ts";
+import { type Credit, creditsOf } from "./invoice-credits.ts";
+import { expectedOf } from "./invoice-expected.ts";
+import {
+  draftsIn,
+  type Entry,
+  idOf,
+  type InvoiceType,
+  isDraft,
+  NO_CREDIT_NOTE,
+  readInvoices,
+} from "./invoice-facts.ts";
+import { step } from "./invoice-steps.ts";
+import { invoiceValues } from "./invoice-values.ts";
+import { markOf, paidMarkIn } from "./marks.ts";
+import { addressedAll } from "./parties.ts";
+import { invoiceChanges } from "./sources/invoices.ts";
+import { day, stamp } from "./values.ts";
 
-/** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
-export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });
+type Kind = "invoice" | "bill";
+type InvoiceStanding = Standing<Entry>;
 
-/** Customer invoices. */
-export const invoiceSink = (books: Books): Sink => openSink(books, "invoice.book", "out");
-
-/** Supplier invoices. */
-export const billSink = (books: Books): Sink => openSink(books, "bill.book", "in");
-
-function openSink(books: Books, operation: string, type: InvoiceDocument["type"]): Sink {
-  const guard = openGuard(books);
+export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapter<K, Entry> {
+  const type = kind === "invoice" ? "out" : "in";
+  const guard = openGuard(books, "account.invoice", type);
+  const told = async (clause: unknown, signal: AbortSignal): Promise<InvoiceStanding[]> =>
+    toldAs(books, type, await read(books, type, [clause], signal), signal);
   return {
-    operation,
-    writes: "upsert",
-    itemsMax: books.config.batch,
-    // Two that post at once only lock each other out of the number sequence.
-    atOnce: 1,
-    policy: policyOf(books),
-    freeze: (items) => ({
-      target: `account.invoice ${type}`,
-      body: stringifyExact(items.map((item) => frozen(books, item))),
-    }),
-    send: (request) => answering(TRYTON.faults, () => send(books, guard, wantedIn(request))),
-    find: (request) => finding(TRYTON.faults, () => find(books, guard, wantedIn(request))),
-    inspect: (delivered) =>
-      inspectInvoices(books, guard, type, delivered, (body) => wantedIn({ body })),
+    ladder: ladderOf(books, type),
+    expected: (documents) => expectedOf(books, documents),
+    locate: (wanted, call) => locate(books, guard, type, wanted, call),
+    create: (wanted) => create(books, guard, wanted),
+    advance: (to, steps) => step(books, guard, to, steps),
+    async get(ids, { purpose, signal }) {
+      const clause = ["OR", ["number", "in", ids], ["id", "in", draftsIn(ids)]];
+      if (purpose === "inspection") return told(clause, signal);
+      return (await read(books, type, [clause], signal)).map((entry) => standingOf(entry));
+    },
+    named: (numbers, signal) =>
+      told(["OR", ["number", "in", numbers], ["reference", "in", numbers]], signal),
+    list: (scope, from, signal) => list(books, type, scope, from, signal),
   };
 }
 
-const Body = z.array(
-  z.object({
-    document: InvoiceDocument,
-    counterpart: z.string().nullable(),
-    until: z.string().nullable().default(null),
-  }),
-);
-
-function frozen({ config }: Books, { document, counterpart, settledSince }: Item): Wanted {
-  const parsed = InvoiceDocument.parse(document);
-  const waits = parsed.status === "paid" && settledSince !== undefined && config.settleAfter > 0;
-  const until = waits
-    ? new Date(Date.parse(settledSince) + config.settleAfter).toISOString()
-    : null;
-  return { document: parsed, counterpart, until };
-}
-
-const wantedIn = ({ body }: Pick<Outgoing, "body">): Wanted[] => Body.parse(parseExact(body));
-
-async function send(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Answer> {
-  const verdicts = await look(books, guard, wanted);
-  const bookings = wanted.map(({ document }, at) => ({
-    document,
-    verdict: verdicts[at] as (typeof verdicts)[number],
-  }));
-  const booked = await book(books, guard, bookings);
-  const there = booked.filter((id) => id !== null);
-  const made = there.filter((id) => verdicts[booked.indexOf(id)]?.found === "none");
-  const before = await entries(books, wanted, booked);
-  const { progress: first, written, settled } = await bringTo(books, before, new Set(made));
-  const after = written ? await entries(books, wanted, booked) : before;
-  const progress = written ? await progressOf(books, after) : first;
-  const each = told(wanted, after, progress, settled);
-  const detail = each.join(", ");
-  // A button says nothing when it does nothing; and somebody may have deleted a draft.
-  if (after.length < there.length || progress.some((how) => how !== "final" && how !== "waits"))
-    return uncertain(`${INCOMPLETE}: ${detail}`, eachOf(each, INCOMPLETE));
-  return done(detail, idsOf(wanted, after), {
-    ...eachOf(each),
-    ...waitsOf(wanted, after, progress),
-  });
-}
-
-async function find(books: Books, guard: Guard, wanted: readonly Wanted[]): Promise<Finding> {
-  const verdicts = await look(books, guard, wanted);
-  const twice = verdicts.find(({ found }) => found === "several");
-  if (twice?.found === "several") return { found: "several", detail: twice.detail };
-  const other = verdicts.find(({ found }) => found === "different" || found === "taken");
-  if (other?.found === "different" || other?.found === "taken")
-    return { found: "different", detail: other.detail };
-  const booked = verdicts.flatMap((verdict, at) =>
-    verdict.found === "one" ? [bookedAs(books, wanted[at] as Wanted, verdict.entry)] : [],
-  );
-  const progress = await progressOf(books, booked);
-  const fault = progress.find((one) => typeof one === "object");
-  if (fault !== undefined) return { found: "different", detail: fault.message };
-  const absent = wanted.filter(
-    ({ document }) =>
-      document.status !== "void" && !booked.some((one) => one.document === document),
-  );
-  const each = told(wanted, booked, progress);
-  const detail = each.join(", ");
-  const unlike = verdicts.some((one) => one.found === "one" && one.amend.length > 0);
-  if (absent.length > 0 || unlike || progress.includes("open"))
-    return { found: "none", detail: `${INCOMPLETE}: ${detail}`, ...eachOf(each, INCOMPLETE) };
-  return {
-    found: "exact",
-    ids: idsOf(wanted, booked),
-    ...waitsOf(wanted, booked, progress),
-    detail,
-    ...eachOf(each),
-  };
-}
-
-const INCOMPLETE = "not all of it is done";
-
-/** What is said of each, and of all before that; left out where it is about one document. */
-const eachOf = (each: readonly string[], ofAll?: string): Pick<Answer, "each"> =>
-  each.length < 2
-    ? {}
-    : { each: ofAll === undefined ? each : each.map((one) => `${ofAll}: ${one}`) };
-
-/** As they are now. */
-async function entries(
-  books: Books,
-  wanted: readonly Wanted[],
-  booked: readonly (number | null)[],
-): Promise<Booked[]> {
-  const now = await readByIds(
-    books,
-    booked.filter((id) => id !== null),
-    "head",
-  );
-  return wanted.flatMap((one, at) => {
-    const found = now.find(({ id }) => id === booked[at]);
-    return found === undefined ? [] : [bookedAs(books, one, found)];
-  });
-}
-
-const bookedAs = ({ surroundings }: Books, { document, until }: Wanted, entry: Entry): Booked => ({
-  document,
-  entry,
-  until,
-  waits: until !== null && surroundings.now().toISOString() < until,
+export const ladderOf = ({ config }: Books, type: InvoiceType): Ladder => ({
+  has: ["draft", "posted", "settled", "cancelled"],
+  byUs: "settled",
+  ...(config.posting === "post" ? {} : { posts: false }),
+  amend: { "days.due": "settled", reference: "draft", order: "draft", state: "settled" },
+  atomic: config.batch,
+  numbered: type === "out" && config.numbering === "platform" ? "once" : "per-party",
 });
 
-/** Left out where none waits. */
-function waitsOf(
-  wanted: readonly Wanted[],
-  booked: readonly Booked[],
-  progress: readonly Progress[],
-): { readonly waits?: Waits } {
-  if (!progress.includes("waits")) return {};
-  const waits = wanted.map(({ document, until }) => {
-    const at = booked.findIndex((one) => one.document === document);
-    return progress[at] === "waits" ? until : null;
+/**
+ * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
+ * has touched we write the head again.
+ */
+export const fixedIn = (entry: Pick<Entry, "state" | "made" | "ours" | "terms">): string[] => {
+  const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.terms.length === 1);
+  return isOpen ? [] : ["days.due", "reference", "order"];
+};
+
+async function locate(
+  books: Books,
+  guard: Guard,
+  type: InvoiceType,
+  wanted: readonly Wanted<Kind>[],
+  { made, purpose, signal }: Call,
+): Promise<InvoiceStanding[]> {
+  const older = wanted.filter(({ mark }) => !made.has(mark));
+  const known = await guard.known(older.map(({ mark }) => mark));
+  const owners = new Map([...known].map(([mark, id]) => [id, mark]));
+  const numbers = wanted.flatMap(({ number }) => number ?? []);
+  const bindings = wanted.flatMap(({ binding }) => binding ?? []);
+  const clause = [
+    "OR",
+    ["comment", "in", wanted.map(({ mark }) => markOf(mark))],
+    ["reference", "in", numbers],
+    ["number", "in", [...numbers, ...bindings]],
+    ["id", "in", [...owners.keys(), ...draftsIn(bindings)]],
+  ];
+  const entries = await read(books, type, [clause]);
+  // Nobody has noted a dispute on what this send has just made.
+  const disputes = new Set(wanted.filter(({ disputed }) => disputed).map(({ mark }) => mark));
+  const noted = entries.filter(
+    ({ platformId: mark }) => mark === null || !made.has(mark) || disputes.has(mark),
+  );
+  const disputed = await disputedOf(books, idsOf(noted));
+  const isInspected = purpose === "inspection";
+  const credits = isInspected ? await creditsOf(books, entries, signal) : null;
+  const isOurs = type === "out" && books.config.numbering === "platform";
+  return entries.map((entry) => {
+    const { id, platformId } = entry;
+    const mark = platformId ?? owners.get(id) ?? null;
+    const standing = standingOf(entry, { disputed: disputed.has(id), credits: credits?.get(id) });
+    const besides = isInspected ? besidesOf(entry, mark, credits?.get(id) ?? []) : [];
+    const { number: own, ...rest } = standing.facts;
+    return {
+      ...standing,
+      mark,
+      besides,
+      ...(isOurs ? { number: numberIn(entry, wanted) } : {}),
+      // What a person entered has Tryton's number, and ours as its reference.
+      facts: entry.made && own !== undefined ? { ...rest, number: own } : rest,
+    };
   });
-  return { waits };
 }
 
-const entryIn = (booked: readonly Booked[], { document }: Wanted): Entry | undefined =>
-  booked.find((one) => one.document === document)?.entry;
+/**
+ * Where we give Tryton's number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
+ * is the number of that party's only.
+ */
+function numberIn(
+  { number, reference, facts }: Entry,
+  wanted: readonly Pick<Wanted, "number" | "party">[],
+): string | null {
+  if (wanted.some((one) => one.number === number)) return number;
+  const isTheirs = wanted.some((one) => one.number === reference && one.party === facts.party);
+  return isTheirs ? reference : null;
+}
 
-/** Null for a document that was void before it was booked: nothing of it is in Tryton. */
-const idsOf = (wanted: readonly Wanted[], booked: readonly Booked[]): (string | null)[] =>
-  wanted.map((one) => {
-    const found = entryIn(booked, one);
-    return found === undefined ? null : idOf(found);
-  });
+const idsOf = (entries: readonly Entry[]): number[] => entries.map(({ id }) => id);
 
-/** Of each: `INV-1 posted`, `FL-3 was void before it was booked: nothing is in Tryton`. */
-const told = (
-  wanted: readonly Wanted[],
-  booked: readonly Booked[],
-  progress: readonly Progress[],
-  settled: ReadonlyMap<number, string> = new Map(),
-): string[] =>
-  wanted.map((one) => {
-    const at = booked.findIndex(({ document }) => document === one.document);
-    const found = booked[at]?.entry;
-    if (found !== undefined) {
-      const waits = progress[at] === "waits" ? `; waits for its payments until ${one.until}` : "";
-      const why = settled.get(found.id);
-      return `${idOf(found)} ${found.state}${waits}${why === undefined ? "" : `; ${why}`}`;
-    }
-    const { number, status } = one.document;
-    return status === "void"
-      ? `${number} was void before it was booked: nothing is in Tryton`
-      : `${number} is not there`;
+/** What other hands did to it that none of its fields shows. */
+function besidesOf(
+  { platformId, made, state, reconciled, total, toPay }: Entry,
+  mark: string | null,
+  credits: readonly Credit[],
+): Difference[] {
+  const isApart = state === "posted" && reconciled === null && total.sign !== 0 && toPay.sign === 0;
+  const apart = "posted: what paid it is no longer reconciled with it";
+  return [
+    ...(made && mark !== platformId ? [{ field: "mark", expected: `${mark}`, held: "none" }] : []),
+    ...credits.map(({ name, total }) => ({
+      field: "credit note",
+      expected: "none",
+      held: `${name} of ${total.fixed(2)}`,
+    })),
+    ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
+  ];
+}
+
+interface More {
+  readonly id?: string;
+  readonly disputed?: boolean;
+  readonly credits?: readonly Credit[] | undefined;
+  readonly change?: Change | null;
+}
+
+/** A credit note takes away of what is open, used or not; what it settles is no payment. */
+function standingOf(entry: Entry, more: More = {}): InvoiceStanding {
+  const { id, disputed = false, credits = [], change = null } = more;
+  const { facts, settling } = entry;
+  const payments = settling.filter(({ move }) => !credits.some((one) => one.move === move));
+  const open = Decimal.sum([entry.toPay, ...credits.map(({ toPay }) => toPay)]);
+  return {
+    id: id ?? idOf(entry),
+    aliases: [`#${entry.id}`],
+    mark: entry.platformId,
+    number: entry.reference,
+    party: facts.party ?? null,
+    rung: rungOf(entry),
+    unfinished: false,
+    touched: !entry.ours,
+    made: entry.made,
+    fixed: fixedIn(entry),
+    disputed,
+    payments: payments.map(({ move, description, amount }) => ({
+      mark: paidMarkIn(description),
+      amount,
+      id: `#${move}`,
+    })),
+    facts: isDraft(entry) ? facts : { ...facts, money: { ...facts.money, open } },
+    paid: entry.reconciled,
+    version: entry.stamp,
+    change,
+    native: entry,
+  };
+}
+
+/** With a queue in Tryton its state follows a little later than the payment. */
+function rungOf(entry: Entry): Standing["rung"] {
+  if (entry.state === "cancelled") return "cancelled";
+  if (isDraft(entry)) return "draft";
+  return entry.state === "paid" || entry.reconciled !== null ? "settled" : "posted";
+}
+
+async function create(
+  books: Books,
+  guard: Guard,
+  wanted: readonly Wanted<Kind>[],
+): Promise<string[]> {
+  const parties = await addressedAll(books, wanted);
+  const all: object[] = [];
+  for (const [at, { document, mark }] of wanted.entries()) {
+    const values = await invoiceValues(books, document, parties[at] as (typeof parties)[number]);
+    all.push(guard.isModule ? { ...values, external_id: mark } : values);
+  }
+  const make = () => books.tryton.call<number[]>("model.account.invoice.create", [all]);
+  const made = await guard.create(
+    wanted.map(({ mark }) => mark),
+    make,
+  );
+  return made.map((id) => `#${id}`);
+}
+
+async function read(
+  books: Books,
+  type: InvoiceType,
+  domain: readonly unknown[],
+  signal?: AbortSignal,
+): Promise<Entry[]> {
+  const options = signal === undefined ? {} : { signal };
+  return readInvoices(books, [...(await domainOf(books, type)), ...domain], options);
+}
+
+async function domainOf({ tryton }: Books, type: InvoiceType): Promise<unknown[]> {
+  const { company } = await tryton.session();
+  return [["company", "=", company], ["type", "=", type], NO_CREDIT_NOTE];
+}
+
+/** Read in the order of database ids: what is made meanwhile comes last. */
+async function* list(
+  books: Books,
+  type: InvoiceType,
+  scope: Scope,
+  from: string | null,
+  signal: AbortSignal,
+): ReturnType<BookAdapter<Kind, Entry>["list"]> {
+  const within = scopeDomain(scope);
+  const whole = [...(await domainOf(books, type)), within];
+  const all = lots(
+    Number(from ?? 0),
+    ({ id }: Entry) => id,
+    (id) => readInvoices(books, [...whole, ["id", ">", id]], { most: LOT, signal }),
+  );
+  for await (const { rows, last, isEnd } of all) {
+    const standings = await toldAs(books, type, rows, signal);
+    const count = "model.account.invoice.search_count";
+    const total = isEnd ? await books.tryton.call<number>(count, [whole], { signal }) : undefined;
+    yield { standings, position: String(last), ...(total === undefined ? {} : { total }) };
+  }
+}
+
+/** What is dated within, or changed since, or still open. */
+function scopeDomain({ dated, changedSince, open }: Scope): unknown[] {
+  const parts: unknown[] = [];
+  if (dated !== null)
+    parts.push([
+      ["invoice_date", ">=", day(dated.from)],
+      ["invoice_date", "<=", day(dated.to)],
+    ]);
+  if (changedSince !== null) {
+    const since = stamp(changedSince);
+    parts.push(["write_date", ">=", since], ["create_date", ">=", since]);
+  }
+  if (open) parts.push(["state", "in", ["draft", "validated", "posted"]]);
+  return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
+}
+
+/** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */
+async function toldAs(
+  books: Books,
+  type: InvoiceType,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<InvoiceStanding[]> {
+  if (entries.length === 0) return [];
+  const credits = await creditsOf(books, entries, signal);
+  const disputed = await disputedOf(books, idsOf(entries));
+  const names = await namesOf(books, type, entries, signal);
+  const changes = await changesOf(books, type, entries, signal);
+  return entries.map((entry) => {
+    const id = names.get(entry.id) ?? `#${entry.id}`;
+    const its = credits.get(entry.id) ?? [];
+    const change = changes.get(id) ?? null;
+    const more = { id, disputed: disputed.has(entry.id), credits: its, change };
+    const credited = Decimal.sum(its.map(({ total }) => total)).abs();
+    const isCredited = its.length > 0 && credited.compare(entry.total.abs()) >= 0;
+    return { ...standingOf(entry, more), ...(isCredited ? { rung: "cancelled" } : {}) };
   });
+}
+
+/**
+ * What links call them: the number; but where several have one number, it is the first that is not cancelled that has
+ * it, and the others are named as drafts are.
+ */
+async function namesOf(
+  { tryton }: Books,
+  type: InvoiceType,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, string>> {
+  const domain = [
+    ["company", "=", (await tryton.session()).company],
+    ["type", "=", type],
+    ["number", "in", entries.flatMap(({ number }) => number ?? [])],
+  ];
+  const all = await tryton.call<{ id: number; number: string; state: string }[]>(
+    "model.account.invoice.search_read",
+    [domain, 0, null, [["id", "ASC"]], ["number", "state"]],
+    { signal },
+  );
+  return new Map(
+    [...Map.groupBy(all, ({ number }) => number)].map(([number, same]) => {
+      const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
+      return [owner?.id ?? 0, number] as const;
+    }),
+  );
+}
+
+/** What the sources tell of those that were born here; flows read customer invoices only. */
+async function changesOf(
+  books: Books,
+  type: InvoiceType,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Change>> {
+  const own = entries.filter(({ platformId, number }) => platformId === null && number !== null);
+  if (type === "in" || own.length === 0) return new Map();
+  const changes = await invoiceChanges(books, idsOf(own), signal);
+  return new Map(changes.map((change) => [change.id, change]));
+}

@@ -4,7 +4,6 @@
  */
 import { type CodeKind, openCodes } from "../../src/books/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/fault.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Account {
@@ -42,34 +41,8 @@ export interface Codes {
   readonly unit: readonly string[];
 }
 
-/** @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonFault */
-export interface Lookup {
-  /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
-  load(codes: Codes): Promise<void>;
-  account(code: string): Promise<number>;
-  journal(code: string): Promise<number>;
-  location(code: string): Promise<number>;
-  product(code: string): Promise<Product>;
-  /** By its symbol: `gal`. */
-  unit(symbol: string): Promise<Unit>;
-  tax(name: string): Promise<number>;
-  /** Decimal places that a unit price may have. */
-  pricePlaces(): Promise<number>;
-  paymentTerm(name: string): Promise<number>;
-  paymentMethod(name: string): Promise<number>;
-  /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
-  faults(
-    kind: "account" | "product" | "unit",
-    codes: readonly string[],
-  ): Promise<ReadonlyMap<string, Fault>>;
-  currency(code: string): Promise<number>;
-  company(name: string): Promise<number>;
-  party(code: string): Promise<PartyRow>;
-  /** The same, or null: it may be created. */
-  findParty(code: string): Promise<PartyRow | null>;
-  /** Those of these codes that are there, in one call. */
-  findParties(codes: readonly string[]): Promise<ReadonlyMap<string, PartyRow>>;
-}
+/** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonFault */
+export type Lookup = ReturnType<typeof openLookup>;
 
 interface Kind extends CodeKind {
   readonly model: string;
@@ -118,7 +91,7 @@ interface Row {
   readonly [field: string]: unknown;
 }
 
-export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): Lookup {
+export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<Kind, Row>({
     books: "Tryton",
     now,
@@ -154,7 +127,8 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): 
 
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
   return {
-    async load({ account, product, unit }) {
+    /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
+    async load({ account, product, unit }: Codes): Promise<void> {
       await codes.load(kinds.account, account);
       await codes.load(kinds.product, product, productOf);
       await codes.load(kinds.unit, unit);
@@ -162,26 +136,26 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">): 
     account: id(kinds.account),
     journal: id(kinds.journal),
     location: id(kinds.location),
-    tax: id(kinds.tax),
-    pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
-    faults: (kind, wanted) => codes.faults(kinds[kind], wanted),
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
     company: id(kinds.company),
-    product: (code) =>
+    /** Decimal places that a unit price may have. */
+    pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
+    /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
+    faults: (kind: "account" | "product" | "unit", wanted: readonly string[]) =>
+      codes.faults(kinds[kind], wanted),
+    product: (code: string): Promise<Product> =>
       codes.kept(kinds.product, code, async () =>
         productOf(await codes.expected(kinds.product, code)),
       ),
-    unit: async (symbol) => (await codes.row(kinds.unit, symbol)) as Row & Unit,
-    party: async (code) => partyOf(await codes.expected(kinds.party, code)),
-    async findParty(code) {
+    /** By its symbol: `gal`. */
+    unit: async (symbol: string) => (await codes.row(kinds.unit, symbol)) as Row & Unit,
+    party: async (code: string) => partyOf(await codes.expected(kinds.party, code)),
+    /** The same, or null: it may be created. */
+    async findParty(code: string): Promise<PartyRow | null> {
       const found = await codes.find(kinds.party, code);
       return found && partyOf(found);
-    },
-    async findParties(wanted) {
-      const rows = await codes.findAll(kinds.party, wanted);
-      return new Map([...rows].map(([code, found]) => [code, partyOf(found)]));
     },
   };
 }

@@ -2,7 +2,7 @@
  * By what we know our own in Tryton: the beginning of texts that survive posting and can be searched. With a colon,
  * as nobody writes it by hand.
  */
-import type { Marks } from "../../src/books/invoices.ts";
+import { isSettlement, settlementMark as settledAs } from "../../src/books/plan.ts";
 
 /** In an invoice's comment: it came from the platform. */
 export const markOf = (platformId: string): string => `platform:${platformId}`;
@@ -18,7 +18,7 @@ export const platformIdIn = (comment: string | null): string | null =>
 export const paymentMark = (paymentId: string): string => `payment:${paymentId}`;
 
 /** Before the description of the payment that settles an invoice which the platform calls paid. */
-export const settlementMark = (platformId: string): string => `platform:${platformId}`;
+const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
 /** The first line of the note of a payment that is counted and not booked (covered.ts): its mark and amount. */
 export const coveredMark = (paymentId: string, amount: string): string =>
@@ -40,12 +40,16 @@ export const isOurPayment = (description: string | null): boolean =>
 /** The mark at its beginning. */
 export const markIn = (description: string): string => /^\S*/.exec(description)?.[0] ?? "";
 
-/** Whose a payment of an invoice is, by what its description begins with. */
-export const marks: Marks = {
-  isSettlementOf: (platformId, { description }) =>
-    markIn(description ?? "") === settlementMark(platformId),
-  isOurPayment,
-};
+/** What the driver calls the payment that a description begins with; null: the platform does not know of it. */
+export function paidMarkIn(description: string | null): string | null {
+  const [, kind, id = ""] = /^(payment|platform):(\S+)/.exec(description ?? "") ?? [];
+  if (kind === undefined) return null;
+  return kind === "payment" ? id : settledAs(id);
+}
+
+/** What the description of a payment begins with, by what the driver calls it. */
+export const payingMark = (mark: string): string =>
+  isSettlement(mark) ? settlementMark(mark.slice(settledAs("").length)) : paymentMark(mark);
 
 /** What the id of an order says. */
 export interface OrderName {

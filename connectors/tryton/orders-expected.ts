@@ -10,7 +10,9 @@
  */
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
+import { fieldsIn } from "./search.ts";
 import { exact, float } from "./values.ts";
+import { wizard } from "./wizard.ts";
 
 type Type = "sale" | "purchase";
 
@@ -31,18 +33,10 @@ interface LineRow {
   }[];
 }
 
-const FIELDS = [
-  "quantity",
-  "unit",
-  "unit_price",
-  "from_location",
-  "to_location",
-  "product",
-  "product.type",
-  "moves_ignored",
-  "moves.state",
-  "moves.shipment",
-];
+const FIELDS = fieldsIn(`
+  quantity unit unit_price from_location to_location product product.type moves_ignored
+  moves(state shipment)
+`);
 
 /** Does Tryton still expect anything for a confirmed order? @throws TrytonFault */
 export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
@@ -91,16 +85,11 @@ async function cancelThenIgnore(books: Books, type: Type, order: number): Promis
   if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
   const ids = (await linesOf(books, type, order)).flatMap(unignored);
   if (ids.length === 0) return;
-  const context = { active_model: `${type}.${type}`, active_id: order, active_ids: [order] };
-  const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-    tryton.call<T>(`wizard.${type}.handle.shipment.exception.${step}`, params, { context });
-  const [session] = await call<[number]>("create");
-  try {
+  const record = [`${type}.${type}`, order] as const;
+  await wizard(tryton, `${type}.handle.shipment.exception`, record, async (execute) => {
     const ask = { domain_moves: ids, ignore_moves: ids, recreate_moves: [] };
-    await call("execute", session, { ask }, "handle");
-  } finally {
-    await call("delete", session).catch(() => {});
-  }
+    await execute({ ask }, "handle");
+  });
 }
 
 async function linesOf({ tryton }: Books, type: Type, order: number): Promise<LineRow[]> {

@@ -9,12 +9,13 @@ import { singleSink } from "../../src/books/single.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Books } from "./books.ts";
+import { type Books, policyOf } from "./books.ts";
 import { OrderDocument } from "../../src/books/documents.ts";
-import { policyOf } from "./invoices.ts";
+
 import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { findParty, partyFor } from "./parties.ts";
+import { fieldsIn } from "./search.ts";
 import { reading, TRYTON } from "./fault.ts";
 import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
@@ -69,18 +70,10 @@ interface Standing {
   }[];
 }
 
-const FIELDS = [
-  "number",
-  "state",
-  "invoice_method",
-  "party",
-  "comment",
-  "reference",
-  "lines.quantity",
-  "lines.unit_price",
-  "lines.product.code",
-  "lines.unit.symbol",
-];
+const FIELDS = fieldsIn(`
+  number state invoice_method party comment reference
+  lines(quantity unit_price product.code unit.symbol)
+`);
 
 const modelOf = { sale: "sale.sale", purchase: "purchase.purchase" } as const;
 

@@ -75,7 +75,7 @@ describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
       );
       return error instanceof Refused ? error.fault.code : String(error);
     };
-    expect(await faultOf("CUST-1", COMPANY_ID)).toBe("twice-in-tryton");
+    expect(await faultOf("CUST-1", COMPANY_ID)).toBe("twice-in-books");
     expect(await faultOf("C", "0a000000-0000-4000-8000-00000000c003")).toBe("party-inactive");
   });
 });

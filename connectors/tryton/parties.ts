@@ -1,8 +1,10 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
+import type { PartyAdapter, Standing, Wanted } from "../../src/books/adapter.ts";
+import type { Party } from "../../src/books/documents.ts";
+import { partyIn } from "../../src/books/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import type { Party } from "../../src/books/documents.ts";
-import { TrytonFault } from "./fault.ts";
+import { TRYTON, TrytonFault } from "./fault.ts";
 import type { PartyRow } from "./lookup.ts";
 
 /** A party that an invoice can be addressed to. */
@@ -10,48 +12,102 @@ export interface Addressed extends PartyRow {
   readonly address: number;
 }
 
-/** @throws Refused when its name in Tryton cannot be told from another one's, TrytonFault */
-export async function partyFor(books: Books, party: Party): Promise<Addressed> {
-  const found = (await findParty(books, party)) ?? (await create(books, party));
-  if (found.address !== null) return { ...found, address: found.address };
-  const method = "model.party.address.create";
-  const [address] = await books.tryton.call<[number]>(method, [[{ party: found.id }]]);
-  return { ...found, address };
+export const partyAdapter = (books: Books): PartyAdapter => ({
+  ladder: { has: ["posted"], byUs: "posted", amend: {}, atomic: 100, numbered: "once" },
+  expected: async (parties) => parties.map(({ code, name }) => ({ number: code, words: { name } })),
+  locate: async (wanted) =>
+    rowsOf(
+      books,
+      wanted.map(({ document }) => document),
+    ),
+  async create(wanted) {
+    for (const { document } of wanted) await create(books, document);
+    return wanted.map(() => null);
+  },
+  advance: () => Promise.resolve(),
+});
+
+/** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
+async function rowsOf({ tryton }: Books, parties: readonly Party[]): Promise<Standing<PartyRow>[]> {
+  const ids = parties.map(({ companyId }) => companyId);
+  const domain = [
+    "OR",
+    ["code", "in", parties.map(({ code }) => code)],
+    ["identifiers.code", "in", ids],
+  ];
+  const rows = await tryton.call<Row[]>("model.party.party.search_read", [
+    [domain],
+    0,
+    null,
+    [["id", "ASC"]],
+    ["code", "name", "addresses", "identifiers.code"],
+  ]);
+  return rows.flatMap((row) => {
+    const marks = row["identifiers."].map(({ code }) => code).filter((code) => ids.includes(code));
+    return [...new Set<string | null>(marks.length === 0 ? [null] : marks)].map((mark) =>
+      standingOf(row, mark),
+    );
+  });
 }
 
-/** The same for many, by their codes: one call for all that are there. @throws Refused, TrytonFault */
-export async function partiesFor(
+interface Row {
+  readonly id: number;
+  readonly code: string;
+  readonly name: string;
+  readonly addresses: readonly number[];
+  readonly "identifiers.": readonly { readonly code: string }[];
+}
+
+const standingOf = (
+  { id, code, name, addresses }: Row,
+  mark: string | null,
+): Standing<PartyRow> => ({
+  id: code,
+  mark,
+  number: code,
+  party: null,
+  rung: "posted",
+  unfinished: false,
+  touched: null,
+  disputed: false,
+  payments: [],
+  facts: { number: code, words: { name } },
+  paid: null,
+  version: null,
+  native: { id, code, name, address: addresses[0] ?? null },
+});
+
+/** Those that documents are booked on, in their order; one without an address gets one. @throws Refused, TrytonFault */
+export async function addressedAll(
   books: Books,
-  parties: readonly Party[],
-): Promise<ReadonlyMap<string, Addressed>> {
-  const known = await books.lookup.findParties(parties.map(({ code }) => code));
-  const addressed = new Map<string, Addressed>();
-  for (const party of parties) {
-    const found = known.get(party.code);
-    if (addressed.has(party.code)) continue;
-    if (found === undefined || found.address === null)
-      addressed.set(party.code, await partyFor(books, party));
-    else addressed.set(party.code, { ...found, address: found.address });
+  wanted: readonly Pick<Wanted<"invoice" | "bill">, "document" | "payer">[],
+): Promise<Addressed[]> {
+  const parties = new Map<string, Addressed>();
+  for (const { document, payer } of wanted) {
+    const { party } = document;
+    if (parties.has(party.code)) continue;
+    const known = payer === null ? null : (payer.native as PartyRow);
+    parties.set(party.code, await (known ? addressed(books, known) : partyFor(books, party)));
   }
-  return addressed;
+  return wanted.map(({ document }) => parties.get(document.party.code) as Addressed);
+}
+
+/** @throws Refused when its name in Tryton cannot be told from another one's, TrytonFault */
+export const partyFor = async (books: Books, party: Party): Promise<Addressed> =>
+  addressed(books, (await findParty(books, party)) ?? (await create(books, party)));
+
+async function addressed({ tryton }: Books, party: PartyRow): Promise<Addressed> {
+  const { id, address } = party;
+  if (address !== null) return { ...party, address };
+  const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party: id }]]);
+  return { ...party, address: made };
 }
 
 /** @throws Refused when the platform's id is on several parties, TrytonFault */
 export async function findParty(books: Books, party: Party): Promise<PartyRow | null> {
-  const byCode = await books.lookup.findParty(party.code);
-  if (byCode !== null) return byCode;
-  const [code, another] = await books.tryton.call<{ code: string }[]>(
-    "model.party.party.search_read",
-    [[["identifiers.code", "=", party.companyId]], 0, 2, null, ["code"]],
-  );
-  if (another !== undefined)
-    throw new Refused({
-      code: "twice-in-tryton",
-      message: `Tryton has several parties with the identifier ${party.companyId} (${party.name})`,
-      next: `Leave the identifier ${party.companyId} on one of them, or give that one the code ${party.code}; then retry.`,
-      field: "party",
-    });
-  return code === undefined ? null : books.lookup.findParty(code.code);
+  const { standing, refusal } = partyIn(TRYTON.name, party, await rowsOf(books, [party]));
+  if (refusal !== undefined) throw new Refused(refusal);
+  return standing === null ? null : (standing.native as PartyRow);
 }
 
 async function create(books: Books, { code, name, companyId }: Party): Promise<PartyRow> {

@@ -3,6 +3,7 @@ import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { busy } from "./fault.ts";
 import { day } from "./values.ts";
+import { wizard } from "./wizard.ts";
 
 export interface ToPay {
   /** The invoice's database id. */
@@ -22,25 +23,21 @@ export interface ToPay {
  */
 export async function pay(books: Books, payment: ToPay): Promise<void> {
   const { invoice, how } = payment;
-  const context = { active_model: "account.invoice", active_id: invoice, active_ids: [invoice] };
   const start = await startOf(books, payment);
-  const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-    books.tryton.call<T>(`wizard.account.invoice.pay.${step}`, params, { context });
-  const [session] = await call<[number]>("create");
-  try {
+  await wizard(books.tryton, PAY, ["account.invoice", invoice], async (execute) => {
     // It pays at once what settles the invoice, or one of its terms, and asks about everything else.
-    const { view } = await call<{ view?: Asked }>("execute", session, { start }, "choice");
+    const { view } = await execute<{ view?: Asked }>({ start }, "choice");
     if (view === undefined) return;
     if (how === "all") throw busy(`invoice #${invoice} got another payment meanwhile`, SOON_MS);
     const ask =
       how === "part"
         ? { type: "partial" }
         : { type: "overpayment", lines: view.defaults.lines_to_pay, writeoff: null };
-    await call("execute", session, { ask }, "pay");
-  } finally {
-    await call("delete", session).catch(() => {});
-  }
+    await execute({ ask }, "pay");
+  });
 }
+
+const PAY = "account.invoice.pay";
 
 /** What it asks: its form is filled in with the lines that are still to pay. */
 interface Asked {

@@ -5,6 +5,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { isOurPayment, markIn } from "./marks.ts";
+import { fieldsIn } from "./search.ts";
 import { exact } from "./values.ts";
 
 export interface PaymentMove {
@@ -17,6 +18,8 @@ export interface PaymentMove {
   readonly date: string;
   /** The whole of it, what stays on account too. Negative: money that went back. */
   readonly amount: Decimal;
+  /** On what customers owe; else on what we owe. */
+  readonly isSale: boolean;
   /** Somebody cancelled it. */
   readonly takenBack: boolean;
   /** The party's code. */
@@ -33,26 +36,22 @@ export type Paid = PaymentMove & { readonly mark: string };
 
 /** Those that were made on one invoice and that the platform told us of, taken back or not. @throws TrytonFault */
 export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]> {
-  const moves = await paymentMoves(books, null, [
+  const moves = await paymentMoves(books, [
     ["move.origin", "=", `account.invoice,${invoice}`],
     ["move.description", "!=", null],
   ]);
   return moves.filter((one): one is Paid => one.mark !== null);
 }
 
-/**
- * Payments by a domain of their lines, by the ids of their moves. `type` `out`: what customers pay; `in`: what we pay;
- * null: both. @throws TrytonFault
- */
+/** Payments by a domain of their lines, by the ids of their moves. @throws TrytonFault */
 export async function paymentMoves(
   { tryton }: Books,
-  type: "out" | "in" | null,
   domain: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<PaymentMove[]> {
   const rows = await tryton.call<LineRow[]>(
     "model.account.move.line.search_read",
-    [[...domain, OWED[type ?? "both"]], 0, null, [["id", "ASC"]], FIELDS],
+    [[...domain, OWED], 0, null, [["id", "ASC"]], FIELDS],
     signal === undefined ? {} : { signal },
   );
   const lines = rows.filter(({ origin }) => !isCancelling(origin));
@@ -63,25 +62,12 @@ export async function paymentMoves(
 
 const RECEIVABLE = ["account.type.receivable", "=", true];
 const PAYABLE = ["account.type.payable", "=", true];
-const OWED = { out: RECEIVABLE, in: PAYABLE, both: ["OR", RECEIVABLE, PAYABLE] };
+const OWED = ["OR", RECEIVABLE, PAYABLE];
 
-const FIELDS = [
-  "move",
-  "move.description",
-  "move.date",
-  "move.create_date",
-  "move.write_date",
-  "create_date",
-  "write_date",
-  "origin",
-  "party.code",
-  "debit",
-  "credit",
-  "account.type.receivable",
-  "invoice_payments",
-  "reconciliation.lines.move",
-  "reconciliation.lines.origin",
-];
+const FIELDS = fieldsIn(`
+  move move(description date create_date write_date) create_date write_date origin party.code
+  debit credit account.type.receivable invoice_payments reconciliation.lines(move origin)
+`);
 
 interface Stamped {
   readonly create_date: string | null;
@@ -111,6 +97,7 @@ function moveOf(move: number, lines: readonly LineRow[]): PaymentMove {
   const description = head.description ?? "";
   const mark = isOurPayment(description) ? markIn(description) : null;
   const credit = Decimal.sum(lines.map((line) => exact(line.credit).minus(exact(line.debit))));
+  const isSale = Boolean(account["type."].receivable);
   const others = lines.flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
   const ids = new Set(lines.map(({ id }) => `${LINE}${id}`));
   const stamps = [head, ...lines].map((row) => row.write_date ?? row.create_date ?? "");
@@ -119,7 +106,8 @@ function moveOf(move: number, lines: readonly LineRow[]): PaymentMove {
     mark,
     words: description.slice(mark?.length ?? 0).trim(),
     date: head.date,
-    amount: account["type."].receivable ? credit : credit.negated(),
+    amount: isSale ? credit : credit.negated(),
+    isSale,
     takenBack: others.some(({ origin }) => origin !== null && ids.has(origin)),
     party: party?.code ?? null,
     invoices: lines.flatMap((line) => line.invoice_payments),

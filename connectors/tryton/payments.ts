@@ -1,197 +1,332 @@
-/** Payments into Tryton, each once, on the invoice that its link names. */
-import type { Outgoing, Sink } from "../../src/core/contract.ts";
+/**
+ * Payments in Tryton, for the driver of src/books: accounting moves that its pay wizard makes on an invoice. One that
+ * comes after its invoice was settled as one is a note on it: taking that apart would change posted books.
+ */
+import type { BookAdapter, Call, Standing, Wanted } from "../../src/books/adapter.ts";
+import type { PaymentDocument } from "../../src/books/documents.ts";
+import { lots } from "../../src/books/holdings.ts";
+import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { type Answer, done, type Finding } from "../../src/core/outcome.ts";
+import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { PaymentDocument } from "../../src/books/documents.ts";
-import { coveredOf, noteCovered, uncovered } from "./covered.ts";
-import { inspectPayments } from "./holdings-payments.ts";
-import { uncertain } from "../../src/books/faults.ts";
-import { TRYTON } from "./fault.ts";
-import { policyOf } from "./invoices.ts";
-import { paymentMark, settlementMark } from "./marks.ts";
-import { answering, finding } from "../../src/books/answering.ts";
-import type { ToPay } from "./pay.ts";
-import { openPaymentGuard, type PaymentGuard } from "./payment-guard.ts";
-import { type Paid, paymentsOf } from "./payment-moves.ts";
-import type { OpenEntry } from "../../src/books/invoices.ts";
-import { linkedAs } from "./standing.ts";
+import { resourceOf } from "./disputes.ts";
+import { type Guard, openGuard } from "./guard.ts";
+import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
+import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
+import { addNote, notesOn } from "./notes.ts";
+import { pay, startOf, type ToPay } from "./pay.ts";
+import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
+import { idsIn } from "./search.ts";
+import { day, stamp } from "./values.ts";
 
-export function paymentSink(books: Books): Sink {
-  const guard = openPaymentGuard(books);
+type WantedPayment = Wanted<"payment">;
+type Guards = Readonly<Record<InvoiceType, Guard>>;
+
+export function paymentAdapter(books: Books): BookAdapter<"payment"> {
+  const guards = {
+    out: openGuard(books, "account.move", "out"),
+    in: openGuard(books, "account.move", "in"),
+  };
   return {
-    operation: "payment.book",
-    writes: "create",
-    itemsMax: 1,
-    atOnce: 1,
-    policy: policyOf(books),
-    freeze: ([item]) => ({
-      target: "account.invoice.pay",
-      body: stringifyExact(PaymentDocument.parse(item?.document)),
-    }),
-    send: (request) => answering(TRYTON.faults, () => send(books, guard, documentIn(request))),
-    find: (request) => finding(TRYTON.faults, () => find(books, guard, documentIn(request))),
-    inspect: (delivered, signal) => inspectPayments(books, delivered, signal),
+    ladder: {
+      has: ["posted", "cancelled"],
+      byUs: "posted",
+      amend: {},
+      atomic: 1,
+      numbered: "per-party",
+    },
+    expected: async (documents) => documents.map((one) => factsOf(books, one)),
+    locate: (wanted, call) => locate(books, guards, wanted, call),
+    async create(wanted) {
+      for (const one of wanted) await payOne(books, guards, one);
+      return wanted.map(() => null);
+    },
+    // It is posted when it is made, and no document of the platform takes a payment back.
+    advance: () => Promise.resolve(),
+    get: (ids, { signal }) => heldBy(books, ["move", "in", movesIn(ids)], signal),
+    named: (numbers, signal) => named(books, numbers, signal),
+    list: (scope, from, signal) => list(books, scope, from, signal),
+    covering: {
+      async covered(invoice) {
+        const noted = await coveredOn(books, [(invoice.native as Entry).id]);
+        return Decimal.sum([...noted.values()]);
+      },
+      async cover(wanted) {
+        for (const { document, on } of wanted) await noteCovered(books, entryOf(on).id, document);
+      },
+    },
   };
 }
 
-const documentIn = ({ body }: Pick<Outgoing, "body">): PaymentDocument =>
-  PaymentDocument.parse(parseExact(body));
+const factsOf = (
+  { config }: Books,
+  { type, invoice, amount, date, description }: PaymentDocument,
+): Facts => ({
+  days: { date },
+  money: { amount },
+  words: {
+    side: type === "out" ? "sale" : "purchase",
+    currency: config.currency,
+    document: invoice,
+    reference: description.trim(),
+    notes: null,
+  },
+});
 
-async function send(books: Books, guard: PaymentGuard, document: PaymentDocument): Promise<Answer> {
-  const { id, amount, date, description } = document;
-  const invoice = await invoiceOf(books, document);
-  // First of all: a move that is known by now is seen on its invoice by what looks afterwards.
-  const elsewhere = await guard.known(document);
-  const before = await heldOf(books, document, invoice);
-  if (before.is !== "absent") return doneBy(before, document);
-  if (elsewhere !== null) throw refused("other-in-tryton", document, notBy(elsewhere));
-  if (invoice.state === "draft" || invoice.state === "validated" || invoice.state === "cancelled")
-    throw refused("not-posted", document, `is ${invoice.state} in Tryton`);
-  if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
-    throw refused("not-payable", document, `cannot be paid with ${amount.text}`);
-  if (before.isCovered) await noteCovered(books, invoice.id, document);
-  else
-    await guard.pay(document, {
-      invoice: invoice.id,
-      amount,
-      date,
-      description: `${paymentMark(id)} ${description}`,
-      how: howToPay(document, invoice, before.paid),
-    });
-  const after = await heldOf(books, document, invoice);
-  if (after.is === "absent") return uncertain(`Tryton took the payment ${id} and does not show it`);
-  return doneBy(after, document);
-}
-
-/**
- * More than is to pay settles the invoice, and the rest goes on the party's account: but only where everything that was
- * paid before came from the platform. What somebody entered in Tryton may be this very money. @throws Refused
- */
-function howToPay(
-  document: PaymentDocument,
-  { toPay, total }: OpenEntry,
-  paid: readonly Paid[],
-): ToPay["how"] {
-  const { amount } = document;
-  const over = amount.compare(toPay);
-  if (over <= 0) return over === 0 ? "all" : "part";
-  const says = `has ${toPay.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
-  const ours = Decimal.sum(paid.filter((one) => !one.takenBack).map((one) => one.amount));
-  const others = total.minus(toPay).minus(ours);
-  if (others.sign > 0)
-    throw refused("paid-by-others", document, `${says}: ${others.fixed(CENTS)} was paid in Tryton`);
-  if (toPay.sign <= 0) throw refused("more-than-to-pay", document, says);
-  return "over";
-}
-
-async function find(
+/** On the invoices that their links name, and by the moves that links and the guard name. */
+async function locate(
   books: Books,
-  guard: PaymentGuard,
-  document: PaymentDocument,
-): Promise<Finding> {
-  const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
-  if (invoice === undefined || another !== undefined || isAnothers(invoice, document))
-    return { found: "none", detail: `${document.invoice} is not one invoice, or another one` };
-  const elsewhere = await guard.known(document);
-  const all = await paymentsOf(books, invoice.id);
-  const own = all.filter(({ mark }) => mark === paymentMark(document.id));
-  const [first] = own;
-  const detail = `${document.invoice} has ${own.map(told).join(" and ") || "no such payment"}`;
-  if (own.length > 1) return { found: "several", detail };
-  if (first !== undefined && !first.amount.equals(document.amount))
-    return { found: "different", detail: `${detail} instead of ${document.amount.text}` };
-  if (first !== undefined) return { found: "exact", ids: [idOf(first)], detail };
-  const covered = await coveredOf(books, invoice.id);
-  if (covered.some(({ mark }) => mark === paymentMark(document.id)))
-    return { found: "exact", ids: [null], detail: noted(document) };
-  return elsewhere === null
-    ? { found: "none", detail }
-    : { found: "different", detail: `${document.invoice} ${notBy(elsewhere)}` };
+  guards: Guards,
+  wanted: readonly WantedPayment[],
+  { made, purpose }: Call,
+): Promise<Standing[]> {
+  const known: number[] = [];
+  // First of all: a move that is known by now is seen by what looks afterwards.
+  if (purpose === "delivery")
+    for (const { document, mark } of wanted)
+      if (!made.has(mark) && !isSettlement(mark))
+        known.push(...(await guards[document.type].known([mark])).values());
+  const invoices = await invoicesOf(books, wanted);
+  const bound = movesIn(wanted.flatMap(({ binding }) => binding ?? []));
+  const on = invoices.map(resourceOf);
+  const clause = ["OR", ["move.origin", "in", on], ["move", "in", [...known, ...bound]]];
+  const marks = new Set(wanted.map(({ mark }) => mark));
+  const all = await paymentMoves(books, [["move.description", "!=", null], clause]);
+  const own = all.filter(({ mark }) => marks.has(paidMarkIn(mark) ?? ""));
+  const standings = await standingsOf(books, own);
+  const absent = wanted.filter(({ mark }) => !standings.some((one) => one.mark === mark));
+  const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
+  if (absent.length === 0 || !isLumped) return standings;
+  const noted = await coveredOn(books, invoices);
+  return [
+    ...standings,
+    ...absent.flatMap(({ document, mark }) => {
+      const amount = noted.get(mark);
+      return amount === undefined ? [] : [notedStanding(books, document, amount)];
+    }),
+  ];
 }
 
-/** `noted`: it is a note on an invoice that was settled as one. `isCovered`: it is to be noted so. */
-type Held =
-  | { readonly is: "paid"; readonly by: Paid }
-  | { readonly is: "noted" }
-  | { readonly is: "absent"; readonly isCovered: boolean; readonly paid: readonly Paid[] };
+async function invoicesOf(
+  { tryton }: Books,
+  wanted: readonly WantedPayment[],
+): Promise<readonly number[]> {
+  const known = wanted.flatMap(({ on }) => (on === undefined ? [] : [(on.native as Entry).id]));
+  const names = wanted.flatMap(({ document, on }) => (on === undefined ? [document.invoice] : []));
+  if (names.length === 0) return known;
+  const domain = [
+    ["company", "=", (await tryton.session()).company],
+    ["OR", ["number", "in", names], ["id", "in", draftsIn(names)]],
+  ];
+  const method = "model.account.invoice.search";
+  return [...known, ...(await tryton.call<number[]>(method, [domain, 0, null, null]))];
+}
 
-/** @throws Refused when the books have the payment otherwise, TrytonFault */
-async function heldOf(
+/** Settlements have no guard of their own: a second one finds the invoice paid. */
+async function payOne(
   books: Books,
-  document: PaymentDocument,
-  { id, platformId, toPay }: OpenEntry,
-): Promise<Held> {
-  const paid = await paymentsOf(books, id);
-  const mark = paymentMark(document.id);
-  const [first, another] = paid.filter((one) => one.mark === mark);
-  if (another !== undefined || (first !== undefined && !first.amount.equals(document.amount))) {
-    const own = paid.filter((one) => one.mark === mark);
-    throw refused("other-in-tryton", document, `has ${own.map(told).join(" and ")}`);
-  }
-  if (first !== undefined) return { is: "paid", by: first };
-  const isLumped =
-    platformId !== null && paid.some((one) => one.mark === settlementMark(platformId));
-  const covered = isLumped ? await coveredOf(books, id) : [];
-  if (covered.some((one) => one.mark === mark)) return { is: "noted" };
-  const isOver = document.amount.compare(toPay) > 0;
-  const isCovered = isOver && document.amount.compare(uncovered(platformId, paid, covered)) <= 0;
-  return { is: "absent", isCovered, paid };
+  guards: Guards,
+  { document, mark, on }: WantedPayment,
+): Promise<void> {
+  const { amount, date, description } = document;
+  const { id: invoice, toPay } = entryOf(on);
+  const over = isSettlement(mark) ? 0 : amount.compare(toPay);
+  const payment: ToPay = {
+    invoice,
+    amount,
+    date,
+    description: `${payingMark(mark)} ${description}`,
+    how: over === 0 ? "all" : over > 0 ? "over" : "part",
+  };
+  if (isSettlement(mark)) return pay(books, payment);
+  const guard = guards[document.type];
+  await guard.create([mark], async () => {
+    if (guard.isModule) {
+      // One call pays, or does nothing.
+      const params = [invoice, mark, await startOf(books, payment)];
+      await books.tryton.call("model.account.invoice.fuelbridge_pay", params);
+      return [null];
+    }
+    await pay(books, payment);
+    if (books.config.guard === "search") return [null];
+    const made = await paymentsOf(books, invoice);
+    return [made.find((one) => one.mark === paymentMark(mark))?.move ?? null];
+  });
 }
 
-const doneBy = (held: Exclude<Held, { is: "absent" }>, document: PaymentDocument): Answer =>
-  held.is === "noted"
-    ? done(noted(document), [null])
-    : done(`${document.invoice} has ${told(held.by)}`, [idOf(held.by)]);
+const entryOf = (on: Standing | undefined): Entry => {
+  if (on === undefined) throw new TypeError("a payment without its invoice");
+  return on.native as Entry;
+};
 
-const noted = ({ invoice, amount, description }: PaymentDocument): string =>
-  `${invoice} was settled as one before: ${amount.fixed(CENTS)} (${description}) is part of that, and noted on it`;
-
-/**
- * `#12 payment:5f0c…`. Numbers of moves begin anew each year; their database ids only in books that were restored, so
- * the mark says whose it is.
- */
-const idOf = ({ move, mark }: Paid): string => `#${move} ${mark}`;
-const told = ({ move, amount }: Paid): string => `the payment #${move} of ${amount.text}`;
-const notBy = (move: number): string =>
-  `was not paid by it: it is the payment #${move} of another invoice`;
-
-async function invoiceOf(books: Books, document: PaymentDocument): Promise<OpenEntry> {
-  const [invoice, another] = await linkedAs(books, document.type, [document.invoice]);
-  if (invoice === undefined) throw refused("no-such-invoice", document, "is not in Tryton");
-  if (another !== undefined) throw refused("twice-in-tryton", document, "is in Tryton twice");
-  if (isAnothers(invoice, document))
-    throw refused("another-invoice", document, `is ${invoice.platformId} in Tryton, another one`);
-  return invoice;
+/** By what the driver calls them, what is noted on these invoices as part of their settlements. */
+async function coveredOn(
+  books: Books,
+  invoices: readonly number[],
+): Promise<ReadonlyMap<string, Decimal>> {
+  const like = ["message", "like", paymentMark("%")];
+  const notes = await notesOn(books, invoices.map(resourceOf), like);
+  const noted = notes.map(({ message }) => coveredIn(message ?? "")).filter((one) => one !== null);
+  return new Map(noted.map(([mark, amount]) => [paidMarkIn(mark) ?? mark, Decimal.of(amount)]));
 }
 
-/** One that was made in Tryton has no id of the platform. */
-const isAnothers = ({ platformId }: OpenEntry, { invoiceId }: PaymentDocument): boolean =>
-  platformId !== null && invoiceId !== null && platformId !== invoiceId;
+const noteCovered = (
+  books: Books,
+  invoice: number,
+  { id, amount, date, description }: PaymentDocument,
+): Promise<void> =>
+  addNote(
+    books,
+    resourceOf(invoice),
+    `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
+  );
 
-const CENTS = 2;
-
-const NEXT = {
-  "not-posted": "Post the invoice in Tryton, or enter the payment there by hand; then retry.",
-  "not-payable": "An accountant books it in Tryton by hand, then resolves it here.",
-  "more-than-to-pay":
-    "An accountant enters it in Tryton on the party's account, with its reference, then resolves it here: Tryton takes no payment of an invoice that is paid.",
-  "paid-by-others":
-    "Is it the same money? Then an accountant resolves it here. Is it other money? Then an accountant enters it in Tryton on the party's account, with its reference, and resolves it here.",
-  "other-in-tryton":
-    "An accountant compares both and corrects the wrong one, then resolves it here.",
-  "no-such-invoice": "Book the invoice in Tryton, then retry.",
-  "another-invoice":
-    "Were the books restored, and its number given again? Deliver its own invoice again, then retry.",
-  "twice-in-tryton":
-    "An accountant gives one of them another number in Tryton, then it is retried.",
+const BARE = {
+  number: null,
+  party: null,
+  unfinished: false,
+  touched: null,
+  disputed: false,
+  payments: [],
+  paid: null,
+  native: null,
 } as const;
 
-const refused = (code: keyof typeof NEXT, document: PaymentDocument, says: string): Refused =>
-  new Refused({
-    code,
-    message: `payment ${document.number}: invoice ${document.invoice} ${says}`,
-    next: NEXT[code],
-  });
+/** What a note says of it is its amount. */
+function notedStanding(books: Books, document: PaymentDocument, amount: Decimal): Standing {
+  const { words } = factsOf(books, document);
+  const facts = { money: { amount }, words: { side: words?.side ?? null } };
+  return { ...BARE, id: null, mark: document.id, rung: "posted", version: null, facts };
+}
+
+/** `#12 payment:5f0c…`; `#12` before links had a mark. */
+const movesIn = (ids: readonly string[]): number[] =>
+  ids.flatMap((id) => Number(/^#(\d+)/.exec(id)?.[1] ?? []));
+
+async function heldBy(books: Books, clause: unknown, signal: AbortSignal): Promise<Standing[]> {
+  return standingsOf(books, await paymentMoves(books, [clause], signal), signal);
+}
+
+/** Payments of the documents with these numbers. */
+async function named(
+  books: Books,
+  numbers: readonly string[],
+  signal: AbortSignal,
+): Promise<Standing[]> {
+  const { tryton } = books;
+  const domain = [
+    ["move.company", "=", (await tryton.session()).company],
+    ["invoice_payments.number", "in", numbers],
+  ];
+  const lines = await tryton.call<{ readonly move: number }[]>(
+    "model.account.move.line.search_read",
+    [domain, 0, null, null, ["move"]],
+    { signal },
+  );
+  return heldBy(books, ["move", "in", [...new Set(lines.map(({ move }) => move))]], signal);
+}
+
+async function* list(
+  books: Books,
+  scope: Scope,
+  from: string | null,
+  signal: AbortSignal,
+): ReturnType<BookAdapter<"payment">["list"]> {
+  const owed = ["receivable", "payable"].map((side) => [`lines.account.type.${side}`, "=", true]);
+  const domain = [
+    ["company", "=", (await books.tryton.session()).company],
+    ["state", "=", "posted"],
+    ["OR", ...owed],
+    within(scope),
+  ];
+  const idsAfter = idsIn(books, "account.move", domain);
+  const all = lots(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
+  for await (const { rows, last } of all)
+    yield { standings: await heldBy(books, ["move", "in", rows], signal), position: String(last) };
+}
+
+/** What is open is not settled with anything: money on account. */
+function within({ dated, changedSince, open }: Scope): unknown[] {
+  const union: unknown[] = ["OR"];
+  if (dated !== null)
+    union.push([
+      ["date", ">=", day(dated.from)],
+      ["date", "<=", day(dated.to)],
+    ]);
+  if (changedSince !== null)
+    for (const field of ["create_date", "write_date", "lines.write_date"])
+      union.push([field, ">=", stamp(changedSince.replace(/Z$/, ""))]);
+  if (open) {
+    const unsettled = [
+      ["reconciliation", "=", null],
+      ["account.reconcile", "=", true],
+    ];
+    union.push([["lines", "where", unsettled]]);
+  }
+  return union;
+}
+
+/** Of these moves those that are payments, with the invoices that they pay. */
+async function standingsOf(
+  books: Books,
+  moves: readonly PaymentMove[],
+  signal?: AbortSignal,
+): Promise<Standing[]> {
+  if (moves.length === 0) return [];
+  const paid = moves.flatMap(({ invoices }) => invoices);
+  const settled = moves.flatMap(({ move, settles }) => [move, ...settles]);
+  const rows = await books.tryton.call<InvoiceRow[]>(
+    "model.account.invoice.search_read",
+    [
+      ["OR", ["id", "in", paid], ["move", "in", settled], ["cancel_move", "in", settled]],
+      0,
+      null,
+      [["id", "ASC"]],
+      ["number", "move", "cancel_move"],
+    ],
+    signal === undefined ? {} : { signal },
+  );
+  const own = new Set(rows.flatMap(({ move, cancel_move }) => [move, cancel_move]));
+  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(books, one, rows));
+}
+
+interface InvoiceRow {
+  readonly id: number;
+  readonly number: string | null;
+  readonly move: number | null;
+  readonly cancel_move: number | null;
+}
+
+/** What settles an invoice as one has no payment of the platform's: its mark names the invoice. */
+function standingOf(books: Books, one: PaymentMove, rows: readonly InvoiceRow[]): Standing {
+  const { move, mark, takenBack } = one;
+  const platformId = paidMarkIn(mark);
+  return {
+    ...BARE,
+    id: mark === null ? `#${move}` : `#${move} ${mark}`,
+    aliases: [`#${move}`],
+    mark: platformId,
+    rung: takenBack ? "cancelled" : "posted",
+    version: one.stamp,
+    facts: {
+      party: one.party,
+      days: { date: one.date },
+      money: { amount: one.amount },
+      words: {
+        side: one.isSale ? "sale" : "purchase",
+        currency: books.config.currency,
+        document: numberOf(one, rows),
+        reference: one.words,
+        notes: platformId !== null && isSettlement(platformId) ? mark : null,
+      },
+    },
+  };
+}
+
+function numberOf({ invoices, settles, takenBack }: PaymentMove, rows: readonly InvoiceRow[]) {
+  if (takenBack) return null;
+  const paid = rows.filter(
+    ({ id, move }) => invoices.includes(id) || (move !== null && settles.includes(move)),
+  );
+  return paid.length === 0 ? null : paid.map(({ number, id }) => number ?? `#${id}`).join(" ");
+}

@@ -1,6 +1,15 @@
-/** Database ids of Tryton, inactive records too. */
+/** Fields by their names, and database ids of Tryton, inactive records too. */
 import { LOT } from "../../src/books/holdings.ts";
 import type { Books } from "./books.ts";
+
+/** Of `number lines(amount product.code)`: `number`, `lines.amount`, `lines.product.code`. */
+export const fieldsIn = (names: string): string[] =>
+  names
+    .replaceAll(/(\S+)\(([^)]*)\)/g, (_, part: string, of: string) =>
+      of.trim().replaceAll(/\S+/g, (name) => `${part}.${name}`),
+    )
+    .trim()
+    .split(/\s+/);
 
 /** The first {@link LOT} after an id, of those in a domain. @throws TrytonFault */
 export const idsIn =

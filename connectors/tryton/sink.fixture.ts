@@ -294,7 +294,7 @@ export function between(books: Books, { before, after }: Between): Books {
 export function losing(books: Books, lost = 0): { readonly books: Books; changes(): number } {
   let changes = 0;
   const after = async (method: string): Promise<void> => {
-    if (/\.(?:search|read|search_read)$/.test(method) || ++changes !== lost) return;
+    if (/\.(?:search|read|search_read|fields_get)$/.test(method) || ++changes !== lost) return;
     throw new TrytonFault("torn", "the answer was lost");
   };
   return { books: between(books, { after }), changes: () => changes };

@@ -5,6 +5,7 @@
  */
 import type { Change, Surroundings } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
+import type { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
@@ -30,6 +31,8 @@ export interface Ladder {
   readonly has: readonly Rung[];
   /** The last rung that our steps reach; `settled` through a payment. What lies above is the ERP's, or a person's. */
   readonly byUs: Rung;
+  /** False: we make drafts and a person posts them; what is posted is settled by us all the same. */
+  readonly posts?: false;
   /**
    * Up to which rung a field can be changed, by the field's name in the comparison (`days.due`, `order`, `lines`, or
    * `state`: whether it is disputed). A field that is left out can never be changed.
@@ -37,21 +40,27 @@ export interface Ladder {
   readonly amend: Readonly<Record<string, Rung>>;
   /** Documents that one `create` or `advance` takes, all of them or none. */
   readonly atomic: number;
-  /** `once`: one document per number. `per-party`: one per number and party. */
+  /** `once`: one document per number, cancelled ones too. `per-party`: one per number and party, without those. */
   readonly numbered: "once" | "per-party";
 }
 
 /** A document that is to be in the books. */
 export interface Wanted<K extends BookKind = BookKind> {
   readonly document: Documents[K];
-  /** The record that these books would keep, without its state. */
+  /** The record that these books would keep, without its state; empty with `refusal`. */
   readonly expected: Facts;
+  /** Why these books cannot keep it as it is. Left out: they can. */
+  readonly refusal?: Fault;
   /** What is written into the record, so that it is found again: the platform's id of it. */
   readonly mark: string;
   /** The platform's number. */
   readonly number: string;
   /** The party's code in these books: that of the document, or that of the party with the platform's id. Null: a payment. */
   readonly party: string | null;
+  /** That party as it stands; null: it is not there, or the document has none. */
+  readonly payer: Standing | null;
+  /** Of a payment that is to be created: the invoice or bill that it pays, as it stands. */
+  readonly on?: Standing;
   readonly target: Rung;
   /** The target when it is disputed. */
   readonly disputed: boolean;
@@ -66,12 +75,16 @@ export interface PaymentOn {
   /** {@link Wanted.mark} of the payment; null: it was not written by us. */
   readonly mark: string | null;
   readonly amount: Decimal;
+  /** What people call it there: `#12`. */
+  readonly id?: string;
 }
 
 /** A document as it stands in the books. */
 export interface Standing<Native = unknown> {
   /** What links are kept by. Null: it is covered by another document (a payment by a settlement). */
   readonly id: string | null;
+  /** What links may call it besides: the id that it had as a draft. */
+  readonly aliases?: readonly string[];
   /** {@link Wanted.mark} as the record has it; null: the record has none. */
   readonly mark: string | null;
   /** The platform's number as the record has it; null: it has none. */
@@ -83,6 +96,10 @@ export interface Standing<Native = unknown> {
   readonly unfinished: boolean;
   /** Somebody else changed it. Null: these books do not tell; then it is never retracted. */
   readonly touched: boolean | null;
+  /** We made it, whatever became of its mark. Left out: these books do not tell. */
+  readonly made?: boolean;
+  /** Fields that cannot be changed on this record, though {@link Ladder.amend} lets us change them on others. */
+  readonly fixed?: readonly string[];
   readonly disputed: boolean;
   /** Of an invoice or bill; none for other kinds. */
   readonly payments: readonly PaymentOn[];
@@ -92,6 +109,10 @@ export interface Standing<Native = unknown> {
   readonly paid: Day | null;
   /** The ERP's version of the record; null: it keeps none. */
   readonly version: string | null;
+  /** What a source tells of it, where it was made in these books and a source reads its kind. */
+  readonly change?: Change | null;
+  /** With {@link Call.purpose} `inspection`: what people did to it beside its fields. One of `state` counts for that state. */
+  readonly besides?: readonly Difference[];
   /** The ERP refused it after it had taken it. */
   readonly refusal?: Fault;
   /** Database id, ETag or edit sequence: it goes back with a step and is never stored. */
@@ -108,20 +129,26 @@ export interface Step<K extends BookKind = BookKind, Native = unknown> {
 /** `amended`: fields are changed. `retracted`: our own draft is deleted as if it had never been. */
 export type StepTo = "amended" | "posted" | "cancelled" | "retracted";
 
-/** What is done to the books in one exchange. */
-export type Verb = "locate" | "create" | StepTo;
+/** What is done to the books in one exchange. `read`: for a source, an inspection or a reconciliation. */
+export type Verb = "read" | "locate" | "create" | StepTo;
 
 /** One exchange's surroundings. `key` is stable over resends. */
 export interface Call {
   readonly key: string;
   readonly signal: AbortSignal;
+  /** `delivery`: a send or its read-back. `inspection`: what people did besides is told as well. */
+  readonly purpose: "delivery" | "inspection";
+  /** Marks of what this send has created. */
+  readonly made: ReadonlySet<string>;
 }
 
 /** What an ERP adds for one kind. Every method throws Refused or {@link BookError}, nothing else. */
 export interface BookAdapter<K extends BookKind = BookKind, Native = unknown> {
   readonly ladder: Ladder;
-  /** Pure: the record that would be kept, without state. @throws Refused when it cannot be kept as it is */
-  expected(document: Documents[K]): Facts;
+  /** Refuses, before a request is made of it, a document that can never be kept. Pure. @throws Refused */
+  accept?(document: Documents[K]): void;
+  /** The records that would be kept, in the order of their documents, without state; or why one cannot be kept. */
+  expected(documents: readonly Documents[K][], call: Call): Promise<readonly (Facts | Refused)[]>;
   /** Everything that could be one of these, by mark, binding or number; the driver decides what is ours. */
   locate(wanted: readonly Wanted<K>[], call: Call): Promise<readonly Standing<Native>[]>;
   /** At most `atomic`. Their ids, null where the answer has none. The driver looks again before it believes them. */
@@ -129,31 +156,49 @@ export interface BookAdapter<K extends BookKind = BookKind, Native = unknown> {
   /** One step for all. A step that does nothing may return: what counts is the next look. */
   advance(to: StepTo, steps: readonly Step<K, Native>[], call: Call): Promise<void>;
   /** Those that links call so, as they are now. */
-  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
+  get(ids: readonly string[], call: Call): Promise<readonly Standing<Native>[]>;
   /** Those with one of these numbers, ours or the books'; of payments, those of documents with one of these numbers. */
   named(numbers: readonly string[], signal: AbortSignal): Promise<readonly Standing<Native>[]>;
-  /** What a source tells of a record that was made in these books. Left out: no source reads this kind. */
-  change?(standing: Standing<Native>): Change | null;
   /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<StandingPage<Native>>;
+  /** Of payments. Left out: one that comes after its invoice was settled as one is for a person. */
+  readonly covering?: Covering<K>;
 }
+
+/** Payments that are part of what was settled as one before they came: noted on the invoice, never booked (ADR 0017). */
+export interface Covering<K extends BookKind = BookKind> {
+  /** How much of an invoice's settlement the payments that are noted on it have taken up. */
+  covered(invoice: Standing, call: Call): Promise<Decimal>;
+  /** Notes each on its invoice ({@link Wanted.on}); it is located afterwards, with the id null. */
+  cover(wanted: readonly Wanted<K>[], call: Call): Promise<void>;
+}
+
+/** Parties are found and made for documents; who tells them to reconciliation is the connector's choice. */
+export type PartyAdapter = Omit<BookAdapter<"party">, "get" | "named" | "list"> &
+  Partial<Pick<BookAdapter<"party">, "get" | "named" | "list">>;
 
 export interface StandingPage<Native = unknown> {
   readonly standings: readonly Standing<Native>[];
   readonly position: string;
+  /** With the last page: how many the whole list has, where these books count. */
+  readonly total?: number;
 }
 
 /** The books of one company. */
 export interface Books {
   /** What people call them in a message: `the ledger`. */
   readonly name: string;
-  readonly adapters: { readonly [K in BookKind]?: BookAdapter<K> };
+  readonly adapters: { readonly [K in Exclude<BookKind, "party">]?: BookAdapter<K> } & {
+    readonly party?: PartyAdapter;
+  };
   /** First match wins. */
   readonly faults: readonly FaultRow[];
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */
   readonly settleMs: number;
   /** How long a paid invoice waits for its payments where a flow brings them, ms; 0: it does not wait. */
   readonly settleAfterMs: number;
+  /** More than is to pay settles the document, and the rest stays on the party's account. Left out: it is for a person. */
+  readonly onAccount?: true;
   readonly surroundings: Pick<Surroundings, "now" | "ignore">;
 }
 

@@ -121,6 +121,19 @@ export function inWords(
   return `${labelOf(kind, field)}: ${sides.held} ${held}, ${sides.expected} ${expected}`;
 }
 
+/** Lines that a cause shows. */
+const SHOWN = 12;
+
+/** Each difference on a line of its own, and how many more there are. @param books what people call the books */
+export function inLines(kind: HoldingKind, all: readonly Difference[], books: string): string {
+  const sides = { expected: "platform", held: books };
+  const more = all.length - SHOWN;
+  return [
+    ...all.slice(0, SHOWN).map((one) => inWords(kind, one, sides)),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join("\n");
+}
+
 /** What people call a field: `payer`, `due date`, `line 2 amount`. */
 export function labelOf(kind: HoldingKind, field: string): string {
   if (field === "party") return PARTIES[kind] ?? "party";

@@ -8,7 +8,7 @@ import type { BookKind, Books } from "./adapter.ts";
 import { unreadable } from "./faults.ts";
 import { inspectBooks } from "./inspect.ts";
 import { idsOf, look, told, waitsOf } from "./look.ts";
-import { send } from "./send.ts";
+import { INCOMPLETE, send } from "./send.ts";
 import { adapterOf, bodyOf, carriedIn } from "./wanted.ts";
 
 /** Operations enter idempotency keys: they never change. */
@@ -43,17 +43,18 @@ async function find(
   signal: AbortSignal,
 ): Promise<Finding> {
   try {
-    const planned = await look(books, kind, carriedIn(kind, body), { key, signal });
+    const call = { key, signal, purpose: "delivery", made: new Set<string>() } as const;
+    const planned = await look(books, kind, carriedIn(kind, body), call);
     const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
     const twice = asks.find(({ question }) => question === "twice");
     if (twice !== undefined) return { found: "several", detail: twice.fault.message };
-    const [ask] = asks;
+    // What these books cannot keep is not there either: the send refuses it.
+    const ask = asks.find(({ question }) => question !== "not-kept");
     if (ask !== undefined)
       return { found: "different", detail: ask.fault.message, fault: ask.fault };
-    const detail = told(planned);
     return planned.every(({ next }) => next.do === "nothing")
-      ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), detail }
-      : { found: "none", detail: `not all of it is done: ${detail}` };
+      ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
+      : { found: "none", ...told(books, planned, undefined, INCOMPLETE) };
   } catch (error) {
     return unreadable(error, books.faults);
   }

@@ -54,7 +54,7 @@ export function sorted(error: unknown, verb: Verb, faults: readonly FaultRow[]):
   const row = error.phase === "torn" ? undefined : faults.find((one) => fits(one, error, verb));
   if (row !== undefined) return { sort: row.sort, row, error };
   // A look that failed proves nothing and has done nothing.
-  return { sort: verb === "locate" ? "not-sent" : "unknown", row: null, error };
+  return { sort: verb === "locate" || verb === "read" ? "not-sent" : "unknown", row: null, error };
 }
 
 function fits({ when }: FaultRow, { status, code, message }: BookError, verb: Verb): boolean {
@@ -122,7 +122,7 @@ export function unavailable(
       next: error.fault.next,
       cause: error,
     });
-  const { row, error: cause } = sorted(error, "locate", faults);
+  const { row, error: cause } = sorted(error, "read", faults);
   const waitMs = waitMsOf(row, cause);
   const remedy =
     cause.phase === "not-sent"

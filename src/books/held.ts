@@ -2,6 +2,7 @@
 import type { Item } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
 import type {
   Expected,
   Facts,
@@ -11,10 +12,11 @@ import type {
   Holdings,
   HoldingState,
 } from "../core/holdings.ts";
-import type { BookAdapter, BookKind, Books, Ladder, Standing, Wanted } from "./adapter.ts";
+import type { BookKind, Books, Call, Ladder, Standing, Wanted } from "./adapter.ts";
 import { unavailable } from "./faults.ts";
-import { partyCodes } from "./parties.ts";
-import { isBelow, isSettlement } from "./plan.ts";
+import { holdingsOf, type KindHoldings, LOT } from "./holdings.ts";
+import { Parties } from "./parties.ts";
+import { isBelow, isSettlement, posts } from "./plan.ts";
 import { adapterOf, bodyOf, carriedIn, wantedOf } from "./wanted.ts";
 
 const ADAPTERS: Readonly<Partial<Record<HoldingKind, BookKind>>> = {
@@ -25,48 +27,63 @@ const ADAPTERS: Readonly<Partial<Record<HoldingKind, BookKind>>> = {
   party: "party",
 };
 
-/** Of every kind that has an adapter. */
-export function bookHoldings(books: Books): Holdings {
-  const kinds = Object.entries(ADAPTERS).filter(([, name]) => books.adapters[name] !== undefined);
-  const of = (kind: HoldingKind): BookAdapter => {
-    const name = ADAPTERS[kind];
-    if (name === undefined) throw new Error(`${books.name} tells nothing of kind ${kind}`);
-    return adapterOf(books, name);
-  };
-  const held = (kind: HoldingKind, standings: readonly Standing[]): Holding[] =>
-    standings.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, of(kind), one));
+/**
+ * Of every kind whose adapter lists it.
+ * @param others kinds that are told otherwise: where the books are the source of them
+ */
+export function bookHoldings(
+  books: Books,
+  others: Readonly<Partial<Record<HoldingKind, KindHoldings>>> = {},
+): Holdings {
+  const kinds = Object.entries(ADAPTERS).filter(
+    ([, name]) => "list" in (books.adapters[name] ?? {}),
+  );
+  const told = kinds.map(([kind]) => [kind, kindHoldings(books, kind as HoldingKind)] as const);
+  return holdingsOf(books.name, { ...Object.fromEntries(told), ...others });
+}
+
+export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
+  const name = ADAPTERS[kind] ?? "invoice";
+  const adapter = adapterOf(books, name);
+  const held = (standings: readonly Standing[]): Holding[] =>
+    standings.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));
   return {
-    strength: Object.fromEntries(kinds.map(([kind]) => [kind, "asked" as const])),
-    async *list(kind, scope, from, signal): AsyncGenerator<HoldingPage> {
+    async *list(scope, from, signal): AsyncGenerator<HoldingPage> {
       try {
-        const position = typeof from === "string" ? from : null;
-        for await (const page of of(kind).list(scope, position, signal))
+        const position = typeof from === "number" ? String(from) : (from as string | null);
+        for await (const page of adapter.list(scope, position, signal))
           yield {
-            holdings: held(kind, page.standings),
+            holdings: held(page.standings),
             position: page.position,
-            total: null,
+            total: page.total ?? null,
             serverTime: null,
           };
       } catch (error) {
         throw unavailable(error, books);
       }
     },
-    get: (kind, ids, signal) =>
-      reading(books, async () => held(kind, await of(kind).get(ids, signal))),
-    named: (kind, numbers, signal) =>
-      reading(books, async () => held(kind, await of(kind).named(numbers, signal))),
-    expect: (kind, items, signal) =>
-      reading(books, () => expectAll(books, ADAPTERS[kind] ?? "invoice", items, signal)),
+    get: (ids, signal) =>
+      reading(books, async () => held(await adapter.get(ids, callOf("get", signal)))),
+    named: (numbers, signal) =>
+      reading(books, async () => held(await adapter.named(numbers, signal))),
+    expect: (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
   };
 }
+
+const callOf = (key: string, signal: AbortSignal): Call => ({
+  key,
+  signal,
+  purpose: "inspection",
+  made: new Set(),
+});
 
 /** Payments of both directions have one adapter. */
 const isOf = (kind: HoldingKind, { facts }: Standing): boolean =>
   (kind !== "payment" && kind !== "bill-payment") ||
   (kind === "payment") === (facts.words?.side === "sale");
 
-function holdingOf(kind: HoldingKind, adapter: BookAdapter, standing: Standing): Holding[] {
-  const { id, mark, version, facts, rung } = standing;
+function holdingOf(kind: HoldingKind, standing: Standing): Holding[] {
+  const { id, mark, version, facts, rung, aliases, change = null } = standing;
   if (id === null) return [];
   const isOver = rung === "cancelled";
   const own = mark !== null && isSettlement(mark) ? null : mark;
@@ -76,7 +93,8 @@ function holdingOf(kind: HoldingKind, adapter: BookAdapter, standing: Standing):
       id,
       version,
       mark: own,
-      change: isTold(kind, own) ? (adapter.change?.(standing) ?? null) : null,
+      ...(aliases === undefined ? {} : { aliases }),
+      change: isTold(kind, own) ? change : null,
       facts: {
         ...facts,
         state: stateOf(kind, standing),
@@ -109,17 +127,30 @@ async function expectAll(
   signal: AbortSignal,
 ): Promise<Expected[]> {
   const adapter = adapterOf(books, kind);
+  const call = callOf("expect", signal);
   const expected: Expected[] = [];
-  for (const item of items)
-    try {
-      const carried = carriedIn(kind, bodyOf(books, kind, [item]));
-      const [code = null] = await partyCodes(books, carried, { key: "expect", signal });
-      const [wanted] = carried.map((one) => wantedOf(adapter, kind, one, code));
-      expected.push({ facts: factsOf(kind, adapter.ladder, wanted as Wanted) });
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      expected.push({ fault: error.fault });
+  for (let at = 0; at < items.length; at += LOT) {
+    const lot = items.slice(at, at + LOT);
+    const refused = new Map<Item, Fault>();
+    const carried = lot.flatMap((item) => {
+      try {
+        return carriedIn(kind, bodyOf(books, kind, [item]));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        refused.set(item, error.fault);
+        return [];
+      }
+    });
+    const parties = await new Parties(books).of(carried, call);
+    const wanted = await wantedOf(adapter, carried, parties, call);
+    for (const item of lot) {
+      const fault = refused.get(item);
+      const one = fault === undefined ? wanted.shift() : undefined;
+      const why = fault ?? one?.refusal;
+      if (why !== undefined) expected.push({ fault: why });
+      else if (one !== undefined) expected.push({ facts: factsOf(kind, adapter.ladder, one) });
     }
+  }
   return expected;
 }
 
@@ -127,13 +158,17 @@ async function expectAll(
  * A draft waits for its accountant: how far it has come is not for us to say. Books that cannot mark an invoice as
  * disputed (no `state` in `amend`) hold it as open.
  */
-function factsOf(kind: BookKind, { byUs, amend }: Ladder, wanted: Wanted): Facts {
-  const { expected, target } = wanted;
-  const disputed = wanted.disputed && amend["state"] !== undefined;
+function factsOf(kind: BookKind, ladder: Ladder, { expected: all, ...wanted }: Wanted): Facts {
+  const { target, binding } = wanted;
+  const disputed = wanted.disputed && ladder.amend["state"] !== undefined;
+  const { number, ...rest } = all;
+  // One that was entered by hand has the books' own number: its link says so.
+  const isNumbered = number !== undefined && (binding ?? number) === number;
+  const expected = isNumbered ? all : rest;
   if (kind === "payment") return { ...expected, state: "paid" };
   if (kind === "party") return { ...expected, state: "open" };
   const isOver = target === "settled" || target === "cancelled";
-  const isOurs = isOver || !isBelow(byUs, "posted");
+  const isOurs = isOver || posts(ladder);
   const state = target === "cancelled" ? "ended" : target === "settled" ? "paid" : "open";
   return {
     ...expected,

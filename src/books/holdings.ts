@@ -44,36 +44,33 @@ export function holdingsOf(
   };
 }
 
-/** Records in the order of the books' own ids. @throws a fault of the books */
-export interface InOrder {
-  /** The first {@link LOT} ids after this one. */
-  readonly idsAfter: (id: number, signal: AbortSignal) => Promise<readonly number[]>;
-  readonly held: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Holding[]>;
-  /** @throws the error itself when it is no fault of the books */
-  readonly unavailable: (error: unknown) => SourceUnavailable;
-}
-
-/** {@link LOT} records a page; the position is the last one's id. @throws SourceUnavailable */
-export async function* pagesOf(
-  { idsAfter, held, unavailable }: InOrder,
-  from: Json | null,
-  signal: AbortSignal,
-): AsyncGenerator<HoldingPage> {
-  let last = typeof from === "number" ? from : 0;
-  try {
-    for (let goesOn = true; goesOn;) {
-      const ids = await idsAfter(last, signal);
-      goesOn = ids.length === LOT;
-      last = ids.at(-1) ?? last;
-      yield { holdings: await held(ids, signal), position: last, total: null, serverTime: null };
-    }
-  } catch (error) {
-    throw unavailable(error);
+/** Rows in the order of the books' own ids, in lots. @param read the first `most` rows after an id */
+export async function* lots<Row>(
+  after: number,
+  idOf: (row: Row) => number,
+  read: (after: number) => Promise<readonly Row[]>,
+  most: number = LOT,
+): AsyncGenerator<{
+  readonly rows: readonly Row[];
+  readonly last: number;
+  readonly isEnd: boolean;
+}> {
+  let last = after;
+  for (let isEnd = false; !isEnd;) {
+    const rows = await read(last);
+    const [row] = rows.slice(-1);
+    last = row === undefined ? last : idOf(row);
+    isEnd = rows.length < most;
+    yield { rows, last, isEnd };
   }
 }
 
 /** Records that start in the books: each tells the change that its source tells. */
-export interface Told extends Pick<InOrder, "idsAfter" | "unavailable"> {
+export interface Told {
+  /** The first {@link LOT} ids after this one. @throws a fault of the books */
+  readonly idsAfter: (id: number, signal: AbortSignal) => Promise<readonly number[]>;
+  /** @throws the error itself when it is no fault of the books */
+  readonly unavailable: (error: unknown) => SourceUnavailable;
   /** Ids of what people call so, inactive records too. @throws a fault of the books */
   readonly idsNamed: (names: readonly string[], signal: AbortSignal) => Promise<readonly number[]>;
   /** As the source tells them. @throws a fault of the books */
@@ -107,7 +104,21 @@ function toldHoldings(
     next: "Compare it with the platform: it starts in the books.",
   };
   return {
-    list: (_, from, signal) => pagesOf({ idsAfter, held, unavailable }, from, signal),
+    async *list(_, from, signal) {
+      const after = typeof from === "number" ? from : 0;
+      try {
+        const all = lots(after, Number, (id) => idsAfter(id, signal));
+        for await (const { rows, last } of all)
+          yield {
+            holdings: await held(rows, signal),
+            position: last,
+            total: null,
+            serverTime: null,
+          };
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
     async get(wanted, signal) {
       try {
         const all = await held(await idsNamed(wanted.map(nameOf), signal), signal);

@@ -47,7 +47,7 @@ test.each(["once", "per-party"] as const)(
           ? "binding"
           : has("none") && hasNumber && hasParty
             ? "number"
-            : hasNumber && isLive && (hasParty || numbered === "once")
+            : hasNumber && (numbered === "once" || (isLive && hasParty))
               ? "taken"
               : "none";
       expect(told(wanted({ binding: "S-1" }), [rowOf(row)], numbered), JSON.stringify(row)).toBe(

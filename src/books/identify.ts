@@ -32,7 +32,9 @@ export function identify(
     const before = absent.find((other) => isNumbered(one, other, "per-party"));
     absent.push(one);
     if (before !== undefined) return { is: "taken", by: { id: null, mark: before.mark } };
-    const other = all.find((row) => row.rung !== "cancelled" && isNumbered(one, row, numbered));
+    // Where a number is given once, links are kept by it: a cancelled document keeps its own.
+    const counts = ({ rung }: Standing): boolean => numbered === "once" || rung !== "cancelled";
+    const other = all.find((row) => counts(row) && isNumbered(one, row, numbered));
     return other === undefined ? NONE : { is: "taken", by: other };
   });
 }

@@ -2,11 +2,19 @@
 import { type Delivered, gone, type Inspection, thereAsBrought } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { BookKind, Books, Standing, Wanted } from "./adapter.ts";
+import type { BookKind, Books, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import { unavailable } from "./faults.ts";
 import { look, type Planned } from "./look.ts";
-import { differencesOf, isBelow, kindOf, type Next, settlementMark } from "./plan.ts";
+import {
+  differencesOf,
+  isBelow,
+  kindOf,
+  type Next,
+  paymentsIn,
+  posts,
+  settlementMark,
+} from "./plan.ts";
 import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 
 /** Documents that one look asks for. */
@@ -28,20 +36,23 @@ export async function inspectBooks(
     return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
   };
   const inspections: Inspection[] = [];
+  const adapter = adapterOf(books, kind);
+  const call = { key: "inspect", signal, purpose: "inspection", made: new Set<string>() } as const;
   try {
     for (let at = 0; at < delivered.length; at += MANY) {
       const some = delivered.slice(at, at + MANY);
       const carried = some.map(carriedOf);
       const written = carried.filter((one) => one !== null);
-      const call = { key: "inspect", signal };
       const planned = written.length === 0 ? [] : await look(books, kind, written, call);
       const linked = some.filter((_, index) => carried[index] === null);
       const ids = linked.map(({ counterpart }) => counterpart);
-      const there = ids.length === 0 ? [] : await adapterOf(books, kind).get(ids, signal);
+      const there = ids.length === 0 ? [] : await adapter.get(ids, call);
       const left = [...planned];
       for (const [index, { counterpart }] of some.entries()) {
         const one = carried[index] === null ? null : left.shift();
-        const isThere = there.some(({ id }) => id === counterpart);
+        const isThere = there.some(
+          (standing) => isCalled(standing, counterpart) && !isDraftAgain(adapter.ladder, standing),
+        );
         if (one) inspections.push(inspected(books, kind, one));
         else inspections.push(isThere ? thereAsBrought : gone);
       }
@@ -52,6 +63,12 @@ export async function inspectBooks(
   return inspections;
 }
 
+const isCalled = ({ id, aliases = [] }: Standing, name: string): boolean =>
+  id === name || aliases.includes(name);
+
+const isDraftAgain = (ladder: Ladder, { rung }: Standing): boolean =>
+  isBelow(rung, "posted") && posts(ladder);
+
 /** What its source calls it. */
 const idOf = (document: object): string =>
   "companyId" in document ? String(document.companyId) : String((document as { id: unknown }).id);
@@ -61,8 +78,6 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
     const held = found.standings.map(({ id }) => id).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };
   }
-  // Void before it was booked: nothing of it was brought there.
-  if (found.is === "none" && wanted.target === "cancelled") return thereAsBrought;
   if (found.is !== "one") return gone;
   const { standing, by } = found;
   const planning = { kind, ladder: adapterOf(books, kind).ladder, books };
@@ -72,42 +87,59 @@ function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planne
     const figures = money === undefined ? {} : { money };
     if (compare(kindOf(planning, wanted), figures, standing.facts).length > 0) return gone;
   }
-  const { byUs } = planning.ladder;
-  const isDraftAgain = isBelow(standing.rung, "posted") && !isBelow(byUs, "posted");
-  if (isDraftAgain || next.do === "cancelled" || next.do === "settle") return gone;
+  // Only what was brought is missing: it may be brought again.
+  const isUndone =
+    next.do === "amended" && next.differences.every(({ field }) => field === "state");
+  if (isDraftAgain(planning.ladder, standing) || next.do === "cancelled" || next.do === "settle")
+    return gone;
+  if (isUndone) return gone;
   if (wanted.target === "cancelled") return thereAsBrought;
+  const state = stateOf(kind, wanted);
+  const besides = (standing.besides ?? []).filter(
+    ({ field, expected }) => field !== "state" || expected === state,
+  );
+  const unmarked = standing.made === true && by !== "mark";
   return {
     is: "there",
     differences: [
+      ...(unmarked ? [{ field: "mark", expected: wanted.mark, held: "none" }] : []),
       ...(standing.rung === "cancelled"
-        ? [{ field: "state", expected: stateOf(wanted), held: "cancelled" }]
+        ? [{ field: "state", expected: state, held: "cancelled" }]
         : differencesOf(planning, wanted, standing)),
-      ...paidDifferences(wanted, standing, next),
+      ...(besides.some(({ field }) => field === "state")
+        ? []
+        : paidDifferences(state, wanted, standing, next)),
+      ...besides,
     ],
   };
 }
 
-const stateOf = ({ target, disputed }: Wanted): string =>
-  target === "settled" ? "paid" : disputed ? "disputed" : "open";
+const stateOf = (kind: BookKind, { target, disputed }: Wanted): string =>
+  kind === "payment" || target === "settled" ? "paid" : disputed ? "disputed" : "open";
 
 /**
  * Payments that the platform does not know of, until it calls the document paid as well; and one that was settled as one
  * and is open again.
  */
 function paidDifferences(
+  state: string,
   wanted: Wanted,
   { rung, payments, facts }: Standing,
   next: Next,
 ): Difference[] {
-  if (wanted.target === "settled" && rung === "posted" && next.do === "ask")
+  // What paid it is there and is not matched with it any more.
+  const isApart = payments.length > 0 && facts.money?.open?.sign === 0 && next.do === "nothing";
+  if (wanted.target === "settled" && rung === "posted" && (next.do === "ask" || isApart))
     return [{ field: "state", expected: "paid", held: "open" }];
   if (wanted.target !== "posted" || isBelow(rung, "posted") || rung === "cancelled") return [];
   const own = settlementMark(wanted.mark);
   const others = payments.filter(({ mark }) => mark === null || mark === own);
   if (others.length === 0) return [];
   const paid = Decimal.sum(others.map(({ amount }) => amount));
+  const by = paymentsIn(others);
   if (rung === "settled")
-    return [{ field: "state", expected: stateOf(wanted), held: `paid (${paid.fixed(2)})` }];
+    return [{ field: "state", expected: state, held: `paid (payment ${by})` }];
   const open = facts.money?.open ?? Decimal.zero;
-  return [{ field: "money.open", expected: open.plus(paid).fixed(2), held: open.fixed(2) }];
+  const held = `${open.fixed(2)} (payment ${by}; the platform cannot take partial payments)`;
+  return [{ field: "money.open", expected: open.plus(paid).fixed(2), held }];
 }

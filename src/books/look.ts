@@ -1,8 +1,8 @@
 /** One look at the documents of a request: how each stands, and what is to be done about it next. */
-import type { Waits } from "../core/outcome.ts";
+import type { Answer, Waits } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, Wanted } from "./adapter.ts";
 import { type Identified, identify } from "./identify.ts";
-import { partyCodes } from "./parties.ts";
+import { Parties } from "./parties.ts";
 import { type Next, plan } from "./plan.ts";
 import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
 
@@ -18,10 +18,10 @@ export async function look(
   kind: BookKind,
   carried: readonly Carried[],
   call: Call,
+  parties = new Parties(books),
 ): Promise<Planned[]> {
   const adapter = adapterOf(books, kind);
-  const codes = await partyCodes(books, carried, call);
-  const wanted = carried.map((one, at) => wantedOf(adapter, kind, one, codes[at] ?? null));
+  const wanted = await wantedOf(adapter, carried, await parties.of(carried, call), call);
   const found = identify(wanted, await adapter.locate(wanted, call), adapter.ladder);
   const planning = { kind, ladder: adapter.ladder, books };
   return wanted.map((one, at) => {
@@ -43,15 +43,35 @@ export function waitsOf(planned: readonly Planned[]): { readonly waits?: Waits }
   return waits.every((until) => until === null) ? {} : { waits };
 }
 
-/** For the log: `S-12 posted, S-13 posted; waits for its payments until …, FL-3 is not there`. */
-export const told = (planned: readonly Planned[]): string =>
-  planned
-    .map((one) => {
-      const standing = standingOf(one);
-      const { wanted, next } = one;
-      if (standing === null) return `${wanted.number ?? wanted.mark} is not there`;
-      const waits = next.do === "nothing" && next.until !== null;
-      const until = waits ? `; waits for its payments until ${next.until}` : "";
-      return `${standing.id ?? wanted.mark} ${standing.rung}${until}`;
-    })
-    .join(", ");
+/**
+ * For the log, of all and of each: `S-12 posted, S-13 posted; waits for its payments until …, FL-3 is not there`.
+ * @param settled why this send settled one as one, by its mark
+ * @param before what is said first of each
+ */
+export function told(
+  { name }: Pick<Books, "name">,
+  planned: readonly Planned[],
+  settled: ReadonlyMap<string, string> = new Map(),
+  before = "",
+): { readonly detail: string } & Pick<Answer, "each"> {
+  const each = planned.map((one) => {
+    const { wanted, next } = one;
+    const standing = standingOf(one);
+    const called = wanted.number ?? wanted.mark;
+    if (standing === null)
+      return wanted.target === "cancelled"
+        ? `${called} was void before it was booked: nothing is in ${name}`
+        : `${called} is not there`;
+    if (standing.id === null)
+      return `${called} is part of what was settled as one, and noted on it`;
+    const waits = next.do === "nothing" && next.until !== null;
+    const until = waits ? `; waits for its payments until ${next.until}` : "";
+    const why = settled.get(wanted.mark);
+    const rung = standing.rung === "settled" ? "paid" : standing.rung;
+    return `${standing.id} ${rung}${until}${why === undefined ? "" : `; ${why}`}`;
+  });
+  return {
+    detail: `${before}${each.join(", ")}`,
+    ...(each.length < 2 ? {} : { each: each.map((one) => `${before}${one}`) }),
+  };
+}

@@ -1,87 +1,104 @@
 /** The party of a document: by its code, else by the platform's id of the company, else it is created. */
-import { Refused } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
 import type { Books, Call, Standing, Wanted } from "./adapter.ts";
 import type { Party } from "./documents.ts";
 import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
 
-/**
- * The codes by which these books know the parties of these documents, in their order: that of the document where there
- * is no such party yet, null for a document without one. @throws BookError, Refused when it cannot be told
- */
-export async function partyCodes(
-  books: Books,
-  carried: readonly Carried[],
-  call: Call,
-): Promise<(string | null)[]> {
-  const parties = carried.map(({ document }) => partyOf(document));
-  const rows = await located(
-    books,
-    parties.flatMap((party) => party ?? []),
-    call,
-  );
-  return parties.map((party) =>
-    party === null ? null : (found(books, party, rows) ?? party.code),
-  );
+/** The party of one document in these books. */
+export interface PartyOf {
+  /** Its code there; that of the document where there is no such party yet; null: a document without one. */
+  readonly code: string | null;
+  readonly standing: Standing | null;
+  /** Why it cannot be told. */
+  readonly refusal?: Fault;
 }
 
-/**
- * Creates those that are missing, as many in one call as the books take. @param made those that this send has made, by their codes: searches may
- * not show them yet @throws BookError, Refused
- */
-export async function ensureParties(
-  books: Books,
-  wanted: readonly Wanted[],
-  made: Set<string>,
-  call: Call,
-): Promise<void> {
-  if (books.adapters.party === undefined) return;
-  const parties = wanted.flatMap(({ document }) => partyOf(document) ?? []);
-  const rows = await located(books, parties, call);
-  const missing = new Map(
-    parties
-      .filter((party) => !made.has(party.code) && found(books, party, rows) === null)
-      .map((party) => [party.code, party]),
-  );
-  if (missing.size === 0) return;
-  const absent = [...missing.values()].map((one) => asWanted(books, one));
-  const adapter = adapterOf(books, "party");
-  const { atomic } = adapter.ladder;
-  for (let at = 0; at < absent.length; at += atomic) {
-    const some = absent.slice(at, at + atomic);
-    await adapter.create(some, call);
-    for (const { number } of some) if (number !== null) made.add(number);
+/** The parties of one send, or of one look: a party that was found is not asked for again. */
+export class Parties {
+  readonly #books: Books;
+  /** By the code that documents have. */
+  readonly #found = new Map<string, PartyOf>();
+  /** Codes of those that this send has made: searches may not show them yet. */
+  readonly #made = new Set<string>();
+
+  constructor(books: Books) {
+    this.#books = books;
+  }
+
+  /** In the order of the documents. @throws BookError */
+  async of(carried: readonly Pick<Carried, "document">[], call: Call): Promise<PartyOf[]> {
+    const parties = carried.map(({ document }) => partyOf(document));
+    await this.#look(
+      parties.flatMap((party) => party ?? []),
+      call,
+    );
+    return parties.map((party) =>
+      party === null
+        ? { code: null, standing: null }
+        : (this.#found.get(party.code) ?? { code: party.code, standing: null }),
+    );
+  }
+
+  /** The same documents with their parties, which are created where they are missing, as many in one call as the books take. @throws BookError, Refused */
+  async ensure(wanted: readonly Wanted[], call: Call): Promise<Wanted[]> {
+    if (this.#books.adapters.party === undefined) return [...wanted];
+    const parties = wanted.flatMap(({ document }) => partyOf(document) ?? []);
+    await this.#look(parties, call);
+    const missing = new Map(
+      parties
+        .filter(({ code }) => !this.#found.has(code) && !this.#made.has(code))
+        .map((party) => [party.code, party]),
+    );
+    if (missing.size > 0) {
+      const absent = await asWanted(this.#books, [...missing.values()], call);
+      const adapter = adapterOf(this.#books, "party");
+      const { atomic } = adapter.ladder;
+      const codes = [...missing.keys()];
+      for (let at = 0; at < absent.length; at += atomic) {
+        await adapter.create(absent.slice(at, at + atomic), call);
+        for (const code of codes.slice(at, at + atomic)) this.#made.add(code);
+      }
+    }
+    const theirs = await this.of(wanted, call);
+    return wanted.map((one, at) => ({ ...one, payer: theirs[at]?.standing ?? null }));
+  }
+
+  async #look(parties: readonly Party[], call: Call): Promise<void> {
+    const unknown = new Map(
+      parties.filter(({ code }) => !this.#found.has(code)).map((party) => [party.code, party]),
+    );
+    if (this.#books.adapters.party === undefined || unknown.size === 0) return;
+    const asked = await asWanted(this.#books, [...unknown.values()], call);
+    const rows = await adapterOf(this.#books, "party").locate(asked, call);
+    for (const party of unknown.values()) {
+      const found = partyIn(this.#books.name, party, rows);
+      if (found.standing !== null || found.refusal !== undefined)
+        this.#found.set(party.code, found);
+    }
   }
 }
 
 const partyOf = (document: object): Party | null =>
   "party" in document ? (document.party as Party) : null;
 
-async function located(
-  books: Books,
-  parties: readonly Party[],
-  call: Call,
-): Promise<readonly Standing[]> {
-  if (books.adapters.party === undefined || parties.length === 0) return [];
-  const each = new Map(parties.map((party) => [party.code, party]));
-  return adapterOf(books, "party").locate(
-    [...each.values()].map((one) => asWanted(books, one)),
-    call,
-  );
-}
+const asWanted = (books: Books, parties: readonly Party[], call: Call): Promise<Wanted[]> => {
+  const carried = parties.map((document) => ({ document, counterpart: null, until: null }));
+  return wantedOf(adapterOf(books, "party"), carried, [], call);
+};
 
-const asWanted = (books: Books, document: Party): Wanted =>
-  wantedOf(adapterOf(books, "party"), "party", { document, counterpart: null, until: null }, null);
-
-/** The code goes before the platform's id: people give it. Null: these books have no such party. */
-function found({ name }: Books, party: Party, rows: readonly Standing[]): string | null {
-  if (rows.some(({ number }) => number === party.code)) return party.code;
-  const [one, another] = rows.filter(({ mark }) => mark === party.companyId);
-  if (another !== undefined)
-    throw new Refused({
-      code: "twice-in-books",
-      message: `${name} has several parties with the platform's id ${party.companyId} (${party.name})`,
-      next: `Leave the id on one of them, or give one of them the code ${party.code}; then retry.`,
-      field: "party",
-    });
-  return one?.number ?? null;
+/** The code goes before the platform's id: people give it. @param books what people call the books */
+export function partyIn(books: string, party: Party, rows: readonly Standing[]): PartyOf {
+  const { code, companyId, name } = party;
+  const named = rows.find(({ number }) => number === code);
+  if (named !== undefined) return { code, standing: named };
+  const [one, another] = rows.filter(({ mark }) => mark === companyId);
+  if (one === undefined) return { code, standing: null };
+  if (another === undefined) return { code: one.number, standing: one };
+  const refusal = {
+    code: "twice-in-books",
+    message: `${books} has several parties with the platform's id ${companyId} (${name})`,
+    next: `Leave the id on one of them, or give one of them the code ${code}; then retry.`,
+    field: "party",
+  };
+  return { code, standing: null, refusal };
 }

@@ -1,34 +1,49 @@
-/** May this payment be booked on this invoice? The same rules for every ERP. */
+/** May this payment be booked on this invoice, and how? The same rules for every ERP. */
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Books, Call, Standing, Wanted } from "./adapter.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
-import { isBelow, settlementMark } from "./plan.ts";
+import { isBelow, settlementMark, settlementsOf } from "./plan.ts";
 import { adapterOf, wantedOf } from "./wanted.ts";
 
-/** Looks at the invoice of each payment among these. @throws Refused, BookError */
-export async function expectPayable(
-  books: Books,
-  wanted: readonly Wanted[],
-  { signal }: Call,
-): Promise<void> {
-  for (const { document } of wanted)
-    if ("invoiceId" in document) {
-      const adapter = adapterOf(books, document.type === "out" ? "invoice" : "bill");
-      expectOne(books, document, await adapter.get([document.invoice], signal));
-    }
+export interface Payable {
+  /** What is to be created; payments with the invoice that they pay. */
+  readonly booked: readonly Wanted[];
+  /** Payments that are part of what was settled as one: each is noted on its invoice. */
+  readonly covered: readonly Wanted[];
 }
 
+/** Looks at the invoice of each payment among these. @throws Refused, BookError */
+export async function payable(
+  books: Books,
+  wanted: readonly Wanted[],
+  call: Call,
+): Promise<Payable> {
+  const booked: Wanted[] = [];
+  const covered: Wanted[] = [];
+  for (const one of wanted) {
+    const { document } = one;
+    if (!("invoiceId" in document)) {
+      booked.push(one);
+      continue;
+    }
+    const adapter = adapterOf(books, document.type === "out" ? "invoice" : "bill");
+    const on = expectOne(books, document, await adapter.get([document.invoice], call));
+    const isCovered = await isPartOfSettlement(books, document, on, call);
+    if (!isCovered) expectOpen(books, document, on);
+    (isCovered ? covered : booked).push({ ...one, on });
+  }
+  return { booked, covered };
+}
+
+/** The invoice, which a payment may be booked on. */
 function expectOne(
   books: Books,
   document: PaymentDocument,
   [invoice, another]: readonly Standing[],
-): void {
+): Standing {
   const { amount, invoiceId } = document;
-  const refuse = (code: keyof typeof NEXT, says: string): never => {
-    const message = `payment ${document.number}: invoice ${document.invoice} in ${books.name} ${says}`;
-    throw new Refused({ code, message, next: NEXT[code] });
-  };
+  const refuse = refusing(books, document);
   if (invoice === undefined) return refuse("no-such-invoice", "is not there");
   if (another !== undefined) return refuse("twice-in-books", "is there more than once");
   if (invoice.mark !== null && invoiceId !== null && invoice.mark !== invoiceId)
@@ -37,14 +52,53 @@ function expectOne(
     return refuse("not-posted", `is ${invoice.rung}`);
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
     return refuse("not-payable", `cannot be paid with ${amount.text}`);
-  const open = invoice.facts.money?.open ?? Decimal.zero;
-  if (amount.compare(open) <= 0) return;
-  const has = `has ${open.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
-  const isLumped = invoice.payments.some(
-    ({ mark }) => invoice.mark !== null && mark === settlementMark(invoice.mark),
-  );
-  refuse(isLumped ? "settled-as-one" : "more-than-to-pay", has);
+  return invoice;
 }
+
+/** It is more than is open, and no more than what no payment has taken up yet of a settlement of ours. */
+async function isPartOfSettlement(
+  books: Books,
+  { amount }: PaymentDocument,
+  invoice: Standing,
+  call: Call,
+): Promise<boolean> {
+  const { covering } = adapterOf(books, "payment");
+  const settled = settlementsOf(invoice.mark ?? "", invoice);
+  if (covering === undefined || settled.length === 0 || amount.compare(openOf(invoice)) <= 0)
+    return false;
+  const left = Decimal.sum(settled.map((one) => one.amount));
+  return amount.compare(left.minus(await covering.covered(invoice, call))) <= 0;
+}
+
+/**
+ * More than is to pay goes on the party's account where these books can do that, but only where everything that was paid
+ * before came from the platform. What somebody entered there may be this very money.
+ */
+function expectOpen(books: Books, document: PaymentDocument, invoice: Standing): void {
+  const { amount } = document;
+  const open = openOf(invoice);
+  if (amount.compare(open) <= 0) return;
+  const refuse = refusing(books, document);
+  const has = `has ${open.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
+  const ours = invoice.payments.filter(({ mark }) => mark !== null).map((one) => one.amount);
+  const total = invoice.facts.money?.total ?? open;
+  const others = total.minus(open).minus(Decimal.sum(ours));
+  if (others.sign > 0)
+    refuse("paid-by-others", `${has}: ${others.fixed(CENTS)} was paid in ${books.name}`);
+  if (books.onAccount === true && open.sign > 0) return;
+  const isLumped = settlementsOf(invoice.mark ?? "", invoice).length > 0;
+  const isNoted = adapterOf(books, "payment").covering !== undefined;
+  refuse(isLumped && !isNoted ? "settled-as-one" : "more-than-to-pay", has);
+}
+
+const openOf = ({ facts }: Standing): Decimal => facts.money?.open ?? Decimal.zero;
+
+const refusing =
+  ({ name }: Books, { number, invoice }: PaymentDocument) =>
+  (code: keyof typeof NEXT, says: string): never => {
+    const message = `payment ${number}: invoice ${invoice} in ${name} ${says}`;
+    throw new Refused({ code, message, next: NEXT[code] });
+  };
 
 const CENTS = 2;
 
@@ -58,19 +112,27 @@ const NEXT = {
   "settled-as-one":
     "The invoice was settled as one before this payment came: an accountant notes its reference there, then resolves it here.",
   "more-than-to-pay":
-    "An accountant compares it with what was paid: the same money is resolved here, other money is booked by hand.",
+    "An accountant enters it there on the party's account, with its reference, then resolves it here.",
+  "paid-by-others":
+    "Is it the same money? Then an accountant resolves it here. Is it other money? Then an accountant enters it there on the party's account, with its reference, and resolves it here.",
 } as const;
 
-/** The payment that settles an invoice as one. @throws Refused when it was booked before, BookError */
+/**
+ * The payment that settles what is open of an invoice as one; its description says why.
+ * @throws Refused when it was booked before, BookError
+ */
 export async function settlementOf(
   books: Books,
-  { mark, document }: Wanted,
+  { mark, document, until }: Wanted,
   standing: Standing,
   amount: Decimal,
   call: Call,
 ): Promise<Wanted> {
   const invoice = document as InvoiceDocument;
   const adapter = adapterOf(books, "payment");
+  const isWhole = amount.equals(standing.facts.money?.total ?? amount);
+  const what = isWhole ? "settled as one" : "the rest settled as one";
+  const after = hours(books.settleAfterMs);
   const payment: PaymentDocument = {
     id: settlementMark(mark),
     number: invoice.number,
@@ -79,15 +141,18 @@ export async function settlementOf(
     invoiceId: mark,
     amount,
     date: invoice.paidDate ?? "",
-    description: "settled as one",
+    description: until === null ? what : `${what} because no payment of it came within ${after}`,
   };
   const carried = { document: payment, counterpart: null, until: null };
-  const wanted = wantedOf(adapter, "payment", carried, null);
-  const before = await adapter.locate([wanted], call);
-  if (before.every((one) => one.mark !== wanted.mark)) return wanted;
+  const [wanted] = (await wantedOf(adapter, [carried], [], call)) as [Wanted];
+  const before = await adapter.locate([{ ...wanted, on: standing }], call);
+  if (before.every((one) => one.mark !== wanted.mark)) return { ...wanted, on: standing };
   throw new Refused({
     code: "settled-before",
     message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${standing.id}`,
     next: "An accountant corrects the payment there, or the platform; then it is resolved here.",
   });
 }
+
+const hours = (ms: number): string =>
+  ms % 3_600_000 === 0 ? `${ms / 3_600_000} h` : `${Math.ceil(ms / 1_000)} s`;

@@ -30,6 +30,7 @@ export const wanted = (more: Partial<Wanted>): Wanted => ({
   mark: "id-1",
   number: "FL-1",
   party: "C-1",
+  payer: null,
   target: "posted",
   disputed: false,
   binding: null,

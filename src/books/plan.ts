@@ -6,11 +6,12 @@ import {
   type BookKind,
   type Books,
   type Ladder,
+  type PaymentOn,
   rungs,
   type Standing,
   type Wanted,
 } from "./adapter.ts";
-import { compare, inWords } from "./compare.ts";
+import { compare, inLines } from "./compare.ts";
 import type { Identified, Identity } from "./identify.ts";
 import { asked, type Question } from "./questions.ts";
 import { holdingKindOf } from "./wanted.ts";
@@ -30,7 +31,7 @@ export type Next =
   /** As far as it can be brought. `until`: it waits for its payments until then, ISO 8601 UTC. */
   | { readonly do: "nothing"; readonly standing: Standing | null; readonly until: string | null }
   /** A person decides. */
-  | { readonly do: "ask"; readonly question: Question; readonly fault: Fault };
+  | { readonly do: "ask"; readonly question: Question | "not-kept"; readonly fault: Fault };
 
 export interface Planning {
   readonly kind: BookKind;
@@ -38,7 +39,7 @@ export interface Planning {
   readonly books: Pick<Books, "name" | "surroundings">;
 }
 
-/** The first rule that fits counts (ADR 0032). Nothing is posted while it differs. */
+/** The first rule that fits counts (ADR 0032, 0040). Nothing is posted while it differs. */
 export function plan(planning: Planning, wanted: Wanted, found: Identified): Next {
   const ask = (question: Question, more = ""): Next => ({
     do: "ask",
@@ -48,7 +49,11 @@ export function plan(planning: Planning, wanted: Wanted, found: Identified): Nex
   if (found.is === "several")
     return ask("twice", `: ${found.standings.map(({ id }) => id).join(" and ")}`);
   if (found.is === "taken") return ask("taken", whose(found.by));
-  if (found.is === "none") return wanted.target === "cancelled" ? nothing(null) : { do: "create" };
+  if (found.is === "none") {
+    if (wanted.target === "cancelled") return nothing(null);
+    const { refusal: fault } = wanted;
+    return fault === undefined ? { do: "create" } : { do: "ask", question: "not-kept", fault };
+  }
   const { standing, by } = found;
   if (standing.refusal !== undefined)
     return { do: "ask", question: "refused-there", fault: standing.refusal };
@@ -92,9 +97,9 @@ function planStanding(
   const { ladder } = planning;
   const { rung } = standing;
   const isDraft = rung === "draft";
-  const isPosting = !isBelow(ladder.byUs, "posted");
-  const differences = differencesOf(planning, wanted, standing);
-  const amendable = differences.every(({ field }) => isAmendable(ladder, field, rung));
+  const isPosting = posts(ladder);
+  const differences = contentOf(planning, wanted, standing);
+  const amendable = differences.every(({ field }) => isAmendable(ladder, field, standing));
   const isOurs = by === "mark" && standing.touched !== true;
   if (isDraft && isPosting && !isOurs) return ask("draft-there", called(standing));
   if (!amendable) {
@@ -107,10 +112,14 @@ function planStanding(
   if (differences.length > 0) return { do: "amended", standing, differences };
   if (standing.unfinished) return { do: "posted", standing };
   if (isDraft && isPosting) return { do: "posted", standing };
-  if (rung === "settled") {
-    const isReopened = wanted.target === "posted" && isSettledByUs(wanted, standing);
-    return isReopened ? ask("settled-before", called(standing)) : nothing(standing);
-  }
+  const dispute = disputeOf(planning, wanted, standing);
+  if (dispute.some(({ field }) => !isAmendable(ladder, field, standing)))
+    return ask(by === "mark" ? "differs" : "different", linesOf(planning, wanted, dispute));
+  if (dispute.length > 0) return { do: "amended", standing, differences: dispute };
+  // Our settlement is not taken back by machine: it may be matched with a bank statement already.
+  if (wanted.target === "posted" && isSettledByUs(wanted, standing))
+    return ask("settled-before", called(standing) + settledBy(wanted, standing));
+  if (rung === "settled") return nothing(standing);
   return wanted.target === "settled"
     ? planSettling(planning, wanted, standing, ask)
     : nothing(standing);
@@ -130,9 +139,11 @@ function planSettling(
     return nothing(standing, until);
   if (standing.rung === "draft") return ask("not-posted", called(standing));
   if (ladder.byUs !== "settled") return nothing(standing);
-  if (isSettledByUs(wanted, standing)) return ask("settled-before", called(standing));
   const open = standing.facts.money?.open ?? null;
-  if (open === null) return nothing(standing);
+  // The state of a document may follow a little later than what paid it.
+  if (open === null || open.sign === 0) return nothing(standing);
+  if (isSettledByUs(wanted, standing))
+    return ask("settled-before", called(standing) + settledBy(wanted, standing));
   if (!("paidDate" in wanted.document) || wanted.document.paidDate === null)
     return ask("no-paid-date", called(standing));
   return { do: "settle", standing, amount: open };
@@ -144,14 +155,27 @@ export function differencesOf(
   wanted: Wanted,
   standing: Standing,
 ): Difference[] {
-  const content = contentOf(planning, wanted, standing);
-  const shows = planning.ladder.amend["state"] !== undefined && standing.rung !== "settled";
-  if (!shows || wanted.disputed === standing.disputed) return content;
-  const [expected, held] = wanted.disputed ? ["disputed", "open"] : ["open", "disputed"];
-  return [...content, { field: "state", expected, held }];
+  return [...contentOf(planning, wanted, standing), ...disputeOf(planning, wanted, standing)];
+}
+
+/** Where these books can show it, and change it as far as the document has come. */
+function disputeOf({ ladder }: Planning, { disputed }: Wanted, standing: Standing): Difference[] {
+  const isOver = standing.rung === "settled" && !isAmendable(ladder, "state", standing);
+  if (ladder.amend["state"] === undefined || isOver || disputed === standing.disputed) return [];
+  const [expected, held] = disputed ? ["disputed", "open"] : ["open", "disputed"];
+  return [{ field: "state", expected, held }];
 }
 
 function contentOf(planning: Planning, wanted: Wanted, { facts }: Standing): Difference[] {
+  const { refusal, number, mark } = wanted;
+  if (refusal !== undefined)
+    return [
+      {
+        field: "record",
+        expected: number ?? mark,
+        held: `cannot be compared: ${refusal.message}`,
+      },
+    ];
   const kind = kindOf(planning, wanted);
   const ignore = planning.books.surroundings.ignore[kind] ?? [];
   return compare(kind, wanted.expected, facts, { group: "content", ignore });
@@ -162,20 +186,21 @@ export const kindOf = ({ kind }: Pick<Planning, "kind">, { document }: Wanted): 
 
 /** A colon, and one line per field. */
 const linesOf = (planning: Planning, wanted: Wanted, differences: readonly Difference[]): string =>
-  [
-    ":",
-    ...differences.map((one) =>
-      inWords(kindOf(planning, wanted), one, {
-        expected: "platform",
-        held: planning.books.name,
-      }),
-    ),
-  ].join("\n");
+  `:\n${inLines(kindOf(planning, wanted), differences, planning.books.name)}`;
 
-const isAmendable = ({ amend }: Ladder, field: string, rung: Standing["rung"]): boolean => {
+/** Can a step of ours change this field on this record? */
+export const isAmendable = (
+  { amend }: Ladder,
+  field: string,
+  { rung, fixed }: Pick<Standing, "rung" | "fixed">,
+): boolean => {
   const upTo = amend[field] ?? amend[field.split(".")[0] ?? ""];
-  return upTo !== undefined && !isBelow(upTo, rung);
+  return upTo !== undefined && !isBelow(upTo, rung) && !(fixed?.includes(field) ?? false);
 };
+
+/** Do we post, or a person? */
+export const posts = ({ byUs, posts }: Ladder): boolean =>
+  posts !== false && !isBelow(byUs, "posted");
 
 const orderOf = (rung: Standing["rung"]): number =>
   rung === "cancelled" ? rungs.length : rungs.indexOf(rung);
@@ -188,8 +213,20 @@ export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoi
 export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
 const SETTLEMENT = "settlement:";
 
-const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, { payments }: Standing): boolean =>
-  payments.some((one) => one.mark === settlementMark(mark));
+export const settlementsOf = (invoice: string, { payments }: Standing): readonly PaymentOn[] =>
+  payments.filter((one) => one.mark === settlementMark(invoice));
+
+const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, standing: Standing): boolean =>
+  settlementsOf(mark, standing).length > 0;
+
+const settledBy = ({ mark }: Wanted, standing: Standing): string =>
+  `, by the payment ${paymentsIn(settlementsOf(mark, standing))}`;
+
+/** `#12 of 20129.33, #13 of 5.00` */
+export const paymentsIn = (payments: readonly PaymentOn[]): string =>
+  payments
+    .map(({ id, amount }) => (id === undefined ? "" : `${id} of `) + amount.fixed(2))
+    .join(", ");
 
 const whose = ({
   id,

@@ -51,7 +51,7 @@ const QUESTIONS = {
   "settled-before": {
     code: "settled-before",
     says: "was settled as one, and one side has it open again",
-    next: "An accountant corrects the platform, or the payment there; then it is resolved here.",
+    next: "An accountant finds out whether the money came. If it came, the platform marks it as paid. If it did not, the payment is taken back there; then this is retried.",
   },
   "no-paid-date": {
     code: "no-paid-date",

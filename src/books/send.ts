@@ -7,22 +7,24 @@ import { type Answer, done, refused } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, StepTo, Verb, Wanted } from "./adapter.ts";
 import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./faults.ts";
 import { idsOf, look, type Planned, told, waitsOf } from "./look.ts";
-import { ensureParties } from "./parties.ts";
-import { expectPayable, settlementOf } from "./payable.ts";
-import { isBelow } from "./plan.ts";
+import { Parties } from "./parties.ts";
+import { payable, settlementOf } from "./payable.ts";
+import { posts } from "./plan.ts";
 import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 
 /** Looks of one send, with a step after each. */
 const ROUNDS = 8;
 /** How often somebody else may be faster within one send. */
 const RACES = 2;
+/** What is said first of a request that is not done. */
+export const INCOMPLETE = "not all of it is done: ";
 
 export const send = (
   books: Books,
   kind: BookKind,
   { key, body }: Outgoing,
   signal: AbortSignal,
-): Promise<Answer> => new Send(books, kind, carriedIn(kind, body), { key, signal }).run();
+): Promise<Answer> => new Send(books, kind, carriedIn(kind, body), key, signal).run();
 
 class Send {
   readonly #books: Books;
@@ -38,14 +40,22 @@ class Send {
   #changed = false;
   /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
   readonly #own = new Set<string>();
-  /** Codes of the parties that it made. */
-  readonly #parties = new Set<string>();
+  readonly #parties: Parties;
+  /** Why this send settled an invoice as one, by its mark. */
+  readonly #settled = new Map<string, string>();
 
-  constructor(books: Books, kind: BookKind, carried: readonly Carried[], call: Call) {
+  constructor(
+    books: Books,
+    kind: BookKind,
+    carried: readonly Carried[],
+    key: string,
+    signal: AbortSignal,
+  ) {
     this.#books = books;
     this.#kind = kind;
     this.#carried = carried;
-    this.#call = call;
+    this.#call = { key, signal, purpose: "delivery", made: this.#own };
+    this.#parties = new Parties(books);
   }
 
   async run(): Promise<Answer> {
@@ -53,10 +63,18 @@ class Send {
     for (let round = 0; round < ROUNDS; round++) {
       try {
         this.#verb = "locate";
-        const planned = await look(this.#books, this.#kind, this.#carried, this.#call);
+        const planned = await look(
+          this.#books,
+          this.#kind,
+          this.#carried,
+          this.#call,
+          this.#parties,
+        );
         this.#planned = planned;
-        if (planned.every(({ next }) => next.do === "nothing"))
-          return done(told(planned), idsOf(planned), waitsOf(planned));
+        if (planned.every(({ next }) => next.do === "nothing")) {
+          const { detail, ...each } = told(this.#books, planned, this.#settled);
+          return done(detail, idsOf(planned), { ...each, ...waitsOf(planned) });
+        }
         await this.#step();
       } catch (error) {
         if (error instanceof NotShown) break;
@@ -67,7 +85,8 @@ class Send {
         return answerOf(fault, this.#wrote);
       }
     }
-    return uncertain(`not all of it is done: ${told(this.#planned)}`);
+    const { detail, ...each } = told(this.#books, this.#planned, this.#settled, INCOMPLETE);
+    return uncertain(detail, each);
   }
 
   get #wrote(): boolean {
@@ -92,14 +111,16 @@ class Send {
 
   async #create(wanted: readonly Wanted[]): Promise<void> {
     this.#expectNew(wanted);
-    await expectPayable(this.#books, wanted, this.#call);
+    const adapter = adapterOf(this.#books, this.#kind);
+    const { booked, covered } = await payable(this.#books, wanted, this.#call);
     this.#verb = "create";
-    await ensureParties(this.#books, wanted, this.#parties, this.#call);
-    const ids = await adapterOf(this.#books, this.#kind).create(wanted, this.#call);
+    const complete = await this.#parties.ensure(booked, this.#call);
+    const ids = complete.length === 0 ? [] : await adapter.create(complete, this.#call);
+    if (covered.length > 0) await adapter.covering?.cover(covered, this.#call);
     this.#made = true;
     for (const { mark } of wanted) this.#own.add(mark);
     this.#carried = this.#carried.map((one) => {
-      const at = wanted.findIndex(({ document }) => document === one.document);
+      const at = complete.findIndex(({ document }) => document === one.document);
       return at < 0 ? one : { ...one, counterpart: ids[at] ?? one.counterpart };
     });
   }
@@ -124,10 +145,12 @@ class Send {
   async #settle(wanted: Wanted, standing: Standing, amount: Decimal): Promise<void> {
     this.#verb = "locate";
     const payment = await settlementOf(this.#books, wanted, standing, amount, this.#call);
+    const { document } = payment;
     this.#expectNew([payment]);
     this.#verb = "create";
     await adapterOf(this.#books, "payment").create([payment], this.#call);
     this.#own.add(payment.mark);
+    if ("description" in document) this.#settled.set(wanted.mark, document.description ?? "");
     this.#changed = true;
   }
 
@@ -150,13 +173,12 @@ class Send {
       } catch (error) {
         return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
       }
-    return this.#wrote ? uncertain(`not all of it is done: ${fault.message}`) : refused(fault);
+    return this.#wrote ? uncertain(`${INCOMPLETE}${fault.message}`) : refused(fault);
   }
 
   #isOwnDraft({ mark, target }: Wanted, standing: Standing): boolean {
-    const { byUs } = adapterOf(this.#books, this.#kind).ladder;
+    const isPosting = posts(adapterOf(this.#books, this.#kind).ladder);
     const isOurs = standing.mark === mark && standing.touched === false;
-    const isPosting = !isBelow(byUs, "posted");
     return isOurs && isPosting && standing.rung === "draft" && target !== "cancelled";
   }
 }

@@ -1,10 +1,12 @@
 /** What a request wants of the books: its documents with the records that these books would keep of them. */
 import { z } from "zod";
 import type { Item } from "../core/contract.ts";
+import { Refused } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import type { BookAdapter, BookKind, Books, Documents, Rung, Wanted } from "./adapter.ts";
+import type { BookAdapter, BookKind, Books, Call, Documents, Rung, Wanted } from "./adapter.ts";
 import { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
+import type { PartyOf } from "./parties.ts";
 
 /** A document as a request's body has it. */
 export interface Carried {
@@ -21,11 +23,11 @@ const schemas: { readonly [K in BookKind]: z.ZodType<Documents[K]> } = {
   party: Party,
 };
 
-/** @throws Refused when these books cannot keep one of them as it is */
+/** @throws Refused when these books can never keep one of them */
 export function bodyOf(books: Books, kind: BookKind, items: readonly Item[]): string {
   const carried = items.map(({ document, counterpart, settledSince }) => {
     const parsed = schemas[kind].parse(document);
-    adapterOf(books, kind).expected(parsed);
+    adapterOf(books, kind).accept?.(parsed);
     const isPaid = "status" in parsed && parsed.status === "paid";
     const waits = isPaid && settledSince !== undefined && books.settleAfterMs > 0;
     const until = waits
@@ -36,37 +38,52 @@ export function bodyOf(books: Books, kind: BookKind, items: readonly Item[]): st
   return stringifyExact(carried);
 }
 
+/** Of this version and of older ones: a payment was frozen alone, an invoice without `until`. */
 export function carriedIn(kind: BookKind, body: string): Carried[] {
+  const frozen = parseExact(body);
   const schema = z.array(
     z.object({
       document: schemas[kind],
       counterpart: z.string().nullable(),
-      until: z.string().nullable(),
+      until: z.string().nullable().default(null),
     }),
   );
-  return schema.parse(parseExact(body));
+  return schema.parse(Array.isArray(frozen) ? frozen : [{ document: frozen, counterpart: null }]);
 }
 
-/** @param party its party's code in these books; null: a document without one */
-export function wantedOf(
-  adapter: BookAdapter,
-  kind: BookKind,
-  { document, counterpart, until }: Carried,
-  party: string | null,
-): Wanted {
-  const expected = adapter.expected(document);
-  return {
-    document,
-    expected: party === null || kind === "party" ? expected : { ...expected, party },
-    mark: "companyId" in document ? document.companyId : document.id,
-    number: "companyId" in document ? document.code : document.number,
-    party,
-    target: "status" in document ? TARGETS[document.status] : "posted",
-    disputed: "status" in document && document.status === "disputed",
-    binding: counterpart,
-    until,
-  };
+/** @param parties theirs, in the order of the documents @throws BookError */
+export async function wantedOf(
+  adapter: Pick<BookAdapter, "expected">,
+  carried: readonly Carried[],
+  parties: readonly PartyOf[],
+  call: Call,
+): Promise<Wanted[]> {
+  const records = await adapter.expected(
+    carried.map(({ document }) => document),
+    call,
+  );
+  return carried.map(({ document, counterpart, until }, at) => {
+    const { code: party, standing: payer, refusal: unknown } = parties[at] ?? NO_PARTY;
+    const record = records[at] ?? {};
+    const facts = record instanceof Refused ? {} : record;
+    const refusal = record instanceof Refused ? record.fault : unknown;
+    return {
+      document,
+      expected: party === null || record instanceof Refused ? facts : { ...facts, party },
+      ...(refusal === undefined ? {} : { refusal }),
+      mark: "companyId" in document ? document.companyId : document.id,
+      number: "companyId" in document ? document.code : document.number,
+      party,
+      payer,
+      target: "status" in document ? TARGETS[document.status] : "posted",
+      disputed: "status" in document && document.status === "disputed",
+      binding: counterpart,
+      until,
+    };
+  });
 }
+
+const NO_PARTY: PartyOf = { code: null, standing: null };
 
 const TARGETS: Readonly<Record<InvoiceDocument["status"], Rung>> = {
   open: "posted",
@@ -82,5 +99,5 @@ export const holdingKindOf = (kind: BookKind, document: Documents[BookKind]): Ho
 export function adapterOf(books: Books, kind: BookKind): BookAdapter {
   const adapter = books.adapters[kind];
   if (adapter === undefined) throw new Error(`${books.name} has no adapter for ${kind}`);
-  return adapter;
+  return adapter as BookAdapter;
 }

@@ -74,6 +74,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     BY_HAND,
     "the invoice is cancelled in Tryton, not on the platform",
   ),
+  "cancelled-in-books": together(BY_HAND, "it is cancelled in the books, not on the platform"),
   "changed-after-delivery": BY_HAND,
   "credit-note": together(BY_HAND, "this is a credit note; the platform takes none"),
   doubled: BY_HAND,

@@ -6,6 +6,7 @@ import type { RoleSign } from "../config.ts";
 import type { PartyRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 import { invoicedParties, roleInvoices } from "./roles.ts";
+import { fieldsIn } from "../search.ts";
 
 /**
  * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
@@ -19,23 +20,11 @@ const partsOf = (books: Books): readonly Part[] => [
   ...roleInvoices(books),
 ];
 
-const FIELDS = [
-  "code",
-  "name",
-  "active",
-  "email",
-  "phone",
-  "mobile",
-  "customer_payment_term",
-  "supplier_payment_term",
-  "categories.name",
-  "identifiers.code",
-  "addresses.street",
-  "addresses.city",
-  "addresses.postal_code",
-  "addresses.subdivision.code",
-  "addresses.country.code",
-];
+const FIELDS = fieldsIn(`
+  code name active email phone mobile customer_payment_term supplier_payment_term
+  categories.name identifiers.code
+  addresses(street city postal_code subdivision.code country.code)
+`);
 
 export const parties = (books: Books): Source =>
   feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));

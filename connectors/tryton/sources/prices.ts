@@ -7,6 +7,7 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
+import { fieldsIn } from "../search.ts";
 import type { PriceRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 
@@ -17,14 +18,7 @@ const PARTS: readonly Part[] = [
   { model: "product.price_list", record: "id", domain: [] },
 ];
 
-const FIELDS = [
-  "formula",
-  "quantity",
-  "price_list.name",
-  "product.code",
-  "product.name",
-  "product.default_uom.symbol",
-];
+const FIELDS = fieldsIn("formula quantity price_list.name product(code name default_uom.symbol)");
 
 export const prices = (books: Books): Source =>
   feed(books, PARTS, (ids, signal) => priceChanges(books, ids, signal));

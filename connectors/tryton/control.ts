@@ -1,0 +1,54 @@
+/** What parties owe by the ledger, beside what their invoices say is open. */
+import { lots } from "../../src/books/holdings.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Books } from "./books.ts";
+import { reading } from "./fault.ts";
+import { exact } from "./values.ts";
+
+/**
+ * What parties owe us (`invoice`), or we owe them (`bill`), by the lines of the ledger's receivable or payable accounts
+ * that are not reconciled. @throws SourceUnavailable
+ */
+export function controlOf(
+  books: Books,
+  kind: "invoice" | "bill",
+  signal: AbortSignal,
+): Promise<{ readonly party: string; readonly open: Decimal }[]> {
+  return reading(async () => {
+    const { company } = await books.tryton.session();
+    const account = kind === "invoice" ? "account.type.receivable" : "account.type.payable";
+    const sums = new Map<string, Decimal>();
+    const read = (id: number): Promise<LedgerRow[]> => {
+      const domain = [
+        ["move.company", "=", company],
+        ["move.state", "=", "posted"],
+        [account, "=", true],
+        ["reconciliation", "=", null],
+        ["id", ">", id],
+      ];
+      const params = [domain, 0, ROWS, [["id", "ASC"]], ["debit", "credit", "party.code"]];
+      const method = "model.account.move.line.search_read";
+      return books.tryton.call<LedgerRow[]>(method, params, { signal });
+    };
+    for await (const { rows } of lots(0, ({ id }: LedgerRow) => id, read, ROWS))
+      for (const row of rows) {
+        const party = row["party."]?.code ?? "";
+        const debit = exact(row.debit).minus(exact(row.credit));
+        const open = kind === "invoice" ? debit : debit.negated();
+        sums.set(party, (sums.get(party) ?? Decimal.zero).plus(open));
+      }
+    return [...sums]
+      .map(([party, open]) => ({ party, open }))
+      .filter(({ open }) => open.sign !== 0);
+  });
+}
+
+/** Of the ledger in one call. */
+const ROWS = 1_000;
+
+interface LedgerRow {
+  readonly id: number;
+  readonly debit: unknown;
+  readonly credit: unknown;
+  readonly "party.": { readonly code: string } | null;
+}

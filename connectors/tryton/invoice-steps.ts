@@ -1,0 +1,174 @@
+/** What is done to invoices that are there: amended, posted, cancelled, and drafts of ours that are taken back. */
+import type { Step, StepTo } from "../../src/books/adapter.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Books } from "./books.ts";
+import { noteDispute } from "./disputes.ts";
+import { TrytonFault } from "./fault.ts";
+import type { Guard } from "./guard.ts";
+import { type Entry, idOf, isDraft } from "./invoice-facts.ts";
+import { DATE_ORDER, isWarningOf } from "./release.ts";
+import { day } from "./values.ts";
+import { wizard } from "./wizard.ts";
+
+type InvoiceStep = Step<"invoice" | "bill", Entry>;
+
+/** One step for all of them; it may be taken again after anything. @throws Refused, TrytonFault */
+export async function step(
+  books: Books,
+  guard: Guard,
+  to: StepTo,
+  steps: readonly InvoiceStep[],
+): Promise<void> {
+  if (to === "posted") return post(books, steps);
+  if (to === "retracted") return takeBack(books, guard, steps);
+  for (const one of steps) await (to === "amended" ? amend(books, one) : cancel(books, one));
+}
+
+/** Writes what differs: of a posted invoice the due date, of a draft its head; a dispute is a note. */
+async function amend(books: Books, { wanted, standing, differences }: InvoiceStep): Promise<void> {
+  const { native: entry } = standing;
+  const { number: reference, description, dueDate, invoiceDate } = wanted.document;
+  const due = day(dueDate ?? invoiceDate);
+  const differs = (field: string): boolean => differences.some((one) => one.field === field);
+  if (differs("state")) await noteDispute(books, entry.id, wanted.disputed);
+  if (differences.every(({ field }) => field === "state")) return;
+  if (!isDraft(entry)) {
+    const values = { maturity_date: due };
+    await books.tryton.call("model.account.move.line.write", [entry.terms, values]);
+    return;
+  }
+  const term = entry.facts.days?.due === undefined ? {} : { payment_term_date: due };
+  const values = { reference, description, ...term };
+  await books.tryton.call("model.account.invoice.write", [[entry.id], values]);
+}
+
+/**
+ * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each invoice that
+ * has a reason, one at a time: the first one stands for all of the batch that may have it.
+ */
+async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> {
+  const ids = idsOf(steps);
+  // Tryton goes by its server's day, which may be a day ahead of the company's.
+  const soon = books.surroundings.now().getTime() + DAY_MS;
+  const today = books.surroundings.dayOf(new Date(soon).toISOString());
+  const past = steps.filter(
+    ({ wanted: { document } }) => (document.dueDate ?? document.invoiceDate) < today,
+  );
+  const { warningOf } = await books.tryton.release();
+  const accepted = new Set<string>();
+  for (;;) {
+    try {
+      await books.tryton.call("model.account.invoice.post", [ids]);
+      return;
+    } catch (error) {
+      const name = error instanceof TrytonFault ? error.warning : undefined;
+      const kind = HARMLESS.find((kind) => name !== undefined && isWarningOf(kind, name));
+      if (name === undefined || kind === undefined || accepted.has(name)) throw error;
+      const others = idsOf(kind === PAST_DUE ? past : steps);
+      const names = new Set([name, ...others.map((id) => warningOf(kind, id))]);
+      await accept(
+        books,
+        [...names].filter((one) => !accepted.has(one)),
+      );
+      for (const one of names) accepted.add(one);
+    }
+  }
+}
+
+const idsOf = (steps: readonly InvoiceStep[]): number[] =>
+  steps.map(({ standing }) => standing.native.id);
+
+const PAST_DUE = "invoice_payment_term";
+/**
+ * Kinds of warnings that need no person. A due date in the past; an invoice date in the future (of the server, whose
+ * day may be behind the company's): the period must be open all the same; taxes that are not the product's: they are
+ * the platform's.
+ */
+const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
+
+const DAY_MS = 86_400_000;
+
+/** Says yes to warnings, by their names. @throws TrytonFault */
+export async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
+  const { user } = await tryton.session();
+  const { accepting } = await tryton.release();
+  for (const [method, params] of accepting(user, names)) await tryton.call(method, params);
+}
+
+/** Tryton deletes no invoice that has a number, and a draft has the platform's. */
+async function takeBack(books: Books, guard: Guard, steps: readonly InvoiceStep[]): Promise<void> {
+  await unnumber(books, idsOf(steps));
+  await books.tryton.call("model.account.invoice.delete", [idsOf(steps)]);
+  await guard.release(steps.map(({ wanted }) => wanted.mark));
+}
+
+async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void> {
+  await tryton.call("model.account.invoice.write", [ids, { number: null }]);
+}
+
+/**
+ * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
+ * note takes it back. Both are in the books.
+ */
+async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<void> {
+  const { tryton } = books;
+  const { id, state, number } = standing.native;
+  if (state === "draft" && number !== null) await unnumber(books, [id]);
+  try {
+    await tryton.call("model.account.invoice.cancel", [[id]]);
+  } catch (error) {
+    if (!(error instanceof TrytonFault && KEPT.test(error.message))) throw error;
+    await credit(books, id, wanted.document.endedDate);
+  }
+  // A button says nothing when it does nothing, and a second press would make a second credit note.
+  const method = "model.account.invoice.read";
+  const [now] = await tryton.call<[Pick<Entry, "state">]>(method, [[id], ["state"]]);
+  if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
+}
+
+/** The company cancels no customer invoice, or the period of this one is closed: then a credit note must do. */
+const KEPT = /company setup does not allow it|period of move .* is closed/;
+
+const notCancelled = ({ number }: InvoiceDocument, entry: Entry): Refused =>
+  new Refused({
+    code: "not-cancelled",
+    message: `invoice ${number} (${idOf(entry)}) is void on the platform, and Tryton did not cancel it`,
+    next: "Cancel it in Tryton by hand, then retry.",
+  });
+
+/**
+ * Takes an invoice back with a credit note of the day on which it became void. Tryton numbers in the order of dates:
+ * where a later credit note has its number already, this one is of the company's today, if that is in the same period.
+ */
+async function credit(books: Books, id: number, endedDate?: string): Promise<void> {
+  const today = books.surroundings.dayOf(books.surroundings.now().toISOString());
+  const ended = endedDate ?? today;
+  try {
+    await creditOn(books, id, ended);
+  } catch (error) {
+    const late = error instanceof TrytonFault && DATE_ORDER.test(error.message);
+    if (!late || !(await isOnePeriod(books, ended, today))) throw error;
+    await creditOn(books, id, today);
+  }
+}
+
+/** Without a date Tryton would take its server's today. */
+const creditOn = ({ tryton }: Books, id: number, date: string): Promise<void> =>
+  wizard(tryton, "account.invoice.credit", ["account.invoice", id], async (execute) => {
+    const start = { with_refund: true, invoice_date: day(date) };
+    await execute({ start }, "credit");
+  });
+
+async function isOnePeriod({ tryton }: Books, one: string, other: string): Promise<boolean> {
+  const { company } = await tryton.session();
+  const periods = await tryton.call<number>("model.account.period.search_count", [
+    [
+      ["company", "=", company],
+      ["type", "=", "standard"],
+      ["start_date", "<=", day(one)],
+      ["end_date", ">=", day(other)],
+    ],
+  ]);
+  return periods > 0 && one <= other;
+}

@@ -1,0 +1,31 @@
+/** The books of one company as the driver of src/books sees them, and the sinks of its documents. */
+import type { Books as AnyBooks } from "../../src/books/adapter.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import type { Sink } from "../../src/core/contract.ts";
+import type { Books } from "./books.ts";
+import { TRYTON } from "./fault.ts";
+import { invoiceAdapter } from "./invoices.ts";
+import { partyAdapter } from "./parties.ts";
+import { paymentAdapter } from "./payments.ts";
+
+export const driven = (books: Books): AnyBooks => ({
+  ...TRYTON,
+  adapters: {
+    invoice: invoiceAdapter(books, "invoice"),
+    bill: invoiceAdapter(books, "bill"),
+    payment: paymentAdapter(books),
+    party: partyAdapter(books),
+  },
+  settleMs: books.config.settleMs,
+  settleAfterMs: books.config.settleAfter,
+  onAccount: true,
+  surroundings: books.surroundings,
+});
+
+/** Customer invoices. */
+export const invoiceSink = (books: Books): Sink => bookSink(driven(books), "invoice");
+
+/** Supplier invoices. */
+export const billSink = (books: Books): Sink => bookSink(driven(books), "bill");
+
+export const paymentSink = (books: Books): Sink => bookSink(driven(books), "payment");
