@@ -25,6 +25,10 @@ function copyOfCheckout(): string {
   return home;
 }
 
+interface Listed {
+  readonly data: { readonly groups: readonly QuarantineGroup[] };
+}
+
 const demo = (home: string, ...args: string[]) => launch(home, ["demo", ...args]);
 
 /** Command lines of processes that were started from this folder. */
@@ -57,8 +61,7 @@ posix(
       return { code, data: (JSON.parse(out) as { data: unknown }).data };
     };
     const groups = async (): Promise<readonly QuarantineGroup[]> =>
-      ((await askHere(config, {}, ["quarantine", "list"]))?.data as { groups: QuarantineGroup[] })
-        .groups;
+      ((await askHere(config, {}, ["quarantine", "list"])) as Listed).data.groups;
     const first = await demo(home, "--once").ended;
     expect(first).toMatchObject({ code: exitCodes.ok, err: "" });
     // A file gets lines, not a picture that is drawn over.

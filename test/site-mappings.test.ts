@@ -181,7 +181,7 @@ test("flows with an extended and a new mapping run to the end, and nothing else 
       .map(({ id }) => id as string)
       .toSorted(),
   );
-  const { flows } = await site.ask<{ flows: { delivered: number; quarantined: number }[] }>(
+  const { flows } = await site.askProgram<{ flows: { delivered: number; quarantined: number }[] }>(
     "status",
   );
   expect(flows.map(({ delivered }) => delivered)).toEqual([
@@ -203,7 +203,7 @@ interface Mapped {
 
 test("map shows of a stored record what was set from what, what nothing reads, and what stays empty", async () => {
   const [number = ""] = numbersIn("invoices", "number");
-  const { records } = await site.ask<Mapped>("map", "invoices-issued", number);
+  const { records } = await site.askProgram<Mapped>("map", "invoices-issued", number);
   expect(records).toMatchObject([{ number, outcome: { is: "document" } }]);
   const { fields = [], empty, unread } = records[0] ?? {};
   const from = (path: string) => fields.find((field) => field.path === path);
@@ -222,7 +222,7 @@ test("map shows of a stored record what was set from what, what nothing reads, a
 
 test("before a changed mapping is put to work, map shows what it would send otherwise", async () => {
   const last = () =>
-    site.ask<{
+    site.askProgram<{
       counts: Members;
       differing: { number: string; verdict: string; fields: Members[] }[];
     }>("map", "invoices-issued", "--last", "1000");

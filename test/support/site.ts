@@ -127,6 +127,14 @@ export async function atWork(change?: (yaml: string) => string): Promise<Site> {
   return endingWithTest(await openSite(folder));
 }
 
+/** The other flows are paused. */
+export const only =
+  (...names: string[]) =>
+  (yaml: string): string =>
+    yaml.replaceAll(/^ {2}([\w-]+):\n {4}mapping: .*\n/gm, (flow, name: string) =>
+      names.includes(name) ? flow : `${flow}    paused: true\n`,
+    );
+
 function endingWithTest(site: Site): Site {
   onTestFinished(() => site.close());
   return site;
