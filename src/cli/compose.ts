@@ -11,7 +11,6 @@ import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
-import { openPlatform } from "../platform/endpoint.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../report/month.ts";
@@ -20,8 +19,9 @@ import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
+import { carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
+import { openEndpoints } from "./endpoints.ts";
 import { memoryReturner } from "./memory.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
 import { version } from "./version.ts";
@@ -121,7 +121,17 @@ async function open(
   const { governor, trouble } = carriers;
   try {
     const { budget } = config.platform;
-    const endpoints = openEndpoints(config, store, carriers, clock, note);
+    const opening = {
+      clock,
+      governor,
+      remembered: (operation: string) => store.remembered.of(operation),
+      scratch: (bytes: number) => openScratch(config.state, bytes),
+      note: (message: string, details = {}) => note(message, details),
+    };
+    const endpoints = openEndpoints(config, opening, (platform) => ({
+      ...platform,
+      sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
+    }));
     const flows = config.flows.map((flow) => flowOf(config, store, endpoints, flow));
     const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
@@ -202,35 +212,6 @@ async function openNamed(state: string): Promise<Store> {
       error,
     );
   }
-}
-
-function openEndpoints(
-  config: Config,
-  store: Store,
-  { governor, queueOver }: Carriers,
-  clock: ReturnType<typeof systemClock>,
-  note: Engine["note"],
-): Map<string, Endpoint> {
-  const dayOf = calendarOf(config.timeZone);
-  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
-  const surroundings = {
-    folder: config.folder,
-    now: () => new Date(clock.now().wallMs),
-    pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    currency: config.currency,
-    dayOf,
-    ignore: config.ignore,
-    remembered: (operation: string) => store.remembered.of(operation),
-    scratch: (bytes: number) => openScratch(config.state, bytes),
-    note: (message: string, details = {}) => note(message, details),
-  };
-  const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);
-  return new Map([
-    ["platform", { ...platform, sinks }],
-    ...config.endpoints.map(
-      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
-    ),
-  ]);
 }
 
 function flowOf(
