@@ -13,7 +13,6 @@ import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
-import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
@@ -23,8 +22,9 @@ import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
+import { carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
+import { openEndpoints } from "./endpoints.ts";
 import { memoryReturner } from "./memory.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
 import { version } from "./version.ts";
@@ -124,7 +124,17 @@ async function open(
   const { governor, trouble } = carriers;
   try {
     const { budget } = config.platform;
-    const opened = openEndpoints(config, store, carriers, clock, note);
+    const opening = {
+      clock,
+      governor,
+      remembered: (operation: string) => store.remembered.of(operation),
+      scratch: (bytes: number) => openScratch(config.state, bytes),
+      note: (message: string, details = {}) => note(message, details),
+    };
+    const opened = openEndpoints(config, opening, (platform) => ({
+      ...platform,
+      sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
+    }));
     const { endpoints } = opened;
     const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));
     const knowsUs = endpoints.get("platform")?.knowsUs;
@@ -206,36 +216,6 @@ async function openNamed(state: string): Promise<Store> {
       error,
     );
   }
-}
-
-function openEndpoints(
-  config: Config,
-  store: Store,
-  { governor, queueOver }: Carriers,
-  clock: ReturnType<typeof systemClock>,
-  note: Engine["note"],
-): { readonly endpoints: ReadonlyMap<string, Endpoint> } & Pick<PlatformEndpoint, "fetchPdf"> {
-  const dayOf = calendarOf(config.timeZone);
-  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
-  const surroundings = {
-    folder: config.folder,
-    now: () => new Date(clock.now().wallMs),
-    pause: (ms: number, signal?: AbortSignal) => clock.pause(ms, signal),
-    currency: config.currency,
-    dayOf,
-    ignore: config.ignore,
-    remembered: (operation: string) => store.remembered.of(operation),
-    scratch: (bytes: number) => openScratch(config.state, bytes),
-    note: (message: string, details = {}) => note(message, details),
-  };
-  const sinks = carriedBy(queueOver(platform.sinks), platform.sinks);
-  const endpoints = new Map<string, Endpoint>([
-    ["platform", { ...platform, sinks }],
-    ...config.endpoints.map(
-      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
-    ),
-  ]);
-  return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
 }
 
 /** The flow, and the one that attaches PDFs to what it delivers, where it is to. */

@@ -1,0 +1,44 @@
+/** The endpoints of a configuration: the platform, and one per configured connector. */
+import type { Config } from "../config/config.ts";
+import type { Governor } from "../core/budget.ts";
+import { calendarOf } from "../core/calendar.ts";
+import type { Endpoint, Surroundings } from "../core/contract.ts";
+import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
+import type { systemClock } from "./clock.ts";
+import { version } from "./version.ts";
+
+interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" | "looking"> {
+  readonly clock: ReturnType<typeof systemClock>;
+  /** Admits what is asked of the platform. */
+  readonly governor: Governor;
+}
+
+export interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+}
+
+/** By their names, the platform first. `platform` is given as it was opened, and kept as it is returned. */
+export function openEndpoints(
+  config: Config,
+  { clock, governor, ...given }: Opening,
+  kept: (platform: Endpoint) => Endpoint = (platform) => platform,
+): Opened {
+  const dayOf = calendarOf(config.timeZone);
+  const surroundings: Surroundings = {
+    folder: config.folder,
+    now: () => new Date(clock.now().wallMs),
+    pause: (ms, signal) => clock.pause(ms, signal),
+    currency: config.currency,
+    dayOf,
+    ignore: config.ignore,
+    ...given,
+  };
+  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
+  const endpoints = new Map([
+    ["platform", kept(platform)],
+    ...config.endpoints.map(
+      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
+    ),
+  ]);
+  return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
+}
