@@ -229,10 +229,13 @@ export class Lists {
 
   #texts(kind: Kind, rows: readonly SightRow[]): string[] {
     const left = lineFields[kind] ?? [];
-    if (left.length === 0 || this.#readings().listsCarryLines) return rows.map((row) => row.shown);
+    const carried = this.#readings().listsCarryLines;
+    if (left.length === 0 || carried === true) return rows.map((row) => row.shown);
     return rows.map(({ shown }) => {
       const fields = Object.entries(parseExact(shown) as Fields);
-      return stringifyExact(Object.fromEntries(fields.filter(([name]) => !left.includes(name))));
+      const kept = fields.filter(([name]) => !left.includes(name));
+      const empty = carried === "empty" ? left.map((name) => [name, []] as const) : [];
+      return stringifyExact(Object.fromEntries([...kept, ...empty]));
     });
   }
 }
