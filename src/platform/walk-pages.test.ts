@@ -52,8 +52,8 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     ],
     ["says there is more but gives no cursor", [page([record("a")], { hasMore: true })], ["a"]],
     [
-      "says there is more after an empty page",
-      [first, page([], { hasMore: true, nextCursor: "c2" })],
+      "says there is more but gives no cursor",
+      [first, page([], { hasMore: true, nextCursor: null })],
       ["a"],
     ],
   ])("when the platform %s", async (how, bodies, ids) => {
@@ -63,6 +63,15 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     expect(idsIn(pages)).toEqual(ids);
     // Not with the cursor that leads nowhere: the next run begins again.
     expect(position).toEqual(marked);
+  });
+
+  test("when it gives nothing but empty pages, each with a new cursor, beyond what its total needs", async () => {
+    const empty = Array.from({ length: 30 }, (_, n) =>
+      page([], { hasMore: true, nextCursor: `e${n}`, total: 1 }),
+    );
+    const { trouble, pages } = await walked(answers(first, ...empty), marked);
+    expect(trouble?.stop).toBe("endless");
+    expect(pages.length).toBeLessThan(15);
   });
 
   test("when it does not end after 10,000 pages, and the list does not say how many there are", async () => {
