@@ -71,7 +71,7 @@ export async function* allPages<Page extends PageEnd>({
 
 /**
  * Why a page cannot lead on; null when it can, or is the last one. `cursors`: those that were used before; null: the
- * list goes by page numbers.
+ * list goes by page numbers. An empty page leads on where it gives a new cursor (part 4, P2: until `hasMore` is false).
  */
 export function brokenBy(
   { hasMore, nextCursor, count }: Omit<PageEnd, "total">,
@@ -80,5 +80,5 @@ export function brokenBy(
   if (!hasMore) return null;
   if (cursors !== null && nextCursor === null) return "says there is more but gives no cursor";
   if (cursors?.has(nextCursor ?? "")) return "gives the same cursor twice";
-  return count === 0 ? "says there is more after an empty page" : null;
+  return cursors === null && count === 0 ? "says there is more after an empty page" : null;
 }

@@ -40,7 +40,11 @@ export interface SinkPart {
 
 const orderDetail = { operation: "getOrder", lines: "lines" } as const;
 const ticketDetail = { operation: "getDeliveryTicket", lines: "productLines" } as const;
-const invoiceDetail = { operation: "getInvoice", lines: "lineItems" } as const;
+const invoiceDetail = {
+  operation: "getInvoice",
+  lines: "lineItems",
+  others: ["taxLines"],
+} as const;
 
 export const sources = {
   orders: { list: "listOrders", detail: orderDetail },

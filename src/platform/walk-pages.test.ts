@@ -14,12 +14,13 @@ afterEach(() => nock.cleanAll());
 afterAll(() => nock.restore());
 
 const record = (id: string, updatedAt = "2026-11-20T10:00:00Z"): string =>
-  `{"id":"${id}","updatedAt":"${updatedAt}","lines":[]}`;
+  `{"id":"${id}","updatedAt":"${updatedAt}","lines":[{}]}`;
 const page = (records: readonly string[], meta: object): string =>
   `{"success":true,"data":[${records.join(",")}],"meta":${JSON.stringify(meta)}}`;
 
 /** Answers the walk's requests with these bodies, one after the other. */
 function answers(...bodies: readonly string[]) {
+  const others = bodies.some((body) => body.includes("taxLines")) ? ["taxLines"] : [];
   for (const body of bodies)
     nock("http://platform.test")
       .get("/v1/public/orders")
@@ -28,7 +29,7 @@ function answers(...bodies: readonly string[]) {
   const clock = testClock();
   return walkSource(clientFor({ clock }), {
     list: "listOrders",
-    detail: { operation: "getOrder", lines: "lines" },
+    detail: { operation: "getOrder", lines: "lines", others },
     overlapMs: 0,
     clock,
   });
@@ -51,8 +52,8 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     ],
     ["says there is more but gives no cursor", [page([record("a")], { hasMore: true })], ["a"]],
     [
-      "says there is more after an empty page",
-      [first, page([], { hasMore: true, nextCursor: "c2" })],
+      "says there is more but gives no cursor",
+      [first, page([], { hasMore: true, nextCursor: null })],
       ["a"],
     ],
   ])("when the platform %s", async (how, bodies, ids) => {
@@ -62,6 +63,15 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     expect(idsIn(pages)).toEqual(ids);
     // Not with the cursor that leads nowhere: the next run begins again.
     expect(position).toEqual(marked);
+  });
+
+  test("when it gives nothing but empty pages, each with a new cursor, beyond what its total needs", async () => {
+    const empty = Array.from({ length: 30 }, (_, n) =>
+      page([], { hasMore: true, nextCursor: `e${n}`, total: 1 }),
+    );
+    const { trouble, pages } = await walked(answers(first, ...empty), marked);
+    expect(trouble?.stop).toBe("endless");
+    expect(pages.length).toBeLessThan(15);
   });
 
   test("when it does not end after 10,000 pages, and the list does not say how many there are", async () => {
@@ -74,6 +84,31 @@ describe("a walk that leads nowhere ends, keeps what it read, and leaves the mar
     expect(trouble?.stop).toBe("endless");
     expect(position).toEqual({ ...marked, endless: 1 });
   });
+});
+
+test("of a page only the records without their lines, with none, or without another list are read in detail", async () => {
+  const whole = '"updatedAt":"2026-11-20T10:00:00Z"';
+  const records = [
+    `{"id":"a",${whole},"lines":[{}],"taxLines":[]}`,
+    `{"id":"b",${whole},"lines": [ ],"taxLines":[]}`,
+    `{"id":"c",${whole},"lines":null,"taxLines":[]}`,
+    `{"id":"d",${whole},"notes":"\\"lines\\":[{}]","taxLines":[]}`,
+    `{"id":"e",${whole},"lines":[{}]}`,
+  ];
+  for (const id of ["b", "d", "e"])
+    nock("http://platform.test")
+      .get(`/v1/public/orders/${id}`)
+      .reply(200, `{"success":true,"data":{"id":"${id}",${whole},"lines":[{"of":"${id}"}]}}`);
+  const { pages, trouble } = await walked(answers(page(records, { hasMore: false })));
+  expect(trouble).toBeNull();
+  expect(pages[0]?.changes.map(({ text }) => /"of":"."/.exec(text)?.[0] ?? null)).toEqual([
+    null,
+    '"of":"b"',
+    null,
+    '"of":"d"',
+    '"of":"e"',
+  ]);
+  expect(nock.isDone()).toBe(true);
 });
 
 describe("what is no list page is not taken for one", () => {
@@ -103,11 +138,11 @@ describe("what is no list page is not taken for one", () => {
 
 describe("a record that cannot be read whole is quarantined, and the page goes on", () => {
   test.each([
-    ["has no usable id", '{"updatedAt":"2026-11-20T10:00:00Z","lines":[]}'],
-    ["has no usable id", '{"id":"","updatedAt":"2026-11-20T10:00:00Z","lines":[]}'],
-    ["has no usable id", '{"id":7,"updatedAt":"2026-11-20T10:00:00Z","lines":[]}'],
+    ["has no usable id", '{"updatedAt":"2026-11-20T10:00:00Z","lines":[{}]}'],
+    ["has no usable id", '{"id":"","updatedAt":"2026-11-20T10:00:00Z","lines":[{}]}'],
+    ["has no usable id", '{"id":7,"updatedAt":"2026-11-20T10:00:00Z","lines":[{}]}'],
     ["has no usable id", `{"id":"${"x".repeat(201)}","updatedAt":"2026-11-20T10:00:00Z"}`],
-    ["has no usable updatedAt (undefined)", '{"id":"b","lines":[]}'],
+    ["has no usable updatedAt (undefined)", '{"id":"b","lines":[{}]}'],
     ["has no usable updatedAt (null)", '{"id":"b","updatedAt":null}'],
     ["has no usable updatedAt (yesterday)", '{"id":"b","updatedAt":"yesterday"}'],
     ["has no usable updatedAt (2026-11-20)", '{"id":"b","updatedAt":"2026-11-20"}'],

@@ -127,3 +127,21 @@ test.each(combinations)("nothing is lost: %j", async (readings) => {
   const wanted = stored.map(({ id, updatedAt }) => [id, sortableInstant(String(updatedAt))]);
   expect(kept.versions).toEqual(new Map(wanted as [string, string][]));
 });
+
+test("a walk goes on after an empty page that gives a cursor, and reads each record once", async () => {
+  await control.readings({ emptyPages: true });
+  await grown();
+  const { pages, trouble, position } = await walked(
+    walkSource(platform.client(), {
+      list: "listInvoices",
+      overlapMs: 0,
+      clock: await platform.clock(),
+    }),
+  );
+  expect(trouble).toBeNull();
+  expect(position.walk).toBeNull();
+  const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id));
+  expect(pages.filter(({ changes }) => changes.length === 0).length).toBeGreaterThan(1);
+  expect(new Set(ids).size).toBe((await control.stored("invoices")).length);
+  expect(ids).toHaveLength(new Set(ids).size);
+});

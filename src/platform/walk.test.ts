@@ -173,12 +173,12 @@ describe("a walk", () => {
   });
 
   test.each([
-    ["orders", "orders"],
-    ["deliveryTickets", "delivery-tickets"],
-  ])("%s are a feed too", async (name, resource) => {
+    ["orders", "orders", { lines: [{ product: "ULSD", gallons: 1 }] }],
+    ["deliveryTickets", "delivery-tickets", {}],
+  ])("%s are a feed too", async (name, resource, more) => {
     const records = await control.records(
       resource,
-      times(120, (n) => ({ updatedAt: instant(n) })),
+      times(120, (n) => ({ updatedAt: instant(n), ...more })),
     );
     const source = platform.endpoint().sources[name];
     if (source === undefined) throw new Error(name);
@@ -324,18 +324,24 @@ describe("a read that fails on the way", () => {
 describe("lists that carry no lines", () => {
   const half = { listsCarryLines: false };
 
-  test("each record that is new to us is read in detail, and no other", async () => {
-    const records = await invoices(120);
-    await control.readings(half);
-    const { governor, counts } = counting();
-    const source = await feed({ governor });
-    const known = new Set(idsOf(records.slice(0, 100)));
-    const stored = (id: string) => known.has(id);
-    const { pages } = await walked(source, null, undefined, reading({ stored }));
-    expect(idsIn(pages)).toEqual(idsOf(records.slice(100)));
-    expect(pages[1]?.changes[0]?.text).toContain('"amount":1000.50');
-    expect(counts()).toEqual({ poll: 2, detail: 20 });
-  });
+  test.each([
+    ["leaves them out", half],
+    ["shows them as empty", { listsCarryLines: "empty" }],
+  ])(
+    "each record that is new to us is read in detail, and no other: a list that %s",
+    async (_, reads) => {
+      const records = await invoices(120);
+      await control.readings(reads);
+      const { governor, counts } = counting();
+      const source = await feed({ governor });
+      const known = new Set(idsOf(records.slice(0, 100)));
+      const stored = (id: string) => known.has(id);
+      const { pages } = await walked(source, null, undefined, reading({ stored }));
+      expect(idsIn(pages)).toEqual(idsOf(records.slice(100)));
+      expect(pages[1]?.changes[0]?.text).toContain('"amount":1000.50');
+      expect(counts()).toEqual({ poll: 2, detail: 20 });
+    },
+  );
 
   test("a detail's own time is its version", async () => {
     const [record] = await invoices(1);

@@ -20,7 +20,10 @@ import { brokenBy } from "./paging.ts";
 /** Reads one record where its list shows it without a field that it may leave out. */
 export interface Detail {
   readonly operation: RecordOperation;
+  /** The field without which, or with none in it, a record is read in detail. */
   readonly lines: string;
+  /** Lists that a record shows, be they empty. */
+  readonly others?: readonly string[];
 }
 
 export interface WalkOptions {
@@ -90,9 +93,9 @@ async function* walk(
       fetching.catch(() => {});
     }
     const changes =
-      listed.lacksLines && options.detail !== undefined
-        ? await detailed(client, options.detail, options.clock, listed.changes, reading)
-        : listed.changes;
+      options.detail === undefined
+        ? listed.changes
+        : await detailed(client, options.detail, options.clock, listed.changes, reading);
     if (broken !== null) {
       yield pageOf(changes, { ...from, walk: null });
       throw stuck(options, broken);
@@ -140,7 +143,6 @@ interface Listed {
   readonly nextCursor: string | null;
   /** Null: it does not say. */
   readonly total: number | null;
-  readonly lacksLines: boolean;
 }
 
 async function fetchPage(
@@ -211,19 +213,16 @@ export function sliced(
 function readPage(exchange: Exchange, options: WalkOptions): Listed {
   const { headers, records, hasMore, nextCursor, total } = sliced(exchange, options);
   let latest: string | null = null;
-  let lacksLines = false;
   const changes = records.map((record) => {
     const change = changeOf(record);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
-    lacksLines ||= !change.fault && lacks(record, options.detail);
     return change;
   });
   const serverTime = new Date(headers["date"] ?? Number.NaN);
   return {
     changes,
     latest,
-    lacksLines,
     serverTime: Number.isNaN(serverTime.getTime())
       ? (latest ?? "")
       : (sortableInstant(serverTime.toISOString()) ?? ""),
@@ -271,9 +270,16 @@ const extentOf = (
 export const mostOf = (one: number | null = null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
-/** Whether a listed record is only half of it. */
-const lacks = (record: string, detail: Detail | undefined): boolean =>
-  detail !== undefined && !record.includes(`"${detail.lines}"`);
+/**
+ * Whether a listed record is only half of it: that lists carry lines is not specified (part 4, Orders), nor how they
+ * leave them out.
+ */
+function lacks(record: string, { lines, others = [] }: Detail): boolean {
+  const fields = JSON.parse(record) as Readonly<Record<string, unknown>>;
+  const shown = fields[lines];
+  const isEmpty = Array.isArray(shown) && shown.length === 0;
+  return isEmpty || [lines, ...others].some((name) => fields[name] === undefined);
+}
 
 /**
  * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
@@ -305,21 +311,23 @@ export function changeOf(text: string, undated = false): Change {
   };
 }
 
-/** Replaces records that are new to us by their details; the detail's own time is its version. */
+/** Replaces records that are half and new to us by their details; the detail's own time is its version. */
 async function detailed(
   client: Exchanger,
-  { operation }: Detail,
+  detail: Detail,
   clock: Clock,
   changes: readonly Change[],
   reading: Reading,
 ): Promise<Change[]> {
   const whole: Change[] = [];
   for (const change of changes) {
-    if (change.fault || change.version === null || reading.stored(change.id, change.version)) {
-      if (change.fault) whole.push(change);
+    const isWhole =
+      change.fault !== undefined || change.version === null || !lacks(change.text, detail);
+    if (isWhole || reading.stored(change.id, change.version ?? "")) {
+      if (isWhole) whole.push(change);
       continue;
     }
-    const path = pathOf(operation, change.id);
+    const path = pathOf(detail.operation, change.id);
     const request = { method: "GET", path, purpose: "detail" } as const;
     const exchange = await patiently(client, request, clock, reading.signal);
     if (exchange.kind === "answer" && exchange.status === 404) continue;

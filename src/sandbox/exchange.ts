@@ -13,6 +13,7 @@ import type { Fault } from "./faults.ts";
 import type { Write } from "./idempotency.ts";
 import type { LateWrite } from "./late-writes.ts";
 import { notationOf, renumbered } from "./numbers.ts";
+import { retimed, timesOf } from "./times.ts";
 import { perform } from "./perform.ts";
 import { matchRoute } from "./routes.ts";
 import type { World } from "./world.ts";
@@ -219,10 +220,13 @@ export class Exchange {
   }
 
   #written(answer: Answer): Answer {
-    const notation = notationOf(this.#world.readings.values().numbersWritten, this.#answers++);
+    const { numbersWritten, timesWritten } = this.#world.readings.values();
+    const nth = this.#answers++;
+    const numbers = notationOf(numbersWritten, nth);
     const isJson = answer.type === JSON_TYPE;
     if (!isJson || typeof answer.body !== "string") return answer;
-    return { ...answer, body: renumbered(answer.body, notation) };
+    const body = retimed(renumbered(answer.body, numbers), timesOf(timesWritten, nth));
+    return { ...answer, body };
   }
 }
 

@@ -38,6 +38,8 @@ export interface WalkState {
   readonly page: number;
   readonly total: number;
   readonly last: readonly [time: number, id: string] | null;
+  /** The page before was empty (reading `emptyPages`). */
+  readonly afterEmpty?: boolean;
 }
 
 /** A bound on the axis of the order, and how many to skip behind it. */
@@ -142,18 +144,23 @@ export class Lists {
     );
     const shown = rows.slice(0, pageSize);
     const end = rows.length > pageSize ? shown.at(-1) : undefined;
-    const hasMore = end !== undefined || this.#readings().cursorsNeverEnd;
+    const { cursorsNeverEnd, emptyPages } = this.#readings();
+    const hasMore = end !== undefined || cursorsNeverEnd;
+    const empty = emptyPages && hasMore && state.afterEmpty !== true;
+    const reached =
+      end === undefined ? null : ([forward ? end.updated : end.created, end.id] as const);
     const next: WalkState | null = hasMore
       ? {
           ...state,
           page: page + 1,
-          last: end === undefined ? null : [forward ? end.updated : end.created, end.id],
+          last: empty ? last : reached,
+          afterEmpty: empty,
         }
       : null;
     const nextCursor = next === null ? null : this.#cursors.seal(next, start.now);
     const totalPages = Math.ceil(total / pageSize);
     const meta = { total, page, pageSize, totalPages, hasMore, nextCursor };
-    return envelope(this.#texts(kind, shown), meta);
+    return envelope(this.#texts(kind, empty ? [] : shown), meta);
   }
 
   #begin({ kind, company, shelf, filters, pageSize, updatedSince }: WalkStart): WalkState {
@@ -222,10 +229,13 @@ export class Lists {
 
   #texts(kind: Kind, rows: readonly SightRow[]): string[] {
     const left = lineFields[kind] ?? [];
-    if (left.length === 0 || this.#readings().listsCarryLines) return rows.map((row) => row.shown);
+    const carried = this.#readings().listsCarryLines;
+    if (left.length === 0 || carried === true) return rows.map((row) => row.shown);
     return rows.map(({ shown }) => {
       const fields = Object.entries(parseExact(shown) as Fields);
-      return stringifyExact(Object.fromEntries(fields.filter(([name]) => !left.includes(name))));
+      const kept = fields.filter(([name]) => !left.includes(name));
+      const empty = carried === "empty" ? left.map((name) => [name, []] as const) : [];
+      return stringifyExact(Object.fromEntries([...kept, ...empty]));
     });
   }
 }

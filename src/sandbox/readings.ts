@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts";
 const Readings = z.strictObject({
   updatedSinceInclusive: z.boolean(),
   walkOrder: z.enum(["updatedAt", "createdAtDesc"]),
-  listsCarryLines: z.boolean(),
+  listsCarryLines: z.union([z.boolean(), z.literal("empty")]),
   cursorLifeSeconds: z.number().min(0),
   cursorsNeverEnd: z.boolean(),
   externalIdBecomesErpId: z.boolean(),
@@ -17,6 +17,10 @@ const Readings = z.strictObject({
   numbersWritten: z.enum(["plain", "padded", "exponent", "alternating"]),
   lateCommitSeconds: z.number().min(0),
   replayShown: z.boolean(),
+  connectionSearch: z.enum(["partner", "nothing"]),
+  invoiceNumbersKept: z.enum(["asSent", "lowerCase"]),
+  emptyPages: z.boolean(),
+  timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]),
 });
 export type Readings = z.infer<typeof Readings>;
 
@@ -37,6 +41,10 @@ const atStart: Readings = {
   numbersWritten: "plain",
   lateCommitSeconds: 0,
   replayShown: true,
+  connectionSearch: "partner",
+  invoiceNumbersKept: "asSent",
+  emptyPages: false,
+  timesWritten: "utc",
 };
 
 export class ReadingsInForce {

@@ -185,6 +185,10 @@ describe("readings", () => {
     numbersWritten: "plain",
     lateCommitSeconds: 0,
     replayShown: true,
+    connectionSearch: "partner",
+    invoiceNumbersKept: "asSent",
+    emptyPages: false,
+    timesWritten: "utc",
   };
 
   it("GET /readings tells all of them; POST answers all of them", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instant, times } from "../../../test/conformance/support.ts";
+import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { testClock } from "../../../test/support/clock.ts";
 import { invoices } from "./invoices.ts";
@@ -141,6 +142,24 @@ describe("looking for an invoice", () => {
       found: "different",
       detail: `invoice number INV-7 is used by ${String(record?.["id"])}: ${difference}`,
     });
+  });
+
+  test("different: the platform keeps our number in other letters, so it is there once and for a person", async () => {
+    await control.readings({ invoiceNumbersKept: "lowerCase" });
+    const clock = await platform.clock();
+    const lost = { method: "POST", path: "/invoices", kind: "status", status: 503, when: "after" };
+    await control.fault({ ...lost, times: 1 });
+    const work = delivery(platform.sink("invoices", { clock }), clock, [invoice()]);
+    expect(await work.settled()).toEqual({ quarantined: 1 });
+    const made = (await control.stored("invoices")).filter(
+      (one) => one["invoiceNumber"] === "inv-7",
+    );
+    expect(made).toHaveLength(1);
+  });
+
+  test("none: a number in other letters with other amounts is another invoice", async () => {
+    await control.records("invoices", [kept({ invoiceNumber: "inv-7", total: 9 })]);
+    expect(await find()).toMatchObject({ found: "none" });
   });
 
   test("exact beside a different one of the same number is exact", async () => {

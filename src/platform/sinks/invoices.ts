@@ -57,11 +57,14 @@ function recognise({ body }: Outgoing, record: unknown): readonly string[] | nul
 
 /**
  * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
- * the lines must agree too; the same number with others is for a person.
+ * the lines must agree too; the same number with others is for a person. So is, once
+ * ours was sent, one that agrees in all of that and has our number in other letters or signs: how a number is kept is
+ * not specified.
  */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const ours = CreateInvoice.parse(parseExact(request.body));
   const number = ours.invoiceNumber;
+  const wasSent = request.firstSentAt !== null;
   const query = { role: "issuer", search: number, pageSize: "100" };
   // A page may repeat what slid down from the one before.
   const exact = new Set<string>();
@@ -69,9 +72,12 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   let other: string | null = null;
   const listing = { list: "listInvoices", query, item: ListedInvoice, names: [number] } as const;
   for await (const invoice of listAll(surroundings, listing)) {
-    if (invoice.invoiceNumber !== number) continue;
+    const theirs = invoice.invoiceNumber;
     const difference = differs(ours, invoice);
-    if (difference === null) {
+    if (theirs !== number) {
+      if (difference === null && wasSent && bare(theirs) === bare(number))
+        other = `${invoice.id}: number ${theirs} instead of ${number}`;
+    } else if (difference === null) {
       exact.add(invoice.id);
       open = draftIn(invoice);
     } else other = `${invoice.id}: ${difference}`;
@@ -81,6 +87,9 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const finding = foundIn(exact, `invoice ${number}`);
   return finding.found === "exact" && open !== null ? { ...finding, unfinished: open } : finding;
 }
+
+/** A number without its case, white space and signs. */
+const bare = (number: string): string => number.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 /** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */
 function differs(ours: CreateInvoice, theirs: ListedInvoice): string | null {

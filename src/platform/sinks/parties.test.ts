@@ -194,6 +194,46 @@ describe("where our id does not become the connection's erpId", () => {
   });
 });
 
+describe("where the search of connections does not find a partner by name", () => {
+  const blind = (more: object = {}) => control.readings({ connectionSearch: "nothing", ...more });
+
+  test("a party that was sent is found by our id among all connections", async () => {
+    await blind();
+    const { ids } = await send();
+    expect(await find(party(), await at())).toMatchObject({ found: "exact", ids });
+  });
+
+  test("where it shows no id, a company that was made since is for a person, an older one is not", async () => {
+    await blind({ externalIdBecomesErpId: false });
+    const [id] = (await send()).ids ?? [];
+    expect(await find(party(), await at())).toMatchObject({
+      found: "different",
+      fault: { code: "same-name", candidates: [id] },
+    });
+    expect(await find(party(), await at(2 * 86_400))).toMatchObject({ found: "none" });
+  });
+
+  test("six parties whose answers were lost after the commit are there once each", async () => {
+    await blind();
+    const clock = await platform.clock();
+    await control.fault({
+      method: "POST",
+      path: "/customers",
+      kind: "status",
+      status: 503,
+      when: "after",
+      times: 6,
+    });
+    const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
+    const work = delivery(platform.sink("customers", { clock }), clock, documents);
+    expect(await work.settled()).toEqual({ delivered: 6 });
+    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
+    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
+      times(6, (n) => `S-${n}`),
+    );
+  });
+});
+
 describe("a connection may run either way", () => {
   const toUs = async () => void (await control.readings({ supplierConnectionRuns: "toUs" }));
   const sendSupplier = (document = party(), key?: string) => send(document, key, "suppliers");

@@ -6,6 +6,7 @@ import { Connection } from "../contract/connection.ts";
 import { targetOf } from "../contract/path.ts";
 import { CreateParty } from "../contract/party.ts";
 import { otherEnd, type Ourselves } from "./ourselves.ts";
+import type { Query } from "../paging.ts";
 import { money, settledIn } from "./policy.ts";
 import { listAll, reading } from "./read-back.ts";
 import { accepted, type Surroundings, writeSink } from "./write.ts";
@@ -31,7 +32,9 @@ export function parties(
 
 /**
  * By our own id on the connection, whichever way it runs: neither is specified. A company of this name without any id
- * may be ours however old it is, unless it is linked with another code: a person must tell.
+ * may be ours however old it is, unless it is linked with another code: a person must tell. What the search looks at is
+ * not specified either (part 4, GET /connections): once something was sent, finding nothing by it proves nothing, and
+ * all connections are read.
  */
 async function find(
   surroundings: Surroundings,
@@ -39,8 +42,23 @@ async function find(
   request: Outgoing,
   memory: Memory | undefined,
 ): Promise<Finding> {
+  const looked = (among: Among) => findAmong(among, surroundings, ourselves, { request, memory });
+  const named = await looked("named");
+  return named.found === "none" && request.firstSentAt !== null ? looked("all") : named;
+}
+
+/** `named`: what the search finds for the name; `all`: every connection, and those without an id if made since. */
+type Among = "named" | "all";
+
+async function findAmong(
+  among: Among,
+  surroundings: Surroundings,
+  ourselves: Ourselves,
+  { request, memory }: { readonly request: Outgoing; readonly memory: Memory | undefined },
+): Promise<Finding> {
   const { name, externalId } = CreateParty.parse(parseExact(request.body));
-  const query = { direction: "all", search: beginningOf(name), pageSize: "500" };
+  const search: Query = among === "named" ? { search: beginningOf(name) } : {};
+  const query = { direction: "all", ...search, pageSize: "500" };
   // A connection names nothing but companies: one that cannot be read may be ours.
   const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
   const ours = new Set<string>();
@@ -49,7 +67,7 @@ async function find(
     const { id } = connection;
     const erpId = connection.erpId ?? "";
     const isMarked = externalId !== undefined && erpId === externalId;
-    if (!isMarked && erpId !== "") continue;
+    if (!isMarked && (erpId !== "" || (among === "all" && isOlder(connection, request)))) continue;
     const us = await ourselves();
     const company = us === null ? null : otherEnd(connection, us);
     if (company === null) return notTold(id, name);
@@ -62,17 +80,28 @@ async function find(
     return { found: "several", detail: `${externalId} is there as ${[...ours].join(" and ")}` };
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
-  if (suspects.size > 0) return sameName([...suspects], name);
+  if (suspects.size > 0) return maybeOurs([...suspects], name, among);
   return { found: "none", detail: `no company with external id ${externalId}` };
 }
 
+/** The platform's clock may differ from ours by so much. */
+const SKEW_MS = 24 * 3_600_000;
+
+const isOlder = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean =>
+  firstSentAt !== null && Date.parse(createdAt) < Date.parse(firstSentAt) - SKEW_MS;
+
 const SHOWN_MAX = 20;
 
-/** The list finds parts of names, and does not tell them. */
-function sameName(companies: readonly string[], name: string): Finding {
+/** The search finds parts of names; a connection tells no name. */
+function maybeOurs(companies: readonly string[], name: string, among: Among): Finding {
   const candidates = companies.slice(0, SHOWN_MAX);
   const shown = candidates.join(", ");
-  const detail = `the platform has ${companies.length === 1 ? "a company" : `${companies.length} companies`} with "${name}" in the name and no id of ours: ${shown}`;
+  const count = companies.length === 1 ? "a company" : `${companies.length} companies`;
+  const which =
+    among === "named"
+      ? `with "${name}" in the name and no id of ours`
+      : `without an id of ours, connected since "${name}" was sent, and its search finds no such name`;
+  const detail = `the platform has ${count} ${which}: ${shown}`;
   return {
     found: "different",
     detail,

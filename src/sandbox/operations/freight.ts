@@ -16,6 +16,9 @@ import {
   unknownReference,
 } from "./call.ts";
 
+/** A text that is in no name. */
+const NO_NAME = "\u0000";
+
 export const connections: Handlers<
   | "listConnections"
   | "getConnection"
@@ -26,7 +29,9 @@ export const connections: Handlers<
 > = {
   listConnections(call) {
     const { direction, status, search } = call.query;
-    return list(call, "connections", direction, { status, search });
+    const { connectionSearch } = call.world.readings.values();
+    const finds = search !== undefined && connectionSearch === "nothing" ? NO_NAME : search;
+    return list(call, "connections", direction, { status, search: finds });
   },
 
   getConnection(call) {

@@ -37,7 +37,10 @@ export const invoices: Handlers<
     const body = known(call);
     requireRecord(call, "orders", "orderId", body.orderId);
     requireCompany(call, "payerCompanyId", body.payerCompanyId);
-    const { deduplicateInvoiceNumbers, createdInvoiceStatus: status } = world.readings.values();
+    const readings = world.readings.values();
+    const { deduplicateInvoiceNumbers, createdInvoiceStatus: status } = readings;
+    const kept =
+      readings.invoiceNumbersKept === "asSent" ? invoiceNumber : invoiceNumber.toLowerCase();
     if (
       deduplicateInvoiceNumbers &&
       world.records.natural("invoices", key.company, invoiceNumber) !== null
@@ -46,7 +49,7 @@ export const invoices: Handlers<
         { path: "invoiceNumber", message: "exists already" },
       ]);
     const lineItems = (body.lineItems as readonly Fields[]).map(withAmount);
-    return one(201, create(call, "invoices", { ...body, lineItems, status }));
+    return one(201, create(call, "invoices", { ...body, invoiceNumber: kept, lineItems, status }));
   },
 
   getInvoice(call) {
