@@ -68,8 +68,9 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
       });
     } finally {
       await world.stop();
+      await stage.end();
     }
-  }).finally(() => stage.end());
+  });
   const equal = result !== null && result.sides.every(({ equal }) => equal);
   return {
     data: result,
