@@ -25,7 +25,7 @@ class SftpDrop implements Drop {
 
   constructor(connection: Connection, base: string, server: string) {
     this.#connection = connection;
-    this.#base = base;
+    this.#base = withoutEnd(posix.normalize(base));
     this.where = `${server}${base.startsWith("/") ? "" : "/"}${base}`;
     this.rights = {
       // SFTP tells no more than that something may not be done.
@@ -45,8 +45,8 @@ class SftpDrop implements Drop {
   at(...parts: readonly string[]): string {
     return parts.reduce((path, part) => {
       const next = part.replaceAll("\\", "/");
-      return posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next);
-    }, posix.normalize(this.#base));
+      return withoutEnd(posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next));
+    }, this.#base);
   }
 
   async list(folder: string): Promise<Entry[]> {
@@ -201,6 +201,8 @@ class SftpDrop implements Drop {
     await this.#run("close", (sftp, done) => sftp.close(handle, done), session).catch(() => {});
   }
 }
+
+const withoutEnd = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 
 const WRITE = 0x02;
 const TRUNCATE = 0x10;
