@@ -52,7 +52,11 @@ class SftpDrop implements Drop {
   async list(folder: string): Promise<Entry[]> {
     const what = `list ${folder}`;
     const session = await this.#connection.session();
-    const handle = await this.#run<Buffer>(what, (sftp, done) => sftp.opendir(folder, done));
+    const handle = await this.#run<Buffer>(
+      what,
+      (sftp, done) => sftp.opendir(folder, done),
+      session,
+    );
     const entries: Entry[] = [];
     try {
       for (;;) {
@@ -90,6 +94,7 @@ class SftpDrop implements Drop {
     if (handle === null) return null;
     const run = <Value>(what: string, work: (sftp: SFTPWrapper, done: Callback<Value>) => void) =>
       this.#run(`${what} ${path}`, work, session);
+    let isClosed = false;
     return {
       look: async () =>
         entryOf(
@@ -101,7 +106,12 @@ class SftpDrop implements Drop {
           sftp.read(handle, buffer, offset, Math.min(length, PIECE_BYTES), position, done),
         ),
       }),
-      close: () => this.#closed(handle, session),
+      // Servers use the handle of a closed file again: closed twice, it would be another one's.
+      close: async () => {
+        if (isClosed) return;
+        isClosed = true;
+        await this.#closed(handle, session);
+      },
     };
   }
 
