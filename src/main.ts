@@ -2,7 +2,7 @@
  * The door: builds the program, runs one command, and turns every error into a sentence, the next action and an exit
  * code. Commands load what they need themselves, so none waits for what it does not use.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { complain } from "./cli/answer.ts";
 import { budget } from "./cli/budget.ts";
 import { check } from "./cli/check.ts";
@@ -62,11 +62,24 @@ addCommand(
   "everything at once, on this machine, with nothing to set up",
   async (given) => {
     const { runDemo } = await load.demo();
-    const { once, play } = given.options;
-    return runDemo({ json: given.json, once: once !== undefined, play: play !== undefined });
+    const { once, play, erp } = given.options;
+    return runDemo({
+      json: given.json,
+      once: once !== undefined,
+      play: play !== undefined,
+      erp: erp === "sftp" ? "sftp" : "files",
+    });
   },
 )
   .option("--once", "stop when both sides are in step")
+  .addOption(
+    new Option(
+      "--erp <where>",
+      "where the ERP's folder is: here, or behind OpenSSH on this machine",
+    )
+      .choices(["files", "sftp"])
+      .default("files"),
+  )
   .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
 
 const SPOKEN = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);

@@ -26,18 +26,18 @@ export async function contentAt(
   }
   if (found.kind !== "file" || found.size !== bytes.length) return "other";
   // It may have been taken since.
-  const there = await readWhole(drop, path, bytes.length);
+  const there = await readWhole(drop, path);
   if (there === null) return "none";
   return there.equals(bytes) ? "same" : "other";
 }
 
-/** A whole file; null when it is not there. `most`: bytes; of a longer file only so many and one more. */
-export async function readWhole(drop: Drop, path: string, most?: number): Promise<Buffer | null> {
+/** A whole file, as long as it was when it was opened; null when it is not there. */
+export async function readWhole(drop: Drop, path: string): Promise<Buffer | null> {
   const file = await drop.open(path);
   if (file === null) return null;
   try {
     const { size } = await file.look();
-    const buffer = Buffer.alloc(Math.min(size, most ?? size) + 1);
+    const buffer = Buffer.alloc(size);
     let length = 0;
     for (let more = -1; more !== 0 && length < buffer.length; length += more)
       more = (await file.read(buffer, length, buffer.length - length, length)).bytesRead;

@@ -164,6 +164,19 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
     expect(readFileSync(join(folder, "target"), "utf8")).toBe("12345");
   });
 
+  test("a file that is closed twice closes no other one, though servers use a handle again", async () => {
+    writeFileSync(join(folder, "one"), "11111");
+    writeFileSync(join(folder, "two"), "22222");
+    const one = await drop.open(drop.at("one"));
+    await one?.close();
+    const two = await drop.open(drop.at("two"));
+    await one?.close();
+    const buffer = Buffer.alloc(5);
+    expect(await two?.read(buffer, 0, 5, 0)).toMatchObject({ bytesRead: 5 });
+    expect(buffer.toString()).toBe("22222");
+    await two?.close();
+  });
+
   test("lists files, folders and what is neither, more than one answer of a server holds", async () => {
     for (let at = 0; at < 250; at++) writeFileSync(join(folder, `file-${at}`), "12345");
     mkdirSync(join(folder, "folder"));

@@ -62,6 +62,7 @@ export interface OpenFile {
     length: number,
     position: number,
   ): Promise<{ readonly bytesRead: number }>;
+  /** Once more is no failure, and closes nothing. */
   close(): Promise<void>;
 }
 

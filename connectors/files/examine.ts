@@ -55,8 +55,7 @@ async function sourceNote(
 
 /** Files are written in the staging folder and moved from there. */
 async function sinkNote(drop: Drop, sink: SinkConfig): Promise<string | null> {
-  const folders = foldersOf(sink);
-  const [target, staging] = [drop.at(folders.target), drop.at(folders.staging)];
+  const { target, staging } = foldersOf(sink, (path) => drop.at(path));
   const isThere = await drop.rights.expectWritable(target);
   const isStaged = await drop.rights.expectWritable(staging);
   if (isStaged) await tried(drop, staging);

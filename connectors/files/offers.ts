@@ -94,9 +94,9 @@ function sourceOffer(name: string, source: SourceConfig, root: string | null): O
 function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
   const form = `files.${sink.document}`;
   if (root === null) return { form };
-  const { target, staging } = foldersOf(sink);
+  const { target, staging } = foldersOf(sink, (path) => resolve(root, path));
   const need = (path: string, setting: "folder" | "staging"): FolderNeed => ({
-    path: resolve(root, path),
+    path,
     rights: ["r", "w", "x"],
     created: true,
     setting: ["sinks", name, setting],

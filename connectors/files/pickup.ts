@@ -42,6 +42,8 @@ function match(pattern: Pattern, name: string): string | null {
   return name.slice(prefix.length, name.length - suffix.length);
 }
 
+export const isNamed = (pattern: Pattern, name: string): boolean => match(pattern, name) !== null;
+
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export async function list(drop: Drop, folder: string): Promise<Found[]> {
   const entries = await drop.list(folder).catch(async (cause: unknown) => {

@@ -7,7 +7,15 @@ import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig } from "./config.ts";
 import type { Drop } from "./drop.ts";
-import { type FileSet, findSets, type Found, isAtRest, isHarmless, list } from "./pickup.ts";
+import {
+  type FileSet,
+  findSets,
+  type Found,
+  isAtRest,
+  isHarmless,
+  isNamed,
+  list,
+} from "./pickup.ts";
 
 export interface Queue {
   /** Complete and at rest, the oldest first, up to what holds back the rest. */
@@ -37,7 +45,8 @@ export async function lookAt(
   signal: AbortSignal,
 ): Promise<Queue> {
   const before = await list(place.drop, place.folder);
-  if (findSets(place.patterns, before).length === 0) return queueOf([]);
+  if (findSets(place.patterns, before).length === 0)
+    return { ...queueOf([]), obstacles: otherCase(place.patterns, before) };
   await surroundings.pause(settleMs, signal);
   if (signal.aborted) return queueOf([]);
   const there = await list(place.drop, place.folder);
@@ -53,6 +62,7 @@ export async function lookAt(
   const unmovable = await cannotMove(place);
   if (unmovable !== null && sets[0] !== undefined)
     return { ...queue, obstacles: [queue.holding(sets[0], unmovable)] };
+  obstacles.push(...otherCase(place.patterns, there));
   for (const set of sets) {
     const found = [...set.parts.values()];
     const large = found.find(({ size }) => size > maxBytes);
@@ -115,6 +125,21 @@ const awaited = (set: FileSet, fault: Fault): Obstacle => ({
   awaited: true,
   behind: { count: 0, names: [] },
 });
+
+/** Programs and shares that make no difference between them write `CUSTOMERS.CSV`. A name is taken as it is, or told. */
+function otherCase(patterns: Place["patterns"], files: readonly Found[]): Obstacle[] {
+  return files.flatMap(({ name }) => {
+    const all = [...patterns.values()];
+    const pattern = all.find((one) => isNamed(one.toLowerCase(), name.toLowerCase()));
+    if (pattern === undefined || all.some((one) => isNamed(one, name))) return [];
+    const fault: Fault = {
+      code: "other-case",
+      message: `It differs from ${pattern} in upper and lower case.`,
+      next: `Rename it, or set "pick" as the program writes the names.`,
+    };
+    return [{ what: shown(name), fault, awaited: false, behind: { count: 0, names: [] } }];
+  });
+}
 
 const tooLarge = ({ name, size }: Found, maxBytes: number): Fault => ({
   code: "too-large",

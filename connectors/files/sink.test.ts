@@ -188,6 +188,22 @@ describe("read-back", () => {
   });
 });
 
+test.each([
+  ["import/invoices/", "import/invoices.staging"],
+  ["../other", "../other.staging"],
+  [".", "<the connector's folder>.staging"],
+])("files for %s are staged in %s", async (target, expected) => {
+  const inside = join(folder, "exchange");
+  const sink = openIn(inside, { folder: target });
+  await sink.ready();
+  const staging = expected.startsWith("<") ? `${inside}.staging` : join(inside, expected);
+  expect(await readdir(staging)).toEqual([".since"]);
+  const outgoing = request(sink, [item(invoice())]);
+  await sink.prepare?.(outgoing, signal);
+  expect(await readdir(staging)).toHaveLength(2);
+  expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
+});
+
 describe("a disk that fails", () => {
   test("a missing folder: not sent, and a sentence that says what to do", async () => {
     const sink = open();

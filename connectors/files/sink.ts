@@ -19,7 +19,7 @@ import {
 import { contentAt, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { failure, type Site } from "./drop.ts";
-import { markedSince, makingFolders } from "./staging.ts";
+import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { bytesOf, type Encoding } from "./bytes.ts";
 import { openProfile } from "./profile-open.ts";
@@ -98,15 +98,14 @@ export async function checkSinks(
   { drop }: Pick<Site, "drop">,
 ): Promise<void> {
   for (const config of Object.values(sinks)) {
-    const { target, staging } = foldersOf(config);
-    const folders = [drop.at(target), drop.at(staging)] as const;
+    const { target, staging } = foldersOf(config, (path) => drop.at(path));
     try {
-      for (const folder of folders)
+      for (const folder of [target, staging])
         if (!(await drop.rights.expectWritable(folder)))
           throw failure("ENOENT", `the folder ${folder} is not there`);
-      await drop.rights.expectTogether(...folders);
+      await drop.rights.expectTogether(target, staging);
     } catch (error) {
-      throw unavailable(error, `cannot write to ${folders[0]}`);
+      throw unavailable(error, `cannot write to ${target}`);
     }
   }
 }
@@ -115,7 +114,10 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
   const { drop } = site;
   const writing = writingOf(config, site);
   const { encoding, ending } = writing.profile;
-  const ready = makingFolders(foldersOf(config), site);
+  const ready = makingFolders(
+    foldersOf(config, (path) => drop.at(path)),
+    site,
+  );
   const placesOf = (request: Outgoing) => placesIn(config, site, encoding, request);
   const isStaged = async (file: Placed | undefined): Promise<boolean> =>
     file !== undefined && (await drop.look(file.part)) !== null;
@@ -223,8 +225,9 @@ function placesIn(
   { target, body, items }: Outgoing,
 ): { folder: string; staging: string; files: readonly [Placed, ...Placed[]] } {
   const name = posix.basename(target);
-  const folder = drop.at(posix.dirname(target));
-  const staging = drop.at(foldersOf(config, posix.dirname(target)).staging);
+  // The folder that it was frozen for.
+  const frozen = { ...config, folder: posix.dirname(target) };
+  const { target: folder, staging } = foldersOf(frozen, (path) => drop.at(path));
   const placed = (name: string, text: string): Placed => ({
     part: drop.path.join(staging, `${name}.part`),
     final: drop.path.join(folder, name),
@@ -245,14 +248,17 @@ function placesIn(
   };
 }
 
-/** From the connector's folder. Staging is beside the target by default, so that a file is moved and not copied. */
-export const foldersOf = (
-  config: SinkConfig,
-  target: string = config.folder,
-): { target: string; staging: string } => ({
-  target,
-  staging: config.staging ?? `${target.replace(/[/\\]+$/, "")}.staging`,
-});
+/**
+ * Staging is beside the target by default, so that a file is moved and not copied. `at`: what a path of the
+ * configuration is.
+ */
+export function foldersOf(
+  { folder, staging }: Pick<SinkConfig, "folder" | "staging">,
+  at: (path: string) => string,
+): Folders {
+  const target = at(folder);
+  return { target, staging: staging === undefined ? `${target}.staging` : at(staging) };
+}
 
 /** @throws InvalidProfile */
 export const writingOf = (

@@ -3,6 +3,12 @@ import type { Drop, Site } from "./drop.ts";
 import { readWhole } from "./disk.ts";
 import { unavailable } from "./trouble.ts";
 
+/** Of a sink, as the drop calls them. */
+export interface Folders {
+  readonly target: string;
+  readonly staging: string;
+}
+
 /** In the staging folder, an instant by our clock. */
 const MARK = ".since";
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -17,12 +23,8 @@ export async function markedSince(drop: Drop, staging: string): Promise<string |
  * What makes the folders, and says why it cannot; on this machine they are being made when it returns.
  * A folder that was there and is gone is not made anew: the share that it is on may be missing.
  */
-export function makingFolders(
-  folders: { readonly target: string; readonly staging: string },
-  site: Site,
-): () => Promise<void> {
+export function makingFolders({ target, staging }: Folders, site: Site): () => Promise<void> {
   const { drop } = site;
-  const [target, staging] = [drop.at(folders.target), drop.at(folders.staging)];
   let isMade = false;
   let making: Promise<void> | null = null;
   const make = async (): Promise<void> => {

@@ -1,9 +1,10 @@
 /**
- * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml. Exit 0
+ * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml; with
+ * `--erp sftp` the folder is behind an SFTP server. Exit 0
  * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play`
  * both sides are told to change something first.
  */
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { calendarOf } from "../core/calendar.ts";
 import type { Status } from "../report/office.ts";
 import { openLog } from "../log.ts";
@@ -14,8 +15,9 @@ import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
 import { play } from "./demo/play.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
+import { type DemoErp, openStage, type Stage } from "./demo/stage.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
-import { dropExports, PLATFORM, root, startPlatform, type World } from "./demo/world.ts";
+import { dropExports, PLATFORM, startPlatform, type World } from "./demo/world.ts";
 import { exitCodes } from "../core/errors.ts";
 
 export interface DemoOptions {
@@ -24,6 +26,8 @@ export interface DemoOptions {
   /** Both sides are told to pay, void and correct, once they are in step. */
   readonly play: boolean;
   readonly json: boolean;
+  /** Where the ERP's folder is: on this machine, or behind OpenSSH on this machine. */
+  readonly erp: DemoErp;
 }
 
 interface Outcome {
@@ -33,30 +37,30 @@ interface Outcome {
   readonly seconds: number;
 }
 
-const FOLDER = join(root, "var", "demo");
-
-export async function runDemo({ once, play: plays, json }: DemoOptions): Promise<Answer> {
+/** @throws EnvironmentError when there is no SFTP server to start */
+export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Promise<Answer> {
   const startedMs = performance.now();
   const screen = openScreen(json ? process.stderr : process.stdout, startedMs);
-  const shownFolder = relative(process.cwd(), FOLDER) || ".";
-  const fresh = dropExports(FOLDER);
+  const stage = await openStage(erp);
+  const shownFolder = relative(process.cwd(), stage.folder) || ".";
+  const fresh = dropExports(stage.folder);
   screen.say(
     fresh
-      ? `A new demo in ${shownFolder}: the platform's sandbox, an ERP that is a folder, and fuelbridge between them.`
+      ? `A new demo in ${shownFolder}: the platform's sandbox, ${stage.erp}, and fuelbridge between them.`
       : `The demo in ${shownFolder} again, where it stopped.`,
   );
   const { result, exitCode } = await untilSignal(async (signal) => {
-    const world = await startPlatform(FOLDER);
+    const world = await startPlatform(stage.folder);
     process.env["FUELBRIDGE_PLATFORM_URL"] = world.url;
     try {
-      return await withDaemon(signal, async (composed, stop) => {
+      return await withDaemon(stage.config, signal, async (composed, stop) => {
         let outcome = await untilInStep(composed, world, screen, startedMs, signal);
         if (outcome === null) return null;
-        tell(screen, outcome, shownFolder);
+        tell(screen, outcome, stage);
         if (plays) {
           if (!(await played(composed, world, screen, signal))) return null;
           outcome = { ...(await measured(composed, world, startedMs)), changed: true };
-          tell(screen, outcome, shownFolder);
+          tell(screen, outcome, stage);
         }
         if (once) stop();
         else screen.say("Going on; Ctrl-C stops.");
@@ -64,6 +68,7 @@ export async function runDemo({ once, play: plays, json }: DemoOptions): Promise
       });
     } finally {
       await world.stop();
+      await stage.end();
     }
   });
   const equal = result !== null && result.sides.every(({ equal }) => equal);
@@ -76,10 +81,11 @@ export async function runDemo({ once, play: plays, json }: DemoOptions): Promise
 
 /** Runs the daemon beside `work`, until `stop` is called or a signal comes. */
 async function withDaemon<Result>(
+  file: string,
   signal: AbortSignal,
   work: (composed: Composed, stop: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const config = await loadConfiguration(join(root, "config", "demo.yaml"));
+  const config = await loadConfiguration(file);
   const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
   // The demo's platform has a month of this company before fuelbridge first works with it.
   const firstStart = calendarOf(config.timeZone)(new Date().toISOString());
@@ -131,7 +137,7 @@ async function measured(
   return {
     status: await office.status(),
     seconds: (performance.now() - startedMs) / 1_000,
-    sides: await compareSides(engine.store, engine.tables, world, FOLDER),
+    sides: await compareSides(engine.store, engine.tables, world, world.folder),
   };
 }
 
@@ -165,7 +171,7 @@ function played(
   return play({
     world,
     office,
-    folder: FOLDER,
+    folder: world.folder,
     today: engine.dayOf(new Date(engine.clock.now().wallMs).toISOString()),
     // Each step says its own line.
     settle: () => settle(composed, world, { ...screen, progress: () => {} }, signal),
@@ -198,7 +204,12 @@ async function untilLooked(
   return false;
 }
 
-function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, folder: string): void {
+function tell(
+  screen: Screen,
+  { status, sides, changed, seconds }: Outcome,
+  { folder, config }: Stage,
+): void {
+  const [shownFolder, shownConfig] = [folder, config].map((path) => relative(process.cwd(), path));
   const equal = sides.every((side) => side.equal);
   const memory = Math.round(process.memoryUsage.rss() / 1024 / 1024);
   screen.say(
@@ -215,7 +226,7 @@ function tell(screen: Screen, { status, sides, changed, seconds }: Outcome, fold
           : "NOT in step: the totals above differ.",
       `${status.requests.used} requests to the platform this month, ${memory} MB of memory.`,
       "",
-      whereToLook(folder, status),
+      whereToLook(shownFolder || ".", shownConfig || config, status),
     ].join("\n"),
   );
 }

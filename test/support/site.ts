@@ -76,6 +76,7 @@ export async function openSite(folder: string): Promise<Site> {
     apiKey: supplier.key,
     control,
     world: {
+      folder: demo,
       url: sandbox.baseUrl,
       companyId: supplier.companyId,
       records: async (resource) => {

@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Algorithms, SFTPWrapper } from "ssh2";
-import Client from "ssh2-sftp-client";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
 import { failure } from "../drop.ts";
 import type { SftpConfig } from "./config.ts";
@@ -170,6 +169,8 @@ async function open(config: SftpConfig): Promise<Session> {
   const pinned = [config.hostKey ?? []].flat();
   let shown: string | null = null;
   let refusal: (Error & { level?: string }) | null = null;
+  // Only who uses a server loads it.
+  const { default: Client } = await import("ssh2-sftp-client");
   // Each request waits for the answer to the one before it: none is to wait for company.
   const socket = connectTcp({ host, port, noDelay: true });
   const late = setTimeout(

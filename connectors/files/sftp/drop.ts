@@ -25,7 +25,7 @@ class SftpDrop implements Drop {
 
   constructor(connection: Connection, base: string, server: string) {
     this.#connection = connection;
-    this.#base = base;
+    this.#base = withoutEnd(posix.normalize(base));
     this.where = `${server}${base.startsWith("/") ? "" : "/"}${base}`;
     this.rights = {
       // SFTP tells no more than that something may not be done.
@@ -45,14 +45,18 @@ class SftpDrop implements Drop {
   at(...parts: readonly string[]): string {
     return parts.reduce((path, part) => {
       const next = part.replaceAll("\\", "/");
-      return posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next);
-    }, posix.normalize(this.#base));
+      return withoutEnd(posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next));
+    }, this.#base);
   }
 
   async list(folder: string): Promise<Entry[]> {
     const what = `list ${folder}`;
     const session = await this.#connection.session();
-    const handle = await this.#run<Buffer>(what, (sftp, done) => sftp.opendir(folder, done));
+    const handle = await this.#run<Buffer>(
+      what,
+      (sftp, done) => sftp.opendir(folder, done),
+      session,
+    );
     const entries: Entry[] = [];
     try {
       for (;;) {
@@ -90,6 +94,7 @@ class SftpDrop implements Drop {
     if (handle === null) return null;
     const run = <Value>(what: string, work: (sftp: SFTPWrapper, done: Callback<Value>) => void) =>
       this.#run(`${what} ${path}`, work, session);
+    let isClosed = false;
     return {
       look: async () =>
         entryOf(
@@ -101,7 +106,12 @@ class SftpDrop implements Drop {
           sftp.read(handle, buffer, offset, Math.min(length, PIECE_BYTES), position, done),
         ),
       }),
-      close: () => this.#closed(handle, session),
+      // Servers use the handle of a closed file again: closed twice, it would be another one's.
+      close: async () => {
+        if (isClosed) return;
+        isClosed = true;
+        await this.#closed(handle, session);
+      },
     };
   }
 
@@ -201,6 +211,8 @@ class SftpDrop implements Drop {
     await this.#run("close", (sftp, done) => sftp.close(handle, done), session).catch(() => {});
   }
 }
+
+const withoutEnd = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 
 const WRITE = 0x02;
 const TRUNCATE = 0x10;

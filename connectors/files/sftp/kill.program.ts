@@ -15,7 +15,7 @@ const { config, phase, request, step } = JSON.parse(
   readFileSync(process.argv[2] ?? "", "utf8"),
 ) as Work;
 let answers = 0;
-const run = Connection.prototype.run as (...args: unknown[]) => Promise<unknown>;
+const run = Reflect.get(Connection.prototype, "run") as (...args: unknown[]) => Promise<unknown>;
 Object.assign(Connection.prototype, {
   async run(...args: unknown[]): Promise<unknown> {
     try {

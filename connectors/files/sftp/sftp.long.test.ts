@@ -31,9 +31,9 @@ const large = item(
 interface Erp {
   readonly config: Record<string, unknown>;
   /** Takes what lies there now; every file is whole. */
-  take(): void;
+  readonly take: () => void;
   /** How many files it has taken. */
-  taken(): number;
+  readonly taken: () => number;
 }
 
 function erp(sftp: object, body: () => string): Erp {

@@ -1,5 +1,7 @@
 /** A server that is not the one it was, refuses, lies, dies or falls silent. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Endpoint, Outgoing, Sink } from "../../../src/core/contract.ts";
@@ -56,7 +58,7 @@ async function staged(): Promise<{ sink: Sink; request: Outgoing; sent: Outgoing
 }
 
 /** `deed` at the first request with this verb that has to do with the path. */
-function once(verb: Verb, deed: Deed, part = ""): void {
+function fault(verb: Verb, deed: Deed, part = ""): void {
   let left = 1;
   server.planned((asked, _count, path) =>
     asked === verb && path.includes(part) && left-- > 0 ? deed : "does",
@@ -103,6 +105,17 @@ describe("who is at the other end", () => {
     await expect(open(noKey).check(signal)).rejects.toMatchObject(wrong);
   });
 
+  test("a server that takes the connection and says nothing is not waited for longer than the deadline", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void silent.close());
+    await once(silent, "listening");
+    const { port } = silent.address() as { port: number };
+    await expect(open({ port }).check(signal)).rejects.toMatchObject({
+      name: "SourceUnavailable",
+      message: expect.stringMatching(/cannot be reached: ETIMEDOUT: no connection in 300 ms/),
+    });
+  });
+
   test("a server that offers old algorithms only is not used", async () => {
     const old = await startHostileServer("right-one", { cipher: ["aes128-cbc"] });
     onTestFinished(() => old.end());
@@ -127,7 +140,7 @@ describe("a server that does not do what it is asked", () => {
     async (verb, deed) => {
       const { sink, request } = await staged();
       const anew = { ...request, firstSentAt: null };
-      once(verb, deed, ".part");
+      fault(verb, deed, ".part");
       await expect(sink.prepare?.(anew, signal)).rejects.toMatchObject({
         name: "SourceUnavailable",
         next: expect.stringMatching(/\w+ \w+/),
@@ -147,7 +160,7 @@ describe("a server that does not do what it is asked", () => {
       for (const isTaken of [false, true]) {
         rmSync(join(folder, "in"), { recursive: true, force: true });
         const { sink, request, sent } = await staged();
-        once("RENAME", deed);
+        fault("RENAME", deed);
         expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown", holdMs: 60_000 });
         if (isTaken) rmSync(join(folder, request.target));
         expect(await sink.find(sent, signal)).toMatchObject({ found: "exact" });
@@ -161,7 +174,7 @@ describe("a server that does not do what it is asked", () => {
     "the rename did not take place (%s): unknown, then not found, and the same file goes again",
     async (deed) => {
       const { sink, sent } = await staged();
-      once("RENAME", deed);
+      fault("RENAME", deed);
       expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown" });
       expect(delivered()).toEqual([]);
       expect(await sink.find(sent, signal)).toMatchObject({ found: "none" });
@@ -184,7 +197,7 @@ test("each operation has its deadline; after it the connection is made anew, and
   const drop = opened();
   await drop.list(drop.at());
   const before = server.connections;
-  once("LSTAT", "hangs");
+  fault("LSTAT", "hangs");
   const looks = [drop.look(drop.at("one")), drop.look(drop.at("two"))];
   await expect(looks[0]).rejects.toMatchObject({ code: "ETIMEDOUT" });
   expect(server.requests).toEqual([`LSTAT ${folder}/one`]);

@@ -106,7 +106,7 @@ function cells({ documents, amount, gallons }: Totals): string[] {
   return [String(documents), amount?.fixed(2) ?? "-", gallons?.plain() ?? "-"];
 }
 
-export function whereToLook(folder: string, status: Status): string {
+export function whereToLook(folder: string, config: string, status: Status): string {
   const quarantined = status.flows.reduce((sum, flow) => sum + flow.quarantined, 0);
   const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
   const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
@@ -114,7 +114,7 @@ export function whereToLook(folder: string, status: Status): string {
     `Where to look:`,
     `  ${folder}/erp/import  what the ERP gets, one CSV file per document`,
     `  ${folder}/erp/export  what the ERP gives; read files are in archive/`,
-    "  export FUELBRIDGE_CONFIG=config/demo.yaml, then",
+    `  export FUELBRIDGE_CONFIG=${config}, then`,
     "  node src/launch.mjs status                 the same flows, any time",
     "  node src/launch.mjs trace INV-2026-00007   one document's way",
     ...(quarantined > 0

@@ -37,6 +37,8 @@ const PORT = 8085;
 export const PLATFORM = `http://127.0.0.1:${PORT}/v1/public`;
 
 export interface World {
+  /** Of the demo. */
+  readonly folder: string;
   readonly url: string;
   readonly companyId: string;
   /** Raw records of the platform, whoever owns them, numbers exact. */
@@ -105,6 +107,7 @@ export async function startPlatform(folder: string): Promise<World> {
   writeFileSync(keyFile, `${supplier.key}\n`, { mode: 0o600 });
   chmodSync(keyFile, 0o600);
   return {
+    folder,
     url: ready.baseUrl,
     companyId: supplier.companyId,
     records: async (resource) =>
