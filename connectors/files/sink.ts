@@ -114,10 +114,8 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
   const { drop } = site;
   const writing = writingOf(config, site);
   const { encoding, ending } = writing.profile;
-  const ready = makingFolders(
-    foldersOf(config, (path) => drop.at(path)),
-    site,
-  );
+  const folders = foldersOf(config, (path) => drop.at(path));
+  const ready = makingFolders(folders, site);
   const placesOf = (request: Outgoing) => placesIn(config, site, encoding, request);
   const isStaged = async (file: Placed | undefined): Promise<boolean> =>
     file !== undefined && (await drop.look(file.part)) !== null;
