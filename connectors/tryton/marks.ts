@@ -20,7 +20,7 @@ export const paymentMark = (paymentId: string): string => `payment:${paymentId}`
 /** Before the description of the payment that settles an invoice which the platform calls paid. */
 const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
-/** The first line of the note of a payment that is counted and not booked (covered.ts): its mark and amount. */
+/** The first line of the note of a payment that is counted and not booked (payments.ts): its mark and amount. */
 export const coveredMark = (paymentId: string, amount: string): string =>
   `${paymentMark(paymentId)} ${amount}`;
 

@@ -265,6 +265,18 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     });
   });
 
+  test("a payment of an invoice that its link names as a draft is booked once a person has posted it", async () => {
+    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
+    const { sink } = await booked(desk);
+    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+    await desk.clerk.call("model.account.invoice.post", [[id]]);
+    const payment = paymentDocument({ invoice: `#${id}` });
+    const answer = await send(sink, payment);
+    expect(answer).toMatchObject({ outcome: "done" });
+    expect(await send(sink, payment)).toEqual(answer);
+    expect(await inspect(sink, payment, answer)).toEqual([{ is: "there", differences: [] }]);
+  });
+
   test("a payment on a day without a period is an accountant's", async () => {
     const desk = deskIn(server);
     const { sink, invoice, toPay } = await booked(desk);

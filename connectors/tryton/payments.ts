@@ -10,6 +10,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
+import { TrytonFault } from "./fault.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
 import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
@@ -93,7 +94,8 @@ async function locate(
   const marks = new Set(wanted.map(({ mark }) => mark));
   const all = await paymentMoves(books, [["move.description", "!=", null], clause]);
   const own = all.filter(({ mark }) => marks.has(paidMarkIn(mark) ?? ""));
-  const standings = await standingsOf(books, own);
+  const called = new Set(wanted.map(({ document }) => document.invoice));
+  const standings = await standingsOf(books, own, called);
   const absent = wanted.filter(({ mark }) => !standings.some((one) => one.mark === mark));
   const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
   if (absent.length === 0 || !isLumped) return standings;
@@ -149,7 +151,11 @@ async function payOne(
     }
     await pay(books, payment);
     if (books.config.guard === "search") return [null];
-    const made = await paymentsOf(books, invoice);
+    // It is paid: without its move the claim stays as it is, and the next look finds the payment by its mark.
+    const made = await paymentsOf(books, invoice).catch((error: unknown) => {
+      if (error instanceof TrytonFault) return [];
+      throw error;
+    });
     return [made.find((one) => one.mark === paymentMark(mark))?.move ?? null];
   });
 }
@@ -204,7 +210,7 @@ const movesIn = (ids: readonly string[]): number[] =>
   ids.flatMap((id) => Number(/^#(\d+)/.exec(id)?.[1] ?? []));
 
 async function heldBy(books: Books, clause: unknown, signal: AbortSignal): Promise<Standing[]> {
-  return standingsOf(books, await paymentMoves(books, [clause], signal), signal);
+  return standingsOf(books, await paymentMoves(books, [clause], signal), new Set(), signal);
 }
 
 /** Payments of the documents with these numbers. */
@@ -266,10 +272,11 @@ function within({ dated, changedSince, open }: Scope): unknown[] {
   return union;
 }
 
-/** Of these moves those that are payments, with the invoices that they pay. */
+/** Of these moves those that are payments, with the invoices that they pay. @param called names that links have of these */
 async function standingsOf(
   books: Books,
   moves: readonly PaymentMove[],
+  called: ReadonlySet<string>,
   signal?: AbortSignal,
 ): Promise<Standing[]> {
   if (moves.length === 0) return [];
@@ -287,7 +294,12 @@ async function standingsOf(
     signal === undefined ? {} : { signal },
   );
   const own = new Set(rows.flatMap(({ move, cancel_move }) => [move, cancel_move]));
-  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(books, one, rows));
+  // Links of an invoice that was a draft when it was delivered have its id.
+  const named = rows.map(({ id, move, number }) => {
+    const draft = `#${id}`;
+    return { id, move, name: number === null || called.has(draft) ? draft : number };
+  });
+  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(books, one, named));
 }
 
 interface InvoiceRow {
@@ -297,8 +309,12 @@ interface InvoiceRow {
   readonly cancel_move: number | null;
 }
 
+interface Named extends Pick<InvoiceRow, "id" | "move"> {
+  readonly name: string;
+}
+
 /** What settles an invoice as one has no payment of the platform's: its mark names the invoice. */
-function standingOf(books: Books, one: PaymentMove, rows: readonly InvoiceRow[]): Standing {
+function standingOf(books: Books, one: PaymentMove, rows: readonly Named[]): Standing {
   const { move, mark, takenBack } = one;
   const platformId = paidMarkIn(mark);
   return {
@@ -323,10 +339,10 @@ function standingOf(books: Books, one: PaymentMove, rows: readonly InvoiceRow[])
   };
 }
 
-function numberOf({ invoices, settles, takenBack }: PaymentMove, rows: readonly InvoiceRow[]) {
+function numberOf({ invoices, settles, takenBack }: PaymentMove, rows: readonly Named[]) {
   if (takenBack) return null;
   const paid = rows.filter(
     ({ id, move }) => invoices.includes(id) || (move !== null && settles.includes(move)),
   );
-  return paid.length === 0 ? null : paid.map(({ number, id }) => number ?? `#${id}`).join(" ");
+  return paid.length === 0 ? null : paid.map(({ name }) => name).join(" ");
 }

@@ -25,6 +25,7 @@ export function identify(
   { numbered }: Ladder,
 ): Identified[] {
   const absent: Wanted[] = [];
+  const isOnce = numbered === "once";
   return wanted.map((one): Identified => {
     const found = matching(one, all);
     if (found !== null) return found;
@@ -33,8 +34,9 @@ export function identify(
     absent.push(one);
     if (before !== undefined) return { is: "taken", by: { id: null, mark: before.mark } };
     // Where a number is given once, links are kept by it: a cancelled document keeps its own.
-    const counts = ({ rung }: Standing): boolean => numbered === "once" || rung !== "cancelled";
-    const other = all.find((row) => counts(row) && isNumbered(one, row, numbered));
+    const other = all.find(
+      (row) => (isOnce || row.rung !== "cancelled") && isNumbered(one, row, numbered),
+    );
     return other === undefined ? NONE : { is: "taken", by: other };
   });
 }
