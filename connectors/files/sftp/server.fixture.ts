@@ -2,12 +2,10 @@
  * An SFTP server of the test's own that does what a plan says: it lies, dies, falls silent. Its files are real ones. It
  * offers no extension of SFTP 3: no posix-rename, no fsync.
  */
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2, { type SFTPWrapper } from "ssh2";
 
@@ -63,14 +61,11 @@ export async function startHostileServer(
   password = "right-one",
   algorithms: ssh2.Algorithms = {},
 ): Promise<HostileServer> {
-  const folder = fs.mkdtempSync(join(tmpdir(), "hostile-"));
-  const keyFile = join(folder, "key");
-  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", keyFile]);
-  const publicKey = fs.readFileSync(`${keyFile}.pub`, "utf8").split(" ")[1] ?? "";
+  const keys = utils.generateKeyPairSync("ecdsa", { bits: 256 });
+  const publicKey = keys.public.split(" ")[1] ?? "";
   const sockets = new Set<Socket>();
   const listener = createServer({ noDelay: true });
-  const ssh = new Server({ hostKeys: [fs.readFileSync(keyFile)], algorithms }, () => {});
-  fs.rmSync(folder, { recursive: true });
+  const ssh = new Server({ hostKeys: [keys.private], algorithms }, () => {});
   const server: HostileServer = {
     sftp: { host: "127.0.0.1", port: 0, user: "erp", password, hostKey: fingerprint(publicKey) },
     plan: () => "does",
