@@ -7,6 +7,7 @@ import { stringify } from "csv-stringify/sync";
 import type { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { sortableInstant } from "../../src/core/keys.ts";
 import { day, type DocumentName, documents } from "./documents.ts";
 
 export interface Writing {
@@ -44,6 +45,7 @@ export function writeCsv(name: DocumentName, list: readonly unknown[], writing: 
         if (column === "id" || column === "number") return cell(document[column], column, writing);
         if (!(column in shape)) return null;
         const value = fields[column];
+        if (column === "version") return utc(String(value));
         if (shape[column] === day) return typeof value === "string" ? writing.dayOf(value) : null;
         return cell(value, `${at}${column}`, writing);
       });
@@ -89,6 +91,9 @@ function elementShape(list: z.ZodType | undefined): Shape {
 }
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+
+/** UTC with six or nine fraction digits: texts of one form, of which the greatest is the latest. */
+const utc = (instant: string): string => sortableInstant(instant)?.replace(/000Z$/, "Z") ?? instant;
 
 function cell(value: unknown, field: string, writing: Writing): string | Decimal | null {
   if (value === null || value === undefined) return null;
