@@ -54,6 +54,21 @@ describe("names", () => {
 });
 
 describe("content", () => {
+  test.each([
+    ["2026-11-01T01:30:00-05:00", "2026-11-01T01:10:00-06:00"],
+    ["2026-11-01T06:30:00Z", "2026-11-01T06:30:00.5Z"],
+    ["2026-11-01T06:30:00.1234Z", "2026-11-01T06:30:00.123456+00:00"],
+  ])("of the versions %s and %s the later one is the greater text", (earlier, later) => {
+    const [first, second] = [earlier, later].map(
+      (version) => rowsOf(open().freeze([item(invoice({ version }))]).body)[0]?.["version"] ?? "",
+    );
+    expect([first, second].toSorted((one = "", other = "") => (one < other ? -1 : 1))).toEqual([
+      first,
+      second,
+    ]);
+    expect(first).not.toBe(second);
+  });
+
   test("reads back as the document, by any CSV reader", () => {
     const { body } = open({ timeZone: "America/Chicago" }).freeze([item(invoice())]);
     const [header, first, second, tax] = rowsOf(body);

@@ -4,6 +4,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { sortableInstant } from "../../src/core/keys.ts";
 import { foreignTo } from "./bytes.ts";
 import { type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
 import { type DocumentName, documents } from "./documents.ts";
@@ -30,9 +31,16 @@ export function writeDocuments(
   list: readonly unknown[],
   { profile, spreadsheetSafe, dayOf }: Writing,
 ): string {
-  const records = list.map((unchecked): Fields => documents[name].schema.parse(unchecked));
+  const records = list.map((unchecked): Fields => {
+    const document: Fields = documents[name].schema.parse(unchecked);
+    const { version } = document;
+    return typeof version === "string" ? { ...document, version: utc(version) } : document;
+  });
   return writeRecords(guardedAs(profile, spreadsheetSafe), records, HEADS, dayOf);
 }
+
+/** UTC with six or nine fraction digits: texts of one form, of which the greatest is the latest. */
+const utc = (instant: string): string => sortableInstant(instant)?.replace(/000Z$/, "Z") ?? instant;
 
 /** The text of one part of an export. `dayOf`: see {@link Writing}. @throws Refused */
 export function writeRecords(

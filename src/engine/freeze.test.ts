@@ -47,12 +47,12 @@ test("what was delivered is not changed by another notation, nor in a store that
   const told = (version: string, text: string) => [
     { changes: [{ id: "INV-1", version, text }], position: 1 },
   ];
-  const first = '{"number":"INV-1","amount":100}';
+  const first = '{"number":"INV-1","amount":100,"paidAt":"2026-10-31T10:46:39.500Z"}';
   const flow = bench.flow({
     sink,
     source: pagesOf(
       told("1", first),
-      told("2", '{ "amount": 1e2, "number": "INV-1" }'),
+      told("2", '{ "amount": 1e2, "number": "INV-1", "paidAt": "2026-10-31T04:46:39.5-06:00" }'),
       told("3", first),
     ),
   });

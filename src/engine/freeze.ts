@@ -4,7 +4,7 @@ import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { canonical, parseExact, stringifyExact } from "../core/json.ts";
-import { sha256 } from "../core/keys.ts";
+import { sha256, sortableInstant } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
@@ -209,9 +209,21 @@ export function faultOf(error: unknown): Fault {
   };
 }
 
-/** By value: a document whose digits, members or white space are written otherwise is the same. */
-export const contentOf = (document: unknown): string =>
-  sha256(canonical(stringifyExact(document))).slice(0, 22);
+/** By value: a document whose digits, instants, members or white space are written otherwise is the same. */
+const contentOf = (document: unknown): string =>
+  hashed(canonical(JSON.stringify(document, (_, value: unknown) => instantOf(value))));
+
+/** Is the document what was delivered with this content? Stores of older versions have other hashes of it. */
+export const isContentOf = (document: unknown, content: string | null): boolean =>
+  content !== null &&
+  (content === contentOf(document) ||
+    content === hashed(canonical(stringifyExact(document))) ||
+    content === hashed(stringifyExact(document)));
+
+const hashed = (text: string): string => sha256(text).slice(0, 22);
+
+const instantOf = (value: unknown): unknown =>
+  typeof value === "string" ? (sortableInstant(value) ?? value) : value;
 
 /** What follows from having delivered this thing before. Null: deliver this content too. */
 function compare(
@@ -221,9 +233,7 @@ function compare(
   { amount }: Figures,
   number: string,
 ): Judged | null {
-  // Stores of older versions have the hash of the text.
-  const contents = [contentOf(document), sha256(stringifyExact(document)).slice(0, 22)];
-  const isSame = link.content !== null && contents.includes(link.content);
+  const isSame = isContentOf(document, link.content);
   // Without content it was linked by a person, who has seen what is there.
   if (isSame || (link.content === null && flow.sink.writes === "create"))
     return { verdict: "skipped", note: "nothing new for the receiver", number };

@@ -27,4 +27,4 @@ const trimmed = (fraction: string): string => fraction.replace(/\.?0*$/, "");
 export const timesOf = (reading: Readings["timesWritten"], nth: number): Notation =>
   reading === "alternating" ? (NOTATIONS[nth % NOTATIONS.length] ?? "utc") : reading;
 
-const NOTATIONS: readonly Notation[] = ["utc", "trimmed", "offset"];
+const NOTATIONS: readonly Notation[] = ["utc", "offset", "trimmed"];

@@ -26,6 +26,8 @@ export const switches: Readonly<Record<string, Switch>> = {
   deduplicateInvoiceNumbers: { readings: { deduplicateInvoiceNumbers: true } },
   supplierConnectionRuns: { readings: { supplierConnectionRuns: "toUs" } },
   createdInvoiceStatus: { readings: { createdInvoiceStatus: "DRAFT" } },
+  timesWritten: { readings: { timesWritten: "alternating" } },
+  emptyPages: { readings: { emptyPages: true } },
   numbersWritten: { readings: { numbersWritten: "alternating" } },
   lateCommitSeconds: { readings: { lateCommitSeconds: 3 } },
   replayShown: { readings: { replayShown: false } },

@@ -2,7 +2,7 @@
 import type { Item, References, Sink } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import { parseExact } from "../../core/json.ts";
-import { contentOf } from "../../engine/freeze.ts";
+import { isContentOf } from "../../engine/freeze.ts";
 import { changedFields, type ChangedField } from "../../mapping/differences.ts";
 import { explain } from "../../mapping/explain.ts";
 import type { Sample } from "../../store/samples.ts";
@@ -98,7 +98,7 @@ function judge(
   }
   if (sent === null) return { ...about, verdict: "new" };
   if (!sent.newest) return { ...about, verdict: "newer" };
-  if (contentOf(outcome.document) === sent.content) return { ...about, verdict: "same" };
+  if (isContentOf(outcome.document, sent.content)) return { ...about, verdict: "same" };
   const item: Item = {
     number: number ?? "",
     id,
