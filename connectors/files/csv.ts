@@ -26,7 +26,7 @@ export class FileFault extends Error {
   }
 }
 
-export const ROW_MAX = 1_000_000;
+const ROW_MAX = 1_000_000;
 
 /** How the text of a table is cut into rows and cells. */
 export interface TextForm {

@@ -1,6 +1,7 @@
 /** What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */
 import { resolve } from "node:path";
-import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
+import type { FolderNeed, Offer, Offers } from "../../src/core/contract.ts";
+import type { OfferComplaint } from "../../src/core/fault.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import { partsOf, type Profile } from "./profile.ts";
 import { InvalidProfile } from "./profile-file.ts";

@@ -142,7 +142,9 @@ const firstCell: Find = ([cell = ""]) => cell;
 /** By characters, as people count them; blanks around a value fill it up. */
 function sliced(line: string, { from, length }: { from: number; length: number }): string {
   const whole = ASTRAL.test(line)
-    ? [...line].slice(from, from + length).join("")
+    ? Array.from(line)
+        .slice(from, from + length)
+        .join("")
     : line.slice(from, from + length);
   return whole.trim();
 }

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
 import type { Examination, Needs } from "./examination.ts";
-import type { Fault } from "./fault.ts";
+import type { Fault, OfferComplaint } from "./fault.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
@@ -221,8 +221,7 @@ export interface Connector<Config = unknown> {
   readonly name: string;
   readonly config: z.ZodType<Config>;
   /**
-   * What an endpoint with these settings can be read from and written to, told without opening it: nothing is created
-   * and nobody is asked. `folder` is where relative paths start.
+   * What endpoints with these settings offer, told without opening any: nobody is asked. `folder`: where paths start.
    */
   offers(config: Config, folder: string): Offers;
   open(config: Config, surroundings: Surroundings): Endpoint;
@@ -232,17 +231,7 @@ export interface Connector<Config = unknown> {
 export interface Offers {
   readonly sources: Readonly<Record<string, Offer>>;
   readonly sinks: Readonly<Record<string, Offer>>;
-  /** What is wrong with files that the settings name; left out: nothing. */
   readonly complaints?: readonly OfferComplaint[];
-}
-
-/** A setting that names something which cannot be used. */
-export interface OfferComplaint {
-  /** From the endpoint's own: `["sources", "tickets", "profile"]`. */
-  readonly setting: readonly string[];
-  /** The end of a sentence that begins with the setting. */
-  readonly message: string;
-  readonly remedy: string;
 }
 
 /** A source or a sink. */

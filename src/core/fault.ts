@@ -15,3 +15,12 @@ export interface Fault {
   /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
   readonly candidates?: readonly string[];
 }
+
+/** A setting that names something which cannot be used: a file that is missing or wrong. */
+export interface OfferComplaint {
+  /** From the endpoint's own: `["sources", "tickets", "profile"]`. */
+  readonly setting: readonly string[];
+  /** The end of a sentence that begins with the setting. */
+  readonly message: string;
+  readonly remedy: string;
+}
