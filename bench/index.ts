@@ -1,10 +1,11 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|sandbox]`: without a name all of them, one after the other.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
+import { benchFiles } from "./files.ts";
 import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
@@ -36,6 +37,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   demo: benchDemo,
   memory: benchMemory,
   "large-file": benchLargeFile,
+  files: () => benchFiles(rounds),
   sandbox: () => benchSandbox(Number(values.records)),
 };
 

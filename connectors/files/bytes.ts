@@ -23,7 +23,8 @@ export interface Survey {
 /** The file was written to between its two readings. Nothing of it was delivered. */
 export class ChangedMeanwhile extends Error {}
 
-const PIECE_BYTES = 256 * 1024;
+/** Small enough that what is made of a piece is garbage before it counts as old: memory stays low. */
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A

@@ -150,7 +150,10 @@ function plainOf(type: CellType, value: string | boolean | Decimal, form: CellFo
       return dateForm(form.dates).write(value);
     case "stamp":
       return `${dateForm(form.dates).write(value.slice(0, 10))} ${value.slice(11, -1)}`;
-    default:
+    case "text":
+    case "instant":
+    case "decimal":
+    case "flag":
       return form.guarded === true ? guarded(written(value)) : written(value);
   }
 }

@@ -26,7 +26,7 @@ export class FileFault extends Error {
   }
 }
 
-export const ROW_MAX = 1_000_000;
+const ROW_MAX = 1_000_000;
 
 /** How the text of a table is cut into rows and cells. */
 export interface TextForm {
@@ -168,16 +168,16 @@ function stillEndless(
   line: number,
 ): { open: boolean } {
   let open = wasOpen;
-  for (let at = 0; at < piece.length; at++) {
-    const character = piece.charCodeAt(at);
-    if (character === QUOTE && quotes) open = !open;
-    else if (character === LINE_FEED && !open) throw new FileFault(NO_ROW, line);
+  let from = 0;
+  for (;;) {
+    const quote = quotes ? piece.indexOf('"', from) : -1;
+    const feed = open ? -1 : piece.indexOf("\n", from);
+    if (feed >= 0 && (quote < 0 || feed < quote)) throw new FileFault(NO_ROW, line);
+    if (quote < 0) return { open };
+    open = !open;
+    from = quote + 1;
   }
-  return { open };
 }
-
-const QUOTE = 0x22;
-const LINE_FEED = 0x0a;
 
 const NO_ROW = "has a quote where none may be, or a row without end";
 

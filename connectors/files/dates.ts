@@ -5,9 +5,9 @@
 
 interface DateForm {
   /** `YYYY-MM-DD`. @throws RangeError as the end of a sentence */
-  read(cell: string): string;
+  readonly read: (cell: string) => string;
   /** In the first form. */
-  write(day: string): string;
+  readonly write: (day: string) => string;
 }
 
 const PARTS: Readonly<Record<string, string>> = {

@@ -23,8 +23,11 @@ export interface Join {
   readonly orphans: (heads: string) => string[];
 }
 
-/** Records as soon as they are known to be whole. @throws FileFault */
-export async function* draftsOf(table: Table, joins: readonly Join[]): AsyncGenerator<Draft> {
+/** Records as soon as they are known to be whole, in batches. @throws FileFault */
+export async function* draftsOf(
+  table: Table,
+  joins: readonly Join[],
+): AsyncGenerator<readonly Draft[]> {
   const { record, across } = table.profile;
   if (across !== undefined) yield* crossDrafts(table, across);
   else if (typeof record === "object" && "inherits" in record)
@@ -32,70 +35,87 @@ export async function* draftsOf(table: Table, joins: readonly Join[]): AsyncGene
   else yield* groupDrafts(table, joins);
 }
 
-async function* groupDrafts(table: Table, joins: readonly Join[]): AsyncGenerator<Draft> {
+async function* groupDrafts(
+  table: Table,
+  joins: readonly Join[],
+): AsyncGenerator<readonly Draft[]> {
   let group: TableRow[] = [];
-  for await (const rows of rowsOf(table))
+  for await (const rows of rowsOf(table)) {
+    const drafts: Draft[] = [];
     for (const row of rows) {
-      if (!row.continues && group.length > 0) yield groupDraft(table, group, joins);
+      if (!row.continues && group.length > 0) drafts.push(groupDraft(table, group, joins));
       if (row.continues) group.push(row);
       else group = [row];
     }
+    yield drafts;
+  }
   const isSpread = table.lists.length > 0;
   if (group.length > 0 && !(isSpread && isCutInRecord(table)))
-    yield groupDraft(table, group, joins);
+    yield [groupDraft(table, group, joins)];
 }
 
 /** One record of each row; some of its fields stand on the first row only. */
-async function* rowDrafts(table: Table, inherited: readonly string[]): AsyncGenerator<Draft> {
+async function* rowDrafts(
+  table: Table,
+  inherited: readonly string[],
+): AsyncGenerator<readonly Draft[]> {
+  const isHead = (name: string): boolean => inherited.includes(name);
   let first: Row | null = null;
-  let head: { entry: Entry | null; problems: readonly Problem[] } = { entry: null, problems: [] };
-  for await (const rows of rowsOf(table))
+  let above: Readonly<Record<string, unknown>> = {};
+  let problems: readonly Problem[] = [];
+  for await (const rows of rowsOf(table)) {
+    const drafts: Draft[] = [];
     for (const row of rows) {
       const ragged = raggedness(table, row);
       if (!row.continues) {
         first = row;
-        const entry = readEntry(table, table.head, row, (name) => inherited.includes(name));
-        head = { entry, problems: [...listed(ragged), ...(entry?.problems ?? [])] };
+        const head = readEntry(table, table.head, row, isHead);
+        problems = [...listed(ragged), ...(head?.problems ?? [])];
+        above = Object.fromEntries(inherited.map((name) => [name, head?.values[name] ?? null]));
       }
-      const entry = readEntry(table, table.head, row, (name) => !inherited.includes(name));
+      const entry = readEntry(table, table.head, row, (name) => !isHead(name));
       if (entry === null) continue;
-      const above = Object.fromEntries(
-        inherited.map((name) => [name, head.entry?.values[name] ?? null]),
-      );
-      yield {
+      drafts.push({
         values: { ...entry.values, ...above },
         line: entry.line,
-        problems: [...head.problems, ...(row.continues ? listed(ragged) : []), ...entry.problems],
+        problems: [...problems, ...(row.continues ? listed(ragged) : []), ...entry.problems],
         raw: first === null || first === row ? [row.cells] : [first.cells, row.cells],
-      };
+      });
     }
+    yield drafts;
+  }
 }
 
 /** One record of each cell that is not empty, of the columns that lie across. */
 async function* crossDrafts(
   table: Table,
+  names: { readonly header: string; readonly cell: string },
+): AsyncGenerator<readonly Draft[]> {
+  for await (const rows of rowsOf(table)) yield rows.flatMap((row) => crossed(table, row, names));
+}
+
+function crossed(
+  table: Table,
+  row: Row,
   { header, cell }: { readonly header: string; readonly cell: string },
-): AsyncGenerator<Draft> {
+): Draft[] {
   const type = table.profile.layout.head[cell]?.type ?? "text";
-  for await (const rows of rowsOf(table))
-    for (const row of rows) {
-      const ragged = raggedness(table, row);
-      const head = readEntry(table, table.head, row, (name) => name !== cell && name !== header);
-      for (const { label, find, form } of table.across) {
-        const text = find(row.cells);
-        const problems = [...listed(ragged), ...(head?.problems ?? [])];
-        const values = { ...table.head.template, ...head?.values, [header]: label };
-        try {
-          const value = readCell(type, text, form);
-          if (value === null) continue;
-          values[cell] = value;
-        } catch (error) {
-          const message = `${label} ${(error as RangeError).message}`;
-          problems.push({ file: table.file, line: row.line, column: label, message, value: text });
-        }
-        yield { values, line: row.line, problems, raw: [[label, text]] };
-      }
+  const above = listed(raggedness(table, row));
+  const head = readEntry(table, table.head, row, (name) => name !== cell && name !== header);
+  return table.across.flatMap(({ label, find, form }) => {
+    const text = find(row.cells);
+    const problems = [...above, ...(head?.problems ?? [])];
+    const values = { ...table.head.template, ...head?.values, [header]: label };
+    try {
+      const value = readCell(type, text, form);
+      if (value === null) return [];
+      values[cell] = value;
+    } catch (error) {
+      const message = `${label} ${(error as RangeError).message}`;
+      problems.push({ file: table.file, line: row.line, column: label, message, value: text });
     }
+    return { values, line: row.line, problems, raw: [[label, text]] };
+  });
 }
 
 const listed = <T>(one: T | null): T[] => (one === null ? [] : [one]);
@@ -103,6 +123,7 @@ const listed = <T>(one: T | null): T[] => (one === null ? [] : [one]);
 function groupDraft(table: Table, rows: readonly Row[], joins: readonly Join[]): Draft {
   const first = rows[0] as Row;
   const head = readEntry(table, table.head, first);
+  if (table.isPlain) return plainDraft(table, first, head);
   const values: Record<string, unknown> = { ...(head?.values ?? table.head.template) };
   const problems = [
     ...rows.flatMap((row) => raggedness(table, row) ?? []),
@@ -124,6 +145,18 @@ function groupDraft(table: Table, rows: readonly Row[], joins: readonly Join[]):
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
   }
   return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
+}
+
+/** A record that is a row and nothing else. */
+function plainDraft(table: Table, row: Row, head: Entry | null): Draft {
+  const ragged = raggedness(table, row);
+  const { values = table.head.template, problems = [] } = head ?? {};
+  return {
+    values,
+    line: row.line,
+    problems: ragged === null ? problems : [ragged, ...problems],
+    raw: [row.cells],
+  };
 }
 
 const isOf = (table: Table, tags: List["tags"], cells: readonly string[]): boolean =>
@@ -159,8 +192,8 @@ function strays(table: Table, rows: readonly Row[]): Problem[] {
 export async function draftsIn(profile: Profile, text: string): Promise<Draft[]> {
   const sheet = await Sheet.open(once(text), textFormOf(profile));
   const drafts: Draft[] = [];
-  for await (const draft of draftsOf(openTable("", sheet, profile, HEADS, {}), []))
-    drafts.push(draft);
+  for await (const batch of draftsOf(openTable("", sheet, profile, HEADS, {}), []))
+    drafts.push(...batch);
   if (sheet.cut !== null) throw new FileFault(sheet.cut.reason, sheet.cut.line);
   return drafts;
 }

@@ -11,7 +11,7 @@ export interface TableOptions {
 interface Located {
   readonly language: string;
   /** -1: the column is not there. */
-  indexOf(column: Column): number;
+  readonly indexOf: (column: Column) => number;
   /** How many cells a row has; null: as many as it likes. */
   readonly width: number | null;
   /** The columns of a table with one record per cell. */
@@ -121,11 +121,7 @@ function byLabels(
 }
 
 /** The kinds of rows of a file in which each begins with its tag, and their columns in their order. */
-export function kindsOf({
-  record,
-  head,
-  lists,
-}: Profile): (readonly [string, readonly Column[]])[] {
+function kindsOf({ record, head, lists }: Profile): (readonly [string, readonly Column[]])[] {
   const tag = typeof record === "object" && "tag" in record ? record.tag : "";
   return [
     [tag, head],

@@ -53,11 +53,11 @@ function complaintsOf(
       "Take a profile of that layout, or another layout with a mapping that reads it.",
     );
   const parts = partsOf(profile);
-  if (setting[0] === "sinks" && (parts.length > 1 || profile.file === "xlsx" || profile.across))
+  if (setting[0] === "sinks" && (parts.length > 1 || profile.across))
     return say(
       "profile",
-      `${name} cannot be written: a document is one file of rows, and no workbook`,
-      "Take a profile of csv or fixed width without further files.",
+      `${name} cannot be written: a document is one file with a row for each record`,
+      "Take a profile without further files and without across.",
     );
   const unknown = (typeof pick === "string" ? [] : Object.keys(pick)).filter(
     (part) => !parts.includes(part),

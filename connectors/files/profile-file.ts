@@ -37,9 +37,9 @@ export class InvalidProfile extends ConfigurationError {
 export interface ParsedProfile {
   readonly settings: ProfileFile;
   /** Collects what is wrong with a setting; a path leads from the top to it. */
-  complain(path: readonly PropertyKey[], message: string, remedy: string): void;
+  readonly complain: (path: readonly PropertyKey[], message: string, remedy: string) => void;
   /** @throws InvalidProfile when anything was complained of */
-  done(): void;
+  readonly done: () => void;
 }
 
 /** @throws InvalidProfile */
@@ -63,7 +63,7 @@ export function parseProfileFile(text: string, file: string): ParsedProfile {
   const parsed = ProfileFile.safeParse(value);
   if (parsed.success) return { settings: parsed.data, complain, done };
   for (const { path, message, remedy } of parsed.error.issues.flatMap((issue) =>
-    explained(issue, [], value),
+    explained(issue, []),
   ))
     complain(path, message, remedy);
   throw new InvalidProfile(file, problems);
@@ -78,13 +78,13 @@ interface Explained {
 type Issue = z.core.$ZodIssue;
 
 /** Of several forms that a setting may have, the one that was meant: it goes deepest, and has fewest faults. */
-function explained(issue: Issue, above: readonly PropertyKey[], root: unknown): Explained[] {
+function explained(issue: Issue, above: readonly PropertyKey[]): Explained[] {
   const path = [...above, ...issue.path];
   if (issue.code === "invalid_union") {
     const branches = issue.errors.filter((branch) => branch.length > 0);
     const meant = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
     if (meant !== undefined && depthOf(meant) > 0)
-      return meant.flatMap((inner) => explained(inner as Issue, path, root));
+      return meant.flatMap((inner) => explained(inner, path));
     return [{ path, message: "has none of the forms it may have", remedy: formsOf(issue) }];
   }
   if (issue.code === "unrecognized_keys")

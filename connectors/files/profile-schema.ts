@@ -84,8 +84,7 @@ export const ProfileFile = z
     layout: name.describe(
       "What its records or documents are: plain/delivery-tickets, files.orders.",
     ),
-    file: z.enum(["csv", "fixed", "xlsx"]).default("csv"),
-    sheet: name.optional().describe("Of a workbook: the sheet; else the first one."),
+    file: z.enum(["csv", "fixed"]).default("csv"),
     encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
     delimiter: z.enum(["auto", ...delimiters]).default("auto"),
     quotes: z

@@ -41,7 +41,6 @@ export interface Profile extends Pick<
   ProfileFile,
   | "about"
   | "file"
-  | "sheet"
   | "encoding"
   | "delimiter"
   | "quotes"

@@ -10,7 +10,7 @@ import { FilesConfig } from "./config.ts";
 import { guessProfile } from "./guess.ts";
 import { layouts } from "./layouts/index.ts";
 import { offersOf } from "./offers.ts";
-import { InvalidProfile } from "./profile-file.ts";
+import type { InvalidProfile } from "./profile-file.ts";
 import { openProfile, parseProfile, shippedProfiles } from "./profile-open.ts";
 import { profileSchema } from "./profile-schema.ts";
 import { d, invoice, line } from "./sink.fixture.ts";

@@ -1,5 +1,6 @@
 /** The files of one export into changes: typed records, each with the line a person finds it in. */
 import type { Change } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Scratch } from "../../src/core/scratch.ts";
@@ -65,11 +66,12 @@ export async function readRecords(
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
   await within(table.file, async () => {
-    for await (const draft of draftsOf(table, joins)) {
-      const made = change(layout, table.file, draft);
-      for (const problem of draft.problems) options.refused?.(made.id, problem);
-      keep(scratch, made, isScattered(profile));
-    }
+    for await (const drafts of draftsOf(table, joins))
+      for (const draft of drafts) {
+        const made = change(layout, table.file, draft);
+        for (const problem of draft.problems) options.refused?.(made.id, problem);
+        keep(scratch, made, isScattered(profile));
+      }
   });
   const { cut, wholeRows } = table.sheet;
   return {
@@ -85,7 +87,7 @@ const isScattered = ({ record }: Profile): boolean =>
 
 /** What {@link readRecords} has put there, in the order of the file: at most `limit` after the one at `after`. */
 export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
-  scratch.page(after, limit).map(({ text }) => JSON.parse(text) as Change);
+  scratch.page(after, limit).map(({ text }) => unpackedChange(text));
 
 function open({ file, sheet }: Part, profile: Profile, part: string, options: TableOptions): Table {
   try {
@@ -169,7 +171,7 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   const key = layout.key(draft.values);
   const [problem] = draft.problems;
   if (problem === undefined && key !== null && key.length <= ID_MAX)
-    return { id: key, version: null, text: stringifyExact(draft.values), origin: place };
+    return { id: key, version: null, text: textOf(draft.values), origin: place };
   const problems = draft.problems.map(({ message }) => message);
   const text = stringifyExact({ rows: draft.raw, problems });
   const id = key === null || key.length > ID_MAX ? place : key;
@@ -178,6 +180,19 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   const column = problem.column === "" ? "" : `, column ${problem.column}`;
   const origin = `${problem.file} line ${problem.line}${column}`;
   return { id, version: null, text, origin, fault: cellFault(problem) };
+}
+
+/** What {@link stringifyExact} gives for the values of a record, in a third of its time. */
+function textOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value instanceof Decimal) return value.text;
+  if (typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  let text = "";
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(members))
+    text += `${text === "" ? "" : ","}"${name}":${textOf(members[name])}`;
+  return `{${text}}`;
 }
 
 const NEXT = "Correct it in the ERP and export again; a corrected file is read like any other.";
@@ -195,11 +210,22 @@ const keyFault = (key: string): Fault => ({
 
 /** One change for an id. Two records with one id and different content are a fault: neither is more right. */
 function keep(scratch: Scratch, change: Change, scattered: boolean): void {
-  const found = scratch.put(change.id, JSON.stringify(change));
+  const found = scratch.put(change.id, packedChange(change));
   if (found === null) return;
-  const other = JSON.parse(found) as Change;
+  const other = unpackedChange(found);
   if (scattered || other.text !== change.text)
-    scratch.replace(change.id, JSON.stringify(twice(other, change)));
+    scratch.replace(change.id, packedChange(twice(other, change)));
+}
+
+/** Its text is not written as JSON a second time; a line end stands in neither part. */
+const packedChange = ({ id, origin, fault, text }: Change): string =>
+  `${JSON.stringify([id, origin, fault])}\n${text}`;
+
+function unpackedChange(packed: string): Change {
+  const end = packed.indexOf("\n");
+  const [id, origin, fault] = JSON.parse(packed.slice(0, end)) as [string, string, Fault | null];
+  const text = packed.slice(end + 1);
+  return { id, version: null, text, origin, ...(fault === null ? {} : { fault }) };
 }
 
 const twice = (first: Change, second: Change): Change => ({

@@ -118,7 +118,7 @@ async function readBack(
     expect(cut).toBeNull();
     return changesOf(scratch, 0, scratch.count()).map(({ text, fault }) => {
       expect(fault).toBeUndefined();
-      return plain(parseExact(text) as Values);
+      return plain(parseExact(text));
     });
   } finally {
     for (const handle of handles) await handle.close();
@@ -158,7 +158,7 @@ const plain = (value: unknown): Values =>
   ) as Values;
 
 /** What spreadsheets run, what cuts cells and rows, and characters of one to four bytes. */
-const CHARACTERS = [..."aZ09 =+-@'\"\t\n,;|#éñ€ß\u00a0日本😀𝔘＝"];
+const CHARACTERS = Array.from("aZ09 =+-@'\"\t\n,;|#éñ€ß\u00a0日本😀𝔘＝");
 
 function recordsFor(
   profile: Profile,
@@ -191,7 +191,8 @@ function recordsFor(
         ]),
       ),
     );
-  const { layout, head, lists } = profile;
+  const { layout, head, lists, record } = profile;
+  const inherited = typeof record === "object" && "inherits" in record ? record.inherits : [];
   const whole = fc.record({
     ...Object.fromEntries(
       Object.entries(layout.lists).map(([name, fields]) => {
@@ -202,7 +203,10 @@ function recordsFor(
         return [name, fc.array(rows, { maxLength: 3 })];
       }),
     ),
-    "": row(layout.head, head),
+    // A list of prices without a line says nothing.
+    "": row(layout.head, head).filter((one) =>
+      Object.keys(layout.head).some((name) => !inherited.includes(name) && one[name] !== null),
+    ),
   });
   return fc
     .array(whole, { minLength: count, maxLength: count })
@@ -237,7 +241,7 @@ function filledValue(
       return day.map((one) => `${one}T05:27:37Z`);
     case "instant":
       return day.map((one) => `${one}T05:27:37.123456Z`);
-    default:
+    case "text":
       return word(column?.most ?? 40);
   }
 }

@@ -51,6 +51,7 @@ export const supplierInvoices = records({
       amount: decimal,
     },
   },
+  optional: {},
   key,
 });
 
@@ -70,6 +71,8 @@ export const products = records({
     category: text,
     active: flag,
   },
+  lists: {},
+  optional: {},
   key: ({ code }) => code,
 });
 
@@ -94,6 +97,8 @@ export const payments = records({
     reconciled: date,
     createdAt: stamp,
   },
+  lists: {},
+  optional: {},
   key: ({ id }) => id,
 });
 

@@ -66,6 +66,8 @@ export interface Table {
   }[];
   readonly tag: Find | null;
   readonly leaves: (cells: readonly string[]) => boolean;
+  /** A record is a row, and has no lists. */
+  readonly isPlain: boolean;
   /** How many cells a row has; null: as many as it likes. */
   readonly width: number | null;
   /** Of the kinds of rows that have each a header of their own: their labels. */
@@ -127,6 +129,8 @@ export function openTable(
     across: across.map(({ label, at }) => ({ label, find: (cells) => cells[at] ?? "", form })),
     tag: profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag),
     leaves: leavesOf(profile, language, find),
+    isPlain:
+      profile.record === "row" && profile.tag === null && Object.keys(layout.lists).length === 0,
     width,
     headers: headersOf(profile, language),
     counted: { leftOut: 0 },
@@ -138,7 +142,9 @@ const firstCell: Find = ([cell = ""]) => cell;
 /** By characters, as people count them; blanks around a value fill it up. */
 function sliced(line: string, { from, length }: { from: number; length: number }): string {
   const whole = ASTRAL.test(line)
-    ? [...line].slice(from, from + length).join("")
+    ? Array.from(line)
+        .slice(from, from + length)
+        .join("")
     : line.slice(from, from + length);
   return whole.trim();
 }

@@ -8,7 +8,8 @@ import { Refused } from "../../src/core/errors.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "./sink.fixture.ts";
 import { columnsOf, labelOf } from "./locate.ts";
 import { documentLayouts } from "./documents.ts";
-import { HEADS } from "./profile.ts";
+import { draftsIn } from "./drafts.ts";
+import { guardedAs, HEADS } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
 
 /** The header of the shipped profile of a document. */
@@ -128,6 +129,16 @@ describe("content", () => {
       expect(rowsOf(safe)[0]?.["notes"]).toBe(`'${notes}`);
       const plain = open({ spreadsheetSafe: false }).freeze([item(invoice({ notes }))]).body;
       expect(rowsOf(plain)[0]?.["notes"]).toBe(notes);
+    },
+  );
+
+  test.each(["=1+1", "'=1+1", "''@x", "\t=1", "'", "'plain", "plain", "-12.50"])(
+    "text %j that is kept from running reads back as it was",
+    async (notes) => {
+      const profile = openProfile("files/customer-invoices", "");
+      const { body } = open().freeze([item(invoice({ notes }))]);
+      const [draft] = await draftsIn(guardedAs(profile, true), body);
+      expect(draft?.values["notes"]).toBe(notes);
     },
   );
 

@@ -16,7 +16,7 @@ export interface Writing {
   /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
   readonly spreadsheetSafe: boolean;
   /** The calendar day of an instant, see `calendarOf`. */
-  dayOf(instant: string): string;
+  readonly dayOf: (instant: string) => string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -183,7 +183,7 @@ class Writer {
     const foreign = foreignTo(text, encoding);
     if (foreign !== null)
       throw new Unprintable(`has the character "${foreign}", which is not in ${encoding}`);
-    const length = text.isWellFormed() ? [...text].length : text.length;
+    const length = text.isWellFormed() ? Array.from(text).length : text.length;
     if (most !== null && length > most)
       throw new RangeError(`is ${length} characters long; the file has room for ${most}`);
     if (file === "fixed" && text.trim() !== text)
@@ -247,7 +247,7 @@ function fixedLine(cells: readonly Written[]): string {
   for (const { column, text, isText } of cells) {
     const { slice, form } = column;
     if (slice === null || text === null) continue;
-    const characters = [...text];
+    const characters = Array.from(text);
     const missing = slice.length - characters.length;
     const minus = form.implied !== undefined && text.startsWith("-") ? 1 : 0;
     const filled = isText

@@ -229,8 +229,7 @@ export interface Connector<Config = unknown> {
   readonly name: string;
   readonly config: z.ZodType<Config>;
   /**
-   * What an endpoint with these settings can be read from and written to, told without opening it: nothing is created
-   * and nobody is asked. `folder` is where relative paths start.
+   * What endpoints with these settings offer, told without opening any: nobody is asked. `folder`: where paths start.
    */
   offers(config: Config, folder: string): Offers;
   open(config: Config, surroundings: Surroundings): Endpoint;

@@ -11,7 +11,7 @@ export function fromSchema<R>(
   types: Types,
   rest: Pick<Layout<R>, "name" | "restates" | "key">,
 ): Layout<R> {
-  const shape = Object.entries((schema as unknown as z.ZodObject).shape as Shape);
+  const shape = Object.entries((schema as unknown as z.ZodObject).shape);
   const lists = shape.filter(([, one]) => one instanceof z.ZodArray);
   const head = shape.filter(([, one]) => !(one instanceof z.ZodArray));
   return {
@@ -27,8 +27,6 @@ export function fromSchema<R>(
     record: schema,
   };
 }
-
-type Shape = Readonly<Record<string, z.ZodType>>;
 
 const fieldsOf = (shape: readonly (readonly [string, z.ZodType])[], types: Types): Fields =>
   Object.fromEntries(shape.map(([name, schema]) => [name, fieldOf(schema, types)]));

@@ -27,6 +27,7 @@ export const customers = records({
   restates: true,
   head: party,
   lists: { addresses },
+  optional: {},
   key: ({ code }) => code,
 });
 
@@ -35,5 +36,6 @@ export const suppliers = records({
   restates: true,
   head: party,
   lists: { addresses },
+  optional: {},
   key: ({ code }) => code,
 });

@@ -36,6 +36,7 @@ export const deliveryTickets = records({
       apiGravity: decimal,
     },
   },
+  optional: {},
   key: ({ number }) => number,
 });
 
@@ -48,6 +49,8 @@ export const ticketSignatures = records({
     receiverName: filled(text),
     discrepancies: text,
   },
+  lists: {},
+  optional: {},
   key: ({ ticket }) => ticket,
 });
 
@@ -74,6 +77,8 @@ export const freightRates = records({
     effective: date,
     notes: text,
   },
+  lists: {},
+  optional: {},
   key: ({ code }) => code,
 });
 
@@ -81,6 +86,8 @@ export const endedFreightRates = records({
   name: "plain/ended-freight-rates",
   restates: false,
   head: { code: filled(text), connectionId: filled(text) },
+  lists: {},
+  optional: {},
   key: ({ code }) => code,
 });
 
@@ -100,6 +107,8 @@ export const terminals = records({
     operatingHours: text,
     active: flag,
   },
+  lists: {},
+  optional: {},
   key: ({ code }) => code,
 });
 
@@ -112,6 +121,8 @@ export const orderNotes = records({
     orderId: filled(text),
     note: filled(text),
   },
+  lists: {},
+  optional: {},
   key: ({ id }) => id,
 });
 

@@ -22,6 +22,8 @@ export const priceLists = records({
     /** An expression; a price when it is a constant. A decimal point in every language. */
     formula: text,
   },
+  lists: {},
+  optional: {},
   key({ list, product, category, minQuantity }) {
     if (list === null) return null;
     const what = product ?? (category === null ? "any" : `category ${category}`);

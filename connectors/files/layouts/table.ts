@@ -66,20 +66,16 @@ type Nested<H extends Fields, L extends Lists, O extends Lists> = RowOf<H> & {
 } & { [K in keyof O]: RowOf<O[K]>[] | null };
 
 /** `optional`: further lists, null where they are not exported. */
-export function records<
-  H extends Fields,
-  L extends Lists = Record<never, never>,
-  O extends Lists = Record<never, never>,
->(shape: {
+export function records<H extends Fields, L extends Lists, O extends Lists>(shape: {
   readonly name: string;
   readonly restates: boolean;
   readonly head: H;
-  readonly lists?: L;
-  readonly optional?: O;
+  readonly lists: L;
+  readonly optional: O;
   key(record: Partially<Nested<H, L, O>>): string | null;
 }): Layout<Nested<H, L, O>> {
-  const lists: Lists = shape.lists ?? {};
-  const optional: Lists = shape.optional ?? {};
+  const lists: Lists = shape.lists;
+  const optional: Lists = shape.optional;
   const schema = z.object({
     ...schemas(shape.head),
     ...map(lists, (fields) => z.array(z.object(schemas(fields)))),

@@ -2,6 +2,7 @@
 import { openProfile } from "../../../connectors/files/profile-open.ts";
 import { PartFault } from "../../../connectors/files/records.ts";
 import { type Trial, tryProfile, type Values } from "../../../connectors/files/try-profile.ts";
+import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import type { Answer } from "../answer.ts";
 import { counted, table } from "../table.ts";
@@ -78,5 +79,6 @@ function shown(values: Values, field: string): string {
   const value = values[field];
   if (value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.length === 0 ? "" : counted(value.length, "row");
-  return String(value as string | boolean);
+  if (typeof value === "string") return value;
+  return value instanceof Decimal ? value.text : JSON.stringify(value);
 }

@@ -1,0 +1,61 @@
+/**
+ * Rows a second of a CSV of 200,000 prices, and the memory that it takes: csv-parse alone, and the files connector with a
+ * shipped profile, in turns and each in a fresh process.
+ */
+import { createWriteStream } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { table } from "../src/cli/table.ts";
+import type { Side } from "./pull.ts";
+import { inChild, inFolder, median, say, verdict, whole } from "./support.ts";
+
+const ROWS = 200_000;
+const MAX_MB = 200;
+const LEAST = 0.5;
+
+export async function benchFiles(rounds: number): Promise<void> {
+  say("", `files: ${whole(ROWS)} rows, seconds of CPU (peak MB)`);
+  const rows: { bare: Side; ours: Side }[] = [];
+  for (let at = 0; at < rounds; at++) {
+    const both = await inFolder(async (folder) => {
+      const path = join(folder, "prices.csv");
+      await writePrices(path);
+      const run = (side: string) =>
+        inChild<Side>("files-side.ts", { FUELBRIDGE_SIDE: side, FUELBRIDGE_FILE: path });
+      return { bare: await run("csv-parse"), ours: await run("fuelbridge") };
+    });
+    for (const [side, { records }] of Object.entries(both))
+      if (records !== ROWS) throw new Error(`${side} read ${records} of ${ROWS} rows`);
+    rows.push(both);
+    say(`  csv-parse ${shown(both.bare)}   fuelbridge ${shown(both.ours)}`);
+  }
+  const ratio = median(rows.map(({ bare, ours }) => bare.cpuSeconds / ours.cpuSeconds));
+  const peakMb = Math.max(...rows.map(({ ours }) => ours.peakMb));
+  say(
+    "",
+    table(
+      ["FILES", "FIGURE", "TARGET", ""],
+      [
+        ["speed of csv-parse alone", ratio.toFixed(2), `>= ${LEAST}`, verdict(ratio >= LEAST)],
+        ["peak MB", whole(peakMb), `< ${MAX_MB}`, verdict(peakMb < MAX_MB)],
+      ],
+    ),
+  );
+}
+
+const shown = ({ cpuSeconds, peakMb }: Side): string =>
+  `${cpuSeconds.toFixed(2)} (${whole(peakMb)})`;
+
+/** Rows as a supplier's list has them, some cells quoted; every row another terminal and product. */
+async function writePrices(path: string): Promise<void> {
+  const file = createWriteStream(path);
+  file.write("terminal_id,product,price,unit,effective_at,supplier,brand,source\r\n");
+  for (let at = 0; at < ROWS; at++) {
+    const terminal = `T-${String(at % 100).padStart(2, "0")}-TX-${1000 + Math.floor(at / 100)}`;
+    const row = `${terminal},ULSD${at % 7},2.${1000 + (at % 9000)},gal,,"Gulf Coast Refining, LLC",Unbranded,price desk\r\n`;
+    if (!file.write(row)) await once(file, "drain");
+  }
+  file.end();
+  await finished(file);
+}

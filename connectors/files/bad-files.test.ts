@@ -1,0 +1,142 @@
+/** Files as they should not be: each is refused with a report beside it, or loses its bad rows only. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Sheet } from "./csv.ts";
+import { dropFolder, type DropFolder } from "./source.fixture.ts";
+
+let folder: DropFolder;
+beforeEach(async () => {
+  folder = await dropFolder();
+});
+afterEach(() => folder.remove());
+
+const HEADER =
+  "Code,Name,City,State,ZIP,Country,Latitude,Longitude,Capacity,Operating Hours,Active";
+const row = (code: string, name = "Plant", capacity = "1000.50") =>
+  `${code},${name},Tulsa,OK,74101,US,36.1,-95.9,${capacity},,1`;
+const lines = (...rows: string[]) => [HEADER, ...rows, ""].join("\r\n");
+const utf16 = (text: string, mark: readonly number[], big: boolean) => {
+  const bytes = Buffer.from(text, "utf16le");
+  return Buffer.concat([Buffer.from(mark), big ? bytes.swap16() : bytes]);
+};
+const source = { layout: "plain/terminals", pick: "t*.csv" };
+
+/** What of a file was read as it should be, what was refused, and what lies in `failed`. */
+async function outcome(content: string | Buffer, more: Record<string, unknown> = {}) {
+  await folder.put("t.csv", content);
+  const { changes, notices } = await folder.read({ ...source, ...more });
+  return {
+    good: changes.filter(({ fault }) => fault === undefined).map(({ id }) => id),
+    bad: changes.flatMap(({ id, fault }) => (fault === undefined ? [] : [`${id} ${fault.code}`])),
+    failed: (await folder.names("failed")).map((name) => name.replace(/\.[0-9a-f]{8}/, "")),
+    notices,
+  };
+}
+
+const REFUSED = { good: [], bad: [], failed: ["t.csv", "t.errors.csv"] };
+
+test.each<[string, string | Buffer, Record<string, unknown>]>([
+  ["an empty file", "", {}],
+  ["old Macintosh line ends", lines(row("A")).replaceAll("\r\n", "\r"), {}],
+  ["UTF-16 without a mark", utf16(lines(row("A")), [], false), {}],
+  ["a workbook under the name of a CSV", Buffer.from("PK\u0003\u0004\u0014\u0000\n\u0000\n"), {}],
+  [
+    "bytes that are not in the encoding",
+    Buffer.from(lines(row("A", "Peña")), "latin1"),
+    { encoding: "utf-8" },
+  ],
+  ["a NUL byte in the header", lines(row("A")).replace("Name", "Na\u0000me"), {}],
+  ["another delimiter than the settings say", lines(row("A")), { delimiter: ";" }],
+  ["a column that is there twice", lines(row("A")).replace("City", "Name"), {}],
+  ["a quote where none may be", lines(row("A"), row("B", 'a"b"')), {}],
+])("%s: nothing is delivered, and a report lies beside the file", async (_name, content, more) => {
+  const { notices, ...found } = await outcome(content, more);
+  expect(found).toEqual(REFUSED);
+  expect(notices.length).toBeGreaterThan(0);
+  const report = (await folder.names("failed")).find((name) => name.endsWith(".errors.csv")) ?? "";
+  expect(await readFile(join(folder.path, "failed", report), "utf8")).toMatch(
+    /^file,line,column,reason\r\n"t/,
+  );
+});
+
+test.each<[string, string | Buffer, string[], string[]]>([
+  ["mixed line ends", `${HEADER}\n${row("A")}\r\n${row("B")}\n`, ["A", "B"], []],
+  [
+    "UTF-16 with a mark, low byte first",
+    utf16(lines(row("A", "Peña")), [0xff, 0xfe], false),
+    ["A"],
+    [],
+  ],
+  [
+    "UTF-16 with a mark, high byte first",
+    utf16(lines(row("A", "Peña")), [0xfe, 0xff], true),
+    ["A"],
+    [],
+  ],
+  [
+    "a NUL byte in a cell",
+    lines(row("A"), row("B", "Pl\u0000ant"), row("C")),
+    ["A", "C"],
+    ["B bad-cell"],
+  ],
+  [
+    "too few and too many cells",
+    lines(row("A"), "B,Plant", `${row("C")},x`, row("D")),
+    ["A", "D"],
+    ["B bad-row", "C bad-row"],
+  ],
+  [
+    "a formula in place of a number",
+    lines(row("A", "Plant", "=1+1"), row("B")),
+    ["B"],
+    ["A bad-cell"],
+  ],
+  ["scientific notation", lines(row("A", "Plant", "4.47E+06"), row("B")), ["B"], ["A bad-cell"]],
+  ["a text that is too long", lines(row("A", "x".repeat(4001)), row("B")), ["B"], ["A bad-cell"]],
+  [
+    "characters of four bytes, and text like a formula",
+    lines(row("😀", "=𝔘"), row("B")),
+    ["😀", "B"],
+    [],
+  ],
+  [
+    "half of a pair of UTF-16",
+    utf16(lines(row("A", "\ud83d"), row("B")), [0xff, 0xfe], false),
+    [],
+    [],
+  ],
+])(
+  "%s: good rows go through, bad ones are quarantined with their place",
+  async (_name, content, good, bad) => {
+    const found = await outcome(content);
+    expect({ good: found.good, bad: found.bad }).toEqual({ good, bad });
+  },
+);
+
+test("a file that is cut in a row gives its whole rows and a report", async () => {
+  const { good, failed } = await outcome(lines(row("A"), row("B")).slice(0, -40));
+  expect([good, failed]).toEqual([["A"], ["t.csv", "t.errors.csv"]]);
+});
+
+test.each([
+  ["without an end", "3,"],
+  ["in quotes without an end", '3,"'],
+])("a line of 100 MB %s is refused in little memory", async (_name, begin) => {
+  const piece = "x".repeat(262_144);
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  const pieces = async function* () {
+    yield `a,b\n1,2\n${begin}`;
+    for (let at = 0; at < 400; at++) {
+      yield piece;
+      if (at % 20 === 0) most = Math.max(most, process.memoryUsage().rss - before);
+    }
+  };
+  const sheet = await Sheet.open(pieces(), ",");
+  const found: number[] = [];
+  for await (const rows of sheet.rows()) found.push(...rows.map(({ line }) => line));
+  expect(found).toEqual([2]);
+  expect(sheet.cut?.line).toBe(3);
+  expect(most).toBeLessThan(100_000_000);
+});
