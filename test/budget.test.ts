@@ -280,7 +280,8 @@ test("a list that is read whole is priced by the pages of its last reading, and 
 });
 
 test("a walk that never ends stops its flow, says so, and is not read again at the next look", async () => {
-  await control.records("orders", [{ updatedAt: instant(1) }]);
+  const lines = [{ product: "ULSD", gallons: 1 }];
+  await control.records("orders", [{ updatedAt: instant(1), lines }]);
   await control.readings({ cursorsNeverEnd: true });
   const here = await site({}, 1);
   await here.once(here.into);
