@@ -330,11 +330,13 @@ describe("what the ledger holds", () => {
     expect(await inspected(item)).toMatchObject([
       {
         is: "there",
-        differences: [{
+        differences: [
+          {
             field: "money.open",
             expected: "19934.08",
             held: "19924.08 (payment M-9 of 10.00; the platform cannot take partial payments)",
-          }],
+          },
+        ],
       },
     ]);
   });
