@@ -127,8 +127,12 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
   if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
 }
 
-/** The company cancels no customer invoice, or the period of this one is closed: then a credit note must do. */
-const KEPT = /company setup does not allow it|period of move .* is closed/;
+/**
+ * The company cancels no customer invoice (8.0 has no button for it then), or the period of this one is closed: then a
+ * credit note must do.
+ */
+const KEPT =
+  /company setup does not allow it|You can not call "cancel" on |period of move .* is closed/;
 
 const notCancelled = ({ number }: InvoiceDocument, entry: Entry): Refused =>
   new Refused({
