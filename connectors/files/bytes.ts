@@ -55,11 +55,14 @@ export async function survey(file: Bytes, encoding: Encoding): Promise<Survey> {
   return { hash: digest, encoding: found, fallback: false, fault };
 }
 
-/** The bytes of a text that has no character that is foreign to the encoding ({@link foreignTo}). */
+/**
+ * The bytes of a text. One with a character that is foreign to the encoding ({@link foreignTo}) was frozen before the
+ * encoding was set: it is UTF-8 then, for no character may be lost.
+ */
 export function bytesOf(text: string, encoding: Encoding): Buffer {
+  if (!SINGLE_BYTE.has(encoding) || foreignTo(text, encoding) !== null) return Buffer.from(text);
   if (encoding === "latin1") return Buffer.from(text, "latin1");
-  if (encoding !== "windows-1252") return Buffer.from(text);
-  return Buffer.from(Array.from(text, (character) => codes().get(character) ?? 0x3f));
+  return Buffer.from(Array.from(text, (character) => codes().get(character) ?? 0));
 }
 
 /** The first character that an encoding does not have; null: it has all of them. */

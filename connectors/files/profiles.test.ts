@@ -6,6 +6,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { bytesOf } from "./bytes.ts";
 import { FilesConfig } from "./config.ts";
 import { guessProfile } from "./guess.ts";
 import { layouts } from "./layouts/index.ts";
@@ -186,6 +187,12 @@ describe("shipped profiles", () => {
     expect(() => writeDocuments("customer-invoices", [document], writing(profile))).toThrow(
       Refused,
     );
+  });
+
+  test("a text that was frozen before its encoding was set loses no character", () => {
+    expect(bytesOf("Peña €", "windows-1252").toString("hex")).toBe("5065f1612080");
+    expect(bytesOf("株 €", "windows-1252").toString("utf8")).toBe("株 €");
+    expect(bytesOf("€", "latin1").toString("utf8")).toBe("€");
   });
 
   test("H, I and M records stand at their places, amounts in cents", () => {
