@@ -9,8 +9,8 @@ test("profiles with one place for each field go both ways", () => {
   expect(bothWays).toContain(openProfile("apprise/ar-invoices", ""));
 });
 
-/** In the long run 10,000 records of each profile, 1,000 in each encoding with each decimal sign; else 15 in one of them. */
-const FILES = isLongRun ? 25 : 3;
+/** In the long run 2,000 records of each profile, 200 in each encoding with each decimal sign; else 15 in one of them. */
+const FILES = isLongRun ? 5 : 3;
 const RECORDS = isLongRun ? 40 : 5;
 const MOST_MS = 1_200_000;
 const carriersOf = (at: number): readonly Carrier[] =>
