@@ -3,7 +3,7 @@
  * no position passes a change that is not stored (promise 1): it is killed again and again until its work is done, and
  * both sides hold everything once. Told to stop, it finishes the work in hand (promise 11).
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -103,7 +103,11 @@ function watch(site: Site): Watch {
       }
       return writes;
     },
-    file: async () => folders.flatMap((folder) => importedFiles(site, folder)).length,
+    // The daemon makes them while it starts.
+    file: async () =>
+      folders
+        .filter((folder) => existsSync(join(site.demo, "erp", "import", folder)))
+        .flatMap((folder) => importedFiles(site, folder)).length,
   };
 }
 

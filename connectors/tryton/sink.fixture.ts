@@ -10,6 +10,7 @@ import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import { accept } from "./invoice-steps.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton, type Tryton, TrytonFault } from "./wire.ts";
 
@@ -250,7 +251,13 @@ export async function takeBack(desk: Desk, move: number): Promise<void> {
     const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
       desk.clerk.call<T>(`wizard.account.move.${name}.${step}`, params, { context });
     const [session] = await call<[number]>("create");
-    await call("execute", session, states, name === "cancel" ? name : "unreconcile");
+    const execute = () =>
+      call("execute", session, states, name === "cancel" ? name : "unreconcile");
+    await execute().catch(async (error: unknown) => {
+      if (!(error instanceof TrytonFault && error.warning !== undefined)) throw error;
+      await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
+      await execute();
+    });
   };
   const lines = await rows<{ id: number }>(desk, "account.move.line", [
     ["move", "=", move],
