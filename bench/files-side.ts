@@ -8,6 +8,7 @@ import { parse } from "csv-parse";
 import { files } from "../connectors/files/index.ts";
 import { openScratch } from "../src/store/scratch.ts";
 import { report } from "./usage.ts";
+import { surroundingsIn } from "../test/support/surroundings.ts";
 
 const { FUELBRIDGE_SIDE: side = "", FUELBRIDGE_FILE: path = "" } = process.env;
 
@@ -26,16 +27,7 @@ async function fuelbridge(): Promise<number> {
   };
   const endpoint = files.open(
     files.config.parse({ folder: ".", settleMs: 0, sources: { prices: source } }),
-    {
-      folder,
-      now: () => new Date(),
-      pause: async () => {},
-      currency: "USD",
-      dayOf: (instant) => instant.slice(0, 10),
-      ignore: {},
-      note: () => {},
-      scratch: (bytes) => openScratch(join(folder, "state"), bytes),
-    },
+    surroundingsIn(folder, { scratch: (bytes) => openScratch(join(folder, "state"), bytes) }),
   );
   let records = 0;
   const { signal } = new AbortController();

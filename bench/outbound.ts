@@ -3,9 +3,7 @@
  * second go from being entered to being done, against BullMQ and plainjob made as durable as our store.
  */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { Redis } from "ioredis";
 import { systemClock } from "../src/cli/clock.ts";
 import { table } from "../src/cli/table.ts";
@@ -24,6 +22,7 @@ import {
   verdict,
   whole,
 } from "./support.ts";
+import { freePort } from "../src/cli/demo/port.ts";
 
 export interface OutboundSide {
   /** From the source, or the caller, to a job that is ready to go. */
@@ -140,15 +139,6 @@ async function sideOf(name: string, jobs: number): Promise<OutboundSide | null> 
       await stop(redis);
     }
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function answering(port: number): Promise<void> {

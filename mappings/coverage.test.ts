@@ -6,13 +6,14 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Mapping, References } from "../src/core/contract.ts";
+import type { Mapping } from "../src/core/contract.ts";
 import { parseExact } from "../src/core/json.ts";
 import { readCases, referencesOf } from "../src/mapping/cases.ts";
 import { type Explanation, explain } from "../src/mapping/explain.ts";
 import { companies } from "../src/sandbox/scenes/companies.ts";
 import { demo } from "../src/sandbox/scenes/demo.ts";
 import { mappings } from "./index.ts";
+import { everything } from "./references.fixture.ts";
 
 const { records } = demo(new Date("2026-11-21T12:00:00Z"));
 const us = companies.supplier.id;
@@ -32,19 +33,6 @@ const SANDBOX: Readonly<Record<string, readonly Readonly<Record<string, unknown>
   "platform.connections": records.connections,
 };
 
-/** Every code is mapped, and every document is there. */
-const everything: References = {
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  find: () => null,
-  counterpart: (kind, id) => `${kind} ${id}`,
-  row: (table, key) =>
-    new Proxy(
-      {},
-      { get: (_, column) => (table === "tryton-company" ? us : `${key} ${String(column)}`) },
-    ),
-};
-
 const cases = globSync("*/cases/*.json", { cwd: import.meta.dirname }).map((file) =>
   readCases(join(import.meta.dirname, file)),
 );
@@ -54,7 +42,7 @@ function explanations(mapping: Mapping): Explanation[] {
   const options = mapping.options?.parse({});
   const sandbox = (SANDBOX[mapping.reads ?? ""] ?? []).map((record) =>
     explain(mapping, parseExact(JSON.stringify(record)), {
-      references: everything,
+      references: everything(us),
       options,
     }),
   );

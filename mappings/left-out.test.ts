@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Mapping, References } from "../src/core/contract.ts";
+import type { Mapping } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import { type Json, parseExact, stringifyExact } from "../src/core/json.ts";
@@ -15,23 +15,13 @@ import { Invoice } from "../src/platform/contract/invoice.ts";
 import { Order } from "../src/platform/contract/order.ts";
 import { Payment } from "../src/platform/contract/payment.ts";
 import { mappings } from "./index.ts";
+import { everything } from "./references.fixture.ts";
 
 const uuid = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;
 const US = uuid(1);
 const AT = "2026-11-04T10:15:00Z";
 
-/** The same for every key, but different from key to key: a change of a code shows. */
-const references: References = {
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  find: () => null,
-  counterpart: (kind, id) => `${kind} ${id}`,
-  row: (table, key) =>
-    new Proxy(
-      {},
-      { get: (_, column) => (table === "tryton-company" ? US : `${key} ${String(column)}`) },
-    ),
-};
+const references = everything(US);
 
 /** A value in every field. */
 const samples = {

@@ -12,6 +12,7 @@ import type {
 import { Decimal } from "../../src/core/decimal.ts";
 import { example } from "./index.ts";
 import { type Ledger, type Row, TOKEN } from "./ledger.fixture.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const TODAY = "2026-11-21";
@@ -26,15 +27,7 @@ export const settings = (ledger: Ledger, more: object = {}) => ({
   ...more,
 });
 
-const surroundings: Surroundings = {
-  folder: ".",
-  now: () => new Date(SENT),
-  pause: () => Promise.resolve(),
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  ignore: {},
-  note: () => {},
-};
+const surroundings: Surroundings = surroundingsIn(".", { now: () => new Date(SENT) });
 
 /** At another time. */
 export function openedAt(ledger: Ledger, now: Date): Endpoint {

@@ -23,6 +23,7 @@ import { SftpConfig } from "./sftp/config.ts";
 import { sftpDrop } from "./sftp/drop.ts";
 import { startHostileServer } from "./sftp/server.fixture.ts";
 import { invoice, item } from "./sink.fixture.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 interface Place {
   readonly name: string;
@@ -87,15 +88,13 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
       },
       sinks: { books: { document: "customer-invoices", folder: "in", ...sink } },
     });
-    const endpoint = files.open(config, {
-      folder: "/nowhere",
-      now: () => new Date(now),
-      pause: () => Promise.resolve(),
-      currency: "USD",
-      dayOf: (instant) => instant.slice(0, 10),
-      ignore: {},
-      note: (message) => void notes.push(message),
-    });
+    const endpoint = files.open(
+      config,
+      surroundingsIn("/nowhere", {
+        now: () => new Date(now),
+        note: (message) => void notes.push(message),
+      }),
+    );
     onTestFinished(() => endpoint.close());
     return endpoint;
   }

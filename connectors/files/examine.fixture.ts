@@ -1,5 +1,6 @@
 /** A folder of an exchange as the doctor sees it. */
 import { files } from "./index.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 /** Each line's text after the folder's own path, and what is wrong, noted or "ok". */
 export async function examined(folder: string): Promise<(readonly [string, string])[]> {
@@ -11,16 +12,7 @@ export async function examined(folder: string): Promise<(readonly [string, strin
       },
       sinks: { orders: { document: "orders", folder: "import/orders" } },
     }),
-    {
-      folder,
-      now: () => new Date(),
-      pause: async () => {},
-      currency: "USD",
-      dayOf: (instant) => instant.slice(0, 10),
-      ignore: {},
-      looking: true,
-      note: () => {},
-    },
+    surroundingsIn(folder, { looking: true }),
   );
   const needs = {
     currency: "USD",

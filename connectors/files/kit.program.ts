@@ -3,6 +3,7 @@ import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import type { Outgoing } from "../../src/core/contract.ts";
 import { files } from "./index.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 interface Send {
   readonly folder: string;
@@ -13,15 +14,7 @@ interface Send {
 }
 
 const send = JSON.parse(process.argv[2] ?? "") as Send;
-const endpoint = files.open(files.config.parse(send.config), {
-  folder: send.folder,
-  now: () => new Date(),
-  pause: () => Promise.resolve(),
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  ignore: {},
-  note: () => {},
-});
+const endpoint = files.open(files.config.parse(send.config), surroundingsIn(send.folder));
 let steps = 0;
 for (const name of ["lstat", "open", "readFile", "rename", "rm", "stat"] as const) {
   const real = promises[name] as (...args: unknown[]) => Promise<unknown>;

@@ -9,11 +9,7 @@ import { onTestFinished } from "vitest";
 import type { Outgoing } from "../../src/core/contract.ts";
 import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
 import { files } from "./index.ts";
-import { invoice, item } from "./sink.fixture.ts";
-
-const HEADER =
-  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
-  "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
+import { books, HEADER } from "./kit.fixture.ts";
 
 connectorSuite({
   connector: files,
@@ -36,21 +32,7 @@ connectorSuite({
   ],
   sources: ["customers"],
   lacksClock: "files have no clock that anything is read by",
-  sinks: {
-    books: {
-      good: item(invoice()),
-      refused: item(invoice({ notes: "a\u0000b" })),
-      lacks: {
-        batches: "one document per file",
-        "batches-cut-off": "one document per file",
-        restored: "what a folder's reader took cannot be asked for",
-        changed: "what a folder's reader took cannot be asked for",
-        cancellation: "a void document is one more version of it",
-        codes: "codes are written as they are",
-        clock: "nothing depends on a clock",
-      },
-    },
-  },
+  sinks: { books },
 });
 
 async function ground(): Promise<Ground> {

@@ -2,6 +2,7 @@
 import type { Obstacle } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { files } from "./index.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const told: unknown[] = [];
 for (const folder of process.argv.slice(2)) {
@@ -11,15 +12,7 @@ for (const folder of process.argv.slice(2)) {
       settleMs: 0,
       sources: { it: { layout: "tryton-export/customers", pick: "customers*.csv" } },
     }),
-    {
-      folder,
-      now: () => new Date(),
-      pause: () => Promise.resolve(),
-      currency: "USD",
-      dayOf: (instant) => instant.slice(0, 10),
-      ignore: {},
-      note: () => {},
-    },
+    surroundingsIn(folder),
   );
   const obstacles: Obstacle[] = [];
   const ids: string[] = [];

@@ -5,36 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
+import { dueDates, head, key } from "./layouts/invoices.ts";
 import { date, decimal, filled, flag, records, stamp, text } from "./layouts/table.ts";
 import { parseProfile } from "./profile-open.ts";
-
-const head = {
-  id: filled(text),
-  /** Given on posting: a draft has none. */
-  number: text,
-  reference: text,
-  description: text,
-  /** draft, validated, posted, paid, cancelled: not translated */
-  state: filled(text),
-  date: date,
-  partyCode: filled(text),
-  party: text,
-  currency: filled(text),
-  paymentTerm: text,
-  untaxed: filled(decimal),
-  tax: filled(decimal),
-  total: filled(decimal),
-  amountToPay: decimal,
-  reconciled: date,
-  editedAt: stamp,
-};
-
-const dueDates = {
-  due: date,
-};
-
-const key = (invoice: { number: string | null; id: string | null }): string | null =>
-  invoice.number ?? (invoice.id === null ? null : `draft-${invoice.id}`);
 
 export const supplierInvoices = records({
   name: "tryton-export/supplier-invoices",

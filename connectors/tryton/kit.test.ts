@@ -12,6 +12,7 @@ import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.
 import { tryton } from "./index.ts";
 import { invoiceDocument } from "./sink.fixture.ts";
 import { deskIn, settings, type Desk } from "./sources/source.fixture.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (text: string) => Decimal.of(text);
 const PRODUCT = "ULSD-CLR";
@@ -256,15 +257,7 @@ async function interrupt(
   await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void between.close());
   const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
-  const endpoint = tryton.open(tryton.config.parse({ ...config, url }), {
-    folder: ".",
-    now: () => new Date(),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  });
+  const endpoint = tryton.open(tryton.config.parse({ ...config, url }), surroundingsIn("."));
   const answer = await endpoint.sinks[sink]?.send(request, new AbortController().signal);
   await endpoint.close();
   return { over: steps < step, answer: answer ?? null };

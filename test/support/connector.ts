@@ -15,6 +15,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Answer } from "../../src/core/outcome.ts";
+import { surroundingsIn } from "./surroundings.ts";
 
 export type Config = Record<string, unknown>;
 
@@ -99,15 +100,9 @@ export const stepsOf = ({ steps }: Kit): readonly number[] =>
   steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
 
 export function open(kit: Kit, { folder, config }: Ground, other: Config = config): Endpoint {
-  const surroundings: Surroundings = {
-    folder,
-    now: () => new Date(),
+  const surroundings: Surroundings = surroundingsIn(folder, {
     pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  };
+  });
   const endpoint = kit.connector.open(kit.connector.config.parse(other), surroundings);
   onTestFinished(() => endpoint.close());
   return endpoint;

@@ -2,7 +2,8 @@
 import type { z } from "zod";
 import { date, decimal, filled, flag, records, stamp, text } from "./table.ts";
 
-const head = {
+/** What customer and supplier invoices of an export have alike, as have {@link dueDates} and {@link key}. */
+export const head = {
   id: filled(text),
   /** Given on posting: a draft has none. */
   number: text,
@@ -23,7 +24,7 @@ const head = {
   editedAt: stamp,
 };
 
-const dueDates = {
+export const dueDates = {
   due: date,
 };
 
@@ -57,7 +58,8 @@ const taxes = {
   manual: flag,
 };
 
-const key = (invoice: { number: string | null; id: string | null }): string | null =>
+/** Drafts have no number. */
+export const key = (invoice: { number: string | null; id: string | null }): string | null =>
   invoice.number ?? (invoice.id === null ? null : `draft-${invoice.id}`);
 
 export const customerInvoices = records({

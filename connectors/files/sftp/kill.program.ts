@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Outgoing } from "../../../src/core/contract.ts";
 import { files } from "../index.ts";
 import { Connection } from "./connection.ts";
+import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 interface Work {
   readonly config: unknown;
@@ -25,14 +26,9 @@ Object.assign(Connection.prototype, {
     }
   },
 });
-const endpoint = files.open(files.config.parse(config), {
-  folder: "/nowhere",
-  now: () => new Date("2026-03-02T08:00:00Z"),
-  pause: () => Promise.resolve(),
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  ignore: {},
-  note: () => {},
-});
+const endpoint = files.open(
+  files.config.parse(config),
+  surroundingsIn("/nowhere", { now: () => new Date("2026-03-02T08:00:00Z") }),
+);
 await endpoint.sinks["books"]?.[phase]?.(request, new AbortController().signal);
 await endpoint.close();

@@ -4,14 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { connectorSuite, type Config, type Ground } from "../../../test/connector.suite.ts";
-import { freePort } from "../../../test/support/port.ts";
+import { freePort } from "../../../src/cli/demo/port.ts";
 import { files } from "../index.ts";
-import { invoice, item } from "../sink.fixture.ts";
+import { books, HEADER } from "../kit.fixture.ts";
 import { type Deed, startHostileServer } from "./server.fixture.ts";
-
-const HEADER =
-  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
-  "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
+import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 connectorSuite({
   connector: { ...files, name: "files over SFTP" },
@@ -25,21 +22,7 @@ connectorSuite({
   ],
   sources: ["customers"],
   lacksClock: "files have no clock that anything is read by",
-  sinks: {
-    books: {
-      good: item(invoice()),
-      refused: item(invoice({ notes: "a\u0000b" })),
-      lacks: {
-        batches: "one document per file",
-        "batches-cut-off": "one document per file",
-        restored: "what a folder's reader took cannot be asked for",
-        changed: "what a folder's reader took cannot be asked for",
-        cancellation: "a void document is one more version of it",
-        codes: "codes are written as they are",
-        clock: "nothing depends on a clock",
-      },
-    },
-  },
+  sinks: { books },
 });
 
 function withSftp(good: Config, more: Config): Config {
@@ -92,15 +75,7 @@ async function ground(): Promise<Ground> {
       const deed: Deed = step % 2 === 0 ? "dies-after" : "dies";
       const asked = Math.ceil(step / 2);
       server.planned((_verb, count) => (count === asked ? deed : "does"));
-      const endpoint = files.open(files.config.parse(config), {
-        folder,
-        now: () => new Date(),
-        pause: () => Promise.resolve(),
-        currency: "USD",
-        dayOf: (instant) => instant.slice(0, 10),
-        ignore: {},
-        note: () => {},
-      });
+      const endpoint = files.open(files.config.parse(config), surroundingsIn(folder));
       const answer = await endpoint.sinks[name]?.send(request, new AbortController().signal);
       const over = server.requests.length < asked;
       await endpoint.close();

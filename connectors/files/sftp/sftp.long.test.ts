@@ -17,6 +17,7 @@ import { startSshd } from "../../../test/support/sshd.ts";
 import { files } from "../index.ts";
 import { invoice, item, line } from "../sink.fixture.ts";
 import { type Deed, startHostileServer, type Verb } from "./server.fixture.ts";
+import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
@@ -59,15 +60,10 @@ function erp(sftp: object, body: () => string): Erp {
 }
 
 function open(config: unknown): Endpoint {
-  const endpoint = files.open(files.config.parse(config), {
-    folder: "/nowhere",
-    now: () => new Date("2026-03-02T08:00:00Z"),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  });
+  const endpoint = files.open(
+    files.config.parse(config),
+    surroundingsIn("/nowhere", { now: () => new Date("2026-03-02T08:00:00Z") }),
+  );
   onTestFinished(() => endpoint.close());
   return endpoint;
 }

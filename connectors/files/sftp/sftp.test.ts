@@ -11,6 +11,7 @@ import { invoice, item } from "../sink.fixture.ts";
 import { SftpConfig } from "./config.ts";
 import { sftpDrop } from "./drop.ts";
 import { type Deed, type HostileServer, startHostileServer, type Verb } from "./server.fixture.ts";
+import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
@@ -35,15 +36,10 @@ function open(sftp: object = {}): Endpoint {
     sources: { customers: { layout: "tryton-export/customers", folder: "out", pick: "*.csv" } },
     sinks: { books: { document: "customer-invoices", folder: "in" } },
   });
-  const endpoint = files.open(config, {
-    folder: "/nowhere",
-    now: () => new Date("2026-03-02T08:00:00Z"),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  });
+  const endpoint = files.open(
+    config,
+    surroundingsIn("/nowhere", { now: () => new Date("2026-03-02T08:00:00Z") }),
+  );
   onTestFinished(() => endpoint.close());
   return endpoint;
 }

@@ -2,11 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { EnvironmentError } from "../../core/errors.ts";
+import { freePort } from "./port.ts";
 
 export interface Sshd {
   /** As the `sftp` section of an endpoint has them. */
@@ -111,12 +112,3 @@ const answers = (port: number): Promise<boolean> =>
     });
     socket.once("error", () => resolve(false));
   });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
