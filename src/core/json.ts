@@ -17,24 +17,27 @@ export function stringifyExact(value: unknown): string {
 
 /**
  * One text for one value: numbers by value (`1e2`, `100.00` and `100` are the same), members in the order of their
- * names, no white space; strings letter by letter. A text that is no JSON, or has a number out of range, is returned as
- * it is.
+ * names, no white space; strings as `text` writes them, letter by letter when it is left out. A text that is no JSON, or
+ * has a number out of range, is returned as it is.
  */
-export function canonical(text: string): string {
+export function canonical(json: string, text: (value: string) => string = asItIs): string {
   try {
-    return stringifyExact(ordered(parseExact(text)));
+    return stringifyExact(ordered(parseExact(json), text));
   } catch {
-    return text;
+    return json;
   }
 }
 
-function ordered(value: Json): Json {
+const asItIs = (value: string): string => value;
+
+function ordered(value: Json, text: (value: string) => string): Json {
   if (value instanceof Decimal) return Decimal.of(value.plain());
-  if (isList(value)) return value.map(ordered);
+  if (isList(value)) return value.map((one) => ordered(one, text));
+  if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value as Readonly<Record<string, Json>>);
   const sorted = members.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(sorted.map(([name, member]) => [name, ordered(member)]));
+  return Object.fromEntries(sorted.map(([name, member]) => [name, ordered(member, text)]));
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

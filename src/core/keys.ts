@@ -57,5 +57,8 @@ export function sortableInstant(text: string): string | null {
   return `${utc.slice(0, 19)}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
 }
 
+/** Instants by value; other texts as they are. For `canonical`, where a platform may write times in any notation. */
+export const instantByValue = (text: string): string => sortableInstant(text) ?? text;
+
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,}))?([Zz]|[+-]\d{2}:?\d{2})$/;

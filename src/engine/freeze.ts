@@ -4,7 +4,7 @@ import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { canonical, parseExact, stringifyExact } from "../core/json.ts";
-import { sha256, sortableInstant } from "../core/keys.ts";
+import { instantByValue, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
@@ -211,7 +211,7 @@ export function faultOf(error: unknown): Fault {
 
 /** By value: a document whose digits, instants, members or white space are written otherwise is the same. */
 const contentOf = (document: unknown): string =>
-  hashed(canonical(JSON.stringify(document, (_, value: unknown) => instantOf(value))));
+  hashed(canonical(stringifyExact(document), instantByValue));
 
 /** Is the document what was delivered with this content? Stores of older versions have other hashes of it. */
 export const isContentOf = (document: unknown, content: string | null): boolean =>
@@ -221,9 +221,6 @@ export const isContentOf = (document: unknown, content: string | null): boolean 
     content === hashed(stringifyExact(document)));
 
 const hashed = (text: string): string => sha256(text).slice(0, 22);
-
-const instantOf = (value: unknown): unknown =>
-  typeof value === "string" ? (sortableInstant(value) ?? value) : value;
 
 /** What follows from having delivered this thing before. Null: deliver this content too. */
 function compare(

@@ -99,3 +99,23 @@ test("100, 100.00 and 1e2 are one revision, and a text that is no JSON is itself
   for (const version of [null, "1"]) expect(taken(texts, version)).toEqual([1, 0, 0, 1, 0, 1, 1]);
   store.close();
 });
+
+test("an instant that is written otherwise at each reading is one revision, another instant is another", () => {
+  const store = openStore(tempFolder());
+  const { flow } = store.flows.open("invoices");
+  const taken = (texts: readonly string[], version: string | null): number[] =>
+    texts.map((paidAt) => {
+      const change = { id: `${version}`, version, text: JSON.stringify({ paidAt }) };
+      const page = { changes: [change], position: 1 };
+      return store.transaction(() => store.intake.page(flow, page, at)).received;
+    });
+  const texts = [
+    "2026-11-21T08:00:00.500Z",
+    "2026-11-21T02:00:00.5-06:00",
+    "2026-11-21T08:00:00.5+00:00",
+    "2026-11-21T08:00:00.500Z",
+    "2026-11-21T08:00:00.501Z",
+  ];
+  for (const version of [null, "1"]) expect(taken(texts, version)).toEqual([1, 0, 0, 0, 1]);
+  store.close();
+});

@@ -6,7 +6,7 @@ import type Database from "better-sqlite3";
 import type { Batch, Change, Page } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { canonical } from "../core/json.ts";
-import { revisionOf, sha256 } from "../core/keys.ts";
+import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
 
@@ -54,7 +54,7 @@ export function intake(database: Database.Database) {
   /** Is it what is stored, perhaps written otherwise? */
   function isSame(record: number, fault: string | null, text: string): boolean {
     const stored = told.get(record);
-    return stored?.fault === fault && canonical(stored.text) === canonical(text);
+    return stored?.fault === fault && byValue(stored.text) === byValue(text);
   }
 
   /** True when a delivery was made of it, null when it is older than what is stored. */
@@ -118,6 +118,8 @@ export function intake(database: Database.Database) {
     known: (flow: number, batch: string) => batches.known(flow, batch),
   };
 }
+
+const byValue = (text: string): string => canonical(text, instantByValue);
 
 /** Which files came before: the same bytes are the same batch whatever the name. */
 function batchesOf(database: Database.Database) {
