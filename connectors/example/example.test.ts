@@ -24,7 +24,7 @@ import {
   SENT,
   sinkOf,
 } from "./example.fixture.ts";
-import { faults } from "./faults.ts";
+import { errors } from "./errors.ts";
 import { example } from "./index.ts";
 import { type Ledger, openLedger } from "./ledger.fixture.ts";
 
@@ -208,7 +208,7 @@ describe("a fault of the ledger", () => {
   } as const;
 
   test("is told by its row, and nothing was booked; a race is planned again", async () => {
-    for (const { when, sort } of faults) {
+    for (const { when, sort } of errors) {
       const ledger = await openLedger();
       const sink = sinkOf(ledger, "invoices");
       const code = CODES.find((code) => when.code?.test(code) ?? true) ?? "";

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
-import { unavailable } from "../../src/books/faults.ts";
+import { unavailable } from "../../src/books/errors.ts";
 import { bookHoldings } from "../../src/books/held.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { ExampleConfig } from "./config.ts";
-import { faults } from "./faults.ts";
+import { errors } from "./errors.ts";
 import { invoiceAdapter } from "./invoices.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
@@ -38,7 +38,7 @@ export const example = defineConnector<ExampleConfig>({
         payment: paymentAdapter(wire, currency),
         party: partyAdapter(wire),
       },
-      faults,
+      errors,
       settleMs: config.settleMs,
       settleAfterMs: config.settleAfterMs,
       surroundings,

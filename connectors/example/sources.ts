@@ -1,7 +1,7 @@
 /** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
 import { z } from "zod";
 import type { Books } from "../../src/books/adapter.ts";
-import { unavailable } from "../../src/books/faults.ts";
+import { unavailable } from "../../src/books/errors.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";

@@ -1,7 +1,7 @@
 /** What the cells of a column look like: how its writer writes numbers and days. */
 import { dateForm } from "./dates.ts";
 
-export interface Look {
+export interface Pattern {
   readonly kind: "empty" | "decimal" | "date" | "text";
   /** Of numbers: the sign that they have; null: none has one. */
   readonly sign: "." | "," | null;
@@ -31,7 +31,7 @@ const ENDS = ["", "[ HH:mm]", "[ HH:mm:ss]", "[ H:mm]"];
 const SAMPLES = 3;
 
 /** `cells`: of one column. */
-export function lookOf(cells: readonly string[]): Look {
+export function lookOf(cells: readonly string[]): Pattern {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
   const samples = [...new Set(filled)].slice(0, SAMPLES);
   if (filled.length === 0) return { kind: "empty", sign: null, forms: [], samples };

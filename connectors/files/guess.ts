@@ -1,7 +1,7 @@
 /** A proposal of a profile from a sample: what can be seen in a file, and what a person must say. */
 import { open } from "node:fs/promises";
 import { survey, textOf } from "./bytes.ts";
-import { lookOf, type Look } from "./guess-values.ts";
+import { lookOf, type Pattern } from "./guess-values.ts";
 import { labelsByField, matchOf, type Match } from "./guess-fields.ts";
 import { layouts } from "./layouts/index.ts";
 import type { Layout } from "./layouts/table.ts";
@@ -28,7 +28,7 @@ interface Sample {
   /** The line of the header; 0: there is none. */
   readonly header: number;
   readonly labels: readonly string[];
-  readonly looks: readonly Look[];
+  readonly looks: readonly Pattern[];
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -173,7 +173,7 @@ function yamlOf(
   return `${lines.join("\n")}\n`;
 }
 
-const examples = (look: Look | undefined): string =>
+const examples = (look: Pattern | undefined): string =>
   look === undefined || look.samples.length === 0
     ? ""
     : ` # ${look.samples.map((cell) => cell.replaceAll(/\s+/g, " ").slice(0, 30)).join(" | ")}`;

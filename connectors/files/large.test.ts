@@ -36,7 +36,7 @@ test("pages hold a thousand changes; only the last one makes the file known, and
   const seen: { page: Page; names: string[] }[] = [];
   for await (const page of folder.open(picks.customers).sources["it"]?.read(null, reading) ?? [])
     seen.push({ page, names: await folder.names() });
-  expect(seen.map(({ page }) => [page.changes.length, page.share, page.batch?.name])).toEqual([
+  expect(seen.map(({ page }) => [page.changes.length, page.share, page.arrival?.name])).toEqual([
     [1000, 0.4, undefined],
     [1000, 0.8, undefined],
     [500, 1, "customers.csv"],
@@ -126,9 +126,9 @@ test("a file that replaces another while that one is stored is not taken for rea
     known: () => null,
     stored: () => false,
   };
-  for await (const { batch } of folder.open(picks.customers).sources["it"]?.read(null, reading) ??
+  for await (const { arrival } of folder.open(picks.customers).sources["it"]?.read(null, reading) ??
     [])
-    await folder.put(batch?.name ?? "", file(party("2", "Acme")));
+    await folder.put(arrival?.name ?? "", file(party("2", "Acme")));
   expect(await folder.names()).toEqual(["customers.csv"]);
   expect(await readFile(join(folder.path, "customers.csv"), "utf8")).toContain("1,2,Acme");
   expect((await folder.read(picks.customers)).changes.map(({ id }) => id)).toEqual(["2"]);

@@ -46,7 +46,7 @@ export async function dropFolder(): Promise<DropFolder> {
   // Files land a second apart, in the order in which the test puts them.
   const stamp = (name: string) => utimes(join(path, name), 1_790_000_000, 1_790_000_000 + clock++);
   const known: Reading["known"] = (id) => {
-    const found = seen.findLast((batch) => batch.id === id);
+    const found = seen.findLast((arrival) => arrival.id === id);
     return found === undefined ? null : { ...found, latest: seen.at(-1) === found };
   };
   const drop = localDrop(path);
@@ -101,7 +101,7 @@ export async function dropFolder(): Promise<DropFolder> {
       for await (const page of it?.read(position, reading) ?? []) {
         pages.push(page);
         ({ position } = page);
-        if (page.batch) seen.push({ ...page.batch, at: "2026-11-21T12:00:00Z" });
+        if (page.arrival) seen.push({ ...page.arrival, at: "2026-11-21T12:00:00Z" });
       }
       const changes = pages.flatMap((page) => page.changes);
       return { pages, changes, obstacles, notices: pages.flatMap(({ notices }) => notices ?? []) };

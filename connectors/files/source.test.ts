@@ -72,7 +72,7 @@ describe("pick-up", () => {
     const pages = folder.open(picks.customers).sources["it"]?.read(null, reading);
     const iterator = pages?.[Symbol.asyncIterator]();
     const first = await iterator?.next();
-    expect(first?.value).toMatchObject({ batch: { name: "customers.csv" } });
+    expect(first?.value).toMatchObject({ arrival: { name: "customers.csv" } });
     expect(await folder.names()).toEqual(["customers.csv"]);
     await iterator?.next();
     expect(await folder.names()).toEqual(["archive"]);
@@ -141,7 +141,7 @@ describe("sets of files", () => {
   const LINES = "customer-invoice-lines.csv";
   const TAXES = "customer-invoice-taxes.csv";
 
-  test("a set waits for its last part, is told until then, and is one batch", async () => {
+  test("a set waits for its last part, is told until then, and is one arrival", async () => {
     await folder.copy(HEADS);
     await folder.copy(LINES);
     const first = await folder.read(picks.invoices);
@@ -157,7 +157,7 @@ describe("sets of files", () => {
     const { pages, changes, obstacles } = await folder.read(picks.invoices);
     expect(obstacles).toEqual([]);
     expect(changes.length).toBe(122);
-    expect(pages.at(-1)?.batch?.name).toBe(`${HEADS} + ${LINES} + ${TAXES}`);
+    expect(pages.at(-1)?.arrival?.name).toBe(`${HEADS} + ${LINES} + ${TAXES}`);
     expect((await folder.names("archive")).length).toBe(3);
   });
 
@@ -301,7 +301,7 @@ describe("tables", () => {
       const { changes, notices, pages } = await folder.read(picks.customers);
       expect(changes).toEqual([]);
       expect(notices[0]).toContain(`customers.csv line 1: the file ${reason}`);
-      expect(pages[0]?.batch).toBeUndefined();
+      expect(pages[0]?.arrival).toBeUndefined();
       const [errors = "", kept = ""] = (await folder.names("failed")).toReversed();
       expect([kept, errors].join()).toMatch(/^customers\.(\w{8})\.csv,customers\.\1\.errors\.csv$/);
       expect(await readFile(join(folder.path, "failed", errors), "utf8")).toContain(

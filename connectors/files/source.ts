@@ -143,8 +143,8 @@ async function* pagesOf(
       }
       if (reading.signal.aborted) return false;
       const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
-      const batch = { id: opened.hash, name };
-      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, batch, notices: said };
+      const arrival = { id: opened.hash, name };
+      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, arrival, notices: said };
       await archive(place, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
@@ -152,7 +152,7 @@ async function* pagesOf(
     }
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
-    // No batch: after a change of the configuration, the same file may be read.
+    // No arrival: after a change of the configuration, the same file may be read.
     yield { changes: [], position, notices: [`${error.message}. It is in ${place.failed}.`] };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;

@@ -30,7 +30,7 @@ import {
   invoiceDocument,
   rows,
 } from "./sink.fixture.ts";
-import { TrytonFault } from "./wire.ts";
+import { TrytonError } from "./wire.ts";
 
 const signal = new AbortController().signal;
 /** Longer than a call may run on in Tryton. */
@@ -135,7 +135,7 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
     const losing = between(desk.books, {
       after: async (method) => {
         if (method === "model.ir.attachment.create" && ++lost === 1)
-          throw new TrytonFault("torn", "lost");
+          throw new TrytonError("torn", "lost");
       },
     });
     const site = siteOver(losing, "invoice", fetch, [documents]);

@@ -19,7 +19,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { type Answer, done, type Finding, keyless } from "../../src/core/outcome.ts";
 import { answering, finding } from "../../src/books/answering.ts";
 import type { Books } from "./books.ts";
-import { reading, TRYTON } from "./fault.ts";
+import { reading, TRYTON } from "./errors.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 import { ticketsOf } from "./shipments-notes.ts";
 import { KINDS } from "./shipments-values.ts";
@@ -33,7 +33,7 @@ interface Place {
   readonly operation: string;
   /** The file's name, without its ending. */
   nameOf(document: AttachmentDocument): string;
-  /** The booked document, `account.invoice,12`; null: it is not there, or another one is. @throws TrytonFault */
+  /** The booked document, `account.invoice,12`; null: it is not there, or another one is. @throws TrytonError */
   resourceOf(books: Books, document: AttachmentDocument): Promise<string | null>;
 }
 
@@ -110,8 +110,8 @@ function openSink(books: Books, place: Place): Sink {
         body: stringifyExact({ ...document, name } satisfies Wanted),
       };
     },
-    send: (request) => answering(TRYTON.faults, () => send(books, place, request)),
-    find: (request) => finding(TRYTON.faults, () => find(books, place, wantedIn(request))),
+    send: (request) => answering(TRYTON.errors, () => send(books, place, request)),
+    find: (request) => finding(TRYTON.errors, () => find(books, place, wantedIn(request))),
     inspect: (delivered, signal) => reading(() => inspect(books, delivered, signal)),
   };
 }
@@ -129,7 +129,7 @@ interface Hanging {
   readonly isOurs: boolean;
 }
 
-/** @throws Refused, TrytonFault, and what the file's fetching rejects with */
+/** @throws Refused, TrytonError, and what the file's fetching rejects with */
 async function send(books: Books, place: Place, request: Outgoing): Promise<Answer> {
   const wanted = wantedIn(request);
   const { id, name } = wanted;
@@ -164,7 +164,7 @@ async function find(books: Books, place: Place, wanted: Wanted): Promise<Finding
   return { found: "exact", ids: [String(ours.id)], detail: told(ours) };
 }
 
-/** By name, oldest first. @throws TrytonFault */
+/** By name, oldest first. @throws TrytonError */
 async function hangingOn(
   { tryton }: Books,
   resource: string,
@@ -209,7 +209,7 @@ interface Row {
   readonly data_size: number;
 }
 
-/** Whatever became of its document, a file that is still there under its name is there. @throws TrytonFault */
+/** Whatever became of its document, a file that is still there under its name is there. @throws TrytonError */
 async function inspect(
   { tryton }: Books,
   delivered: readonly Delivered[],

@@ -5,21 +5,21 @@
  */
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { busy, TrytonFault } from "./fault.ts";
+import { busy, TrytonError } from "./errors.ts";
 
 export interface Claims {
-  /** The documents of these names; null while it is not known. Names that nobody took are left out. @throws TrytonFault */
+  /** The documents of these names; null while it is not known. Names that nobody took are left out. @throws TrytonError */
   known(names: readonly string[]): Promise<ReadonlyMap<string, number | null>>;
   /**
    * Takes all of them or none, over from programs that were killed too; their own ids in order.
-   * @throws TrytonFault, `busy` while somebody else may be at it
+   * @throws TrytonError, `busy` while somebody else may be at it
    */
   take(names: readonly string[]): Promise<number[]>;
-  /** What was made for them. @throws TrytonFault */
+  /** What was made for them. @throws TrytonError */
   keep(claims: readonly number[], documents: readonly number[]): Promise<void>;
   /** For what making them failed with: they are dropped when it proves that nothing was made. @throws that error */
   dropping(claims: readonly number[]): (error: unknown) => Promise<never>;
-  /** What was made for these names was taken back. @throws TrytonFault */
+  /** What was made for these names was taken back. @throws TrytonError */
   release(names: readonly string[]): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function openClaims({ tryton, config }: Books, model: string): Claims {
     return call<Row[]>("search_read", domain, 0, null, null, fields);
   };
 
-  /** @throws TrytonFault `busy` while the owner of one may still be at it */
+  /** @throws TrytonError `busy` while the owner of one may still be at it */
   async function dropOld(names: readonly string[]): Promise<void> {
     const left = (await rowsOf(names)).map(({ id }) => id);
     if (left.length === 0) return;
@@ -90,13 +90,13 @@ const JUST_TAKEN_MS = 1_000;
 
 const didNothing = (error: unknown): boolean =>
   error instanceof Refused ||
-  (error instanceof TrytonFault && error.kind !== "torn" && error.kind !== "server");
+  (error instanceof TrytonError && error.kind !== "torn" && error.kind !== "server");
 
 /** Another send of the same document came first: what it made is found the next time. */
 export const busyWhen =
   (words: RegExp) =>
   (error: unknown): never => {
-    if (error instanceof TrytonFault && words.test(error.message))
+    if (error instanceof TrytonError && words.test(error.message))
       throw busy("another send of the same document came first", JUST_TAKEN_MS);
     throw error;
   };

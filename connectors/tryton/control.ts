@@ -1,8 +1,8 @@
 /** What parties owe by the ledger, beside what their invoices say is open. */
-import { lots } from "../../src/books/holdings.ts";
+import { inPages } from "../../src/books/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { reading } from "./fault.ts";
+import { reading } from "./errors.ts";
 import { exact } from "./values.ts";
 
 /**
@@ -30,7 +30,7 @@ export function controlOf(
       const method = "model.account.move.line.search_read";
       return books.tryton.call<LedgerRow[]>(method, params, { signal });
     };
-    for await (const { rows } of lots(0, ({ id }: LedgerRow) => id, read, ROWS))
+    for await (const { rows } of inPages(0, ({ id }: LedgerRow) => id, read, ROWS))
       for (const row of rows) {
         const party = row["party."]?.code ?? "";
         const debit = exact(row.debit).minus(exact(row.credit));

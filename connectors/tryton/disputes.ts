@@ -12,7 +12,7 @@ const UNMARKED = {
   settled: "No longer disputed on the platform.",
 };
 
-/** The invoices whose last note of ours says that they are disputed. @throws TrytonFault */
+/** The invoices whose last note of ours says that they are disputed. @throws TrytonError */
 export async function disputedOf(
   books: Books,
   invoices: readonly number[],
@@ -32,7 +32,7 @@ export async function disputedOf(
   return disputed;
 }
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 export const noteDispute = (books: Books, invoice: number, disputed: boolean): Promise<void> =>
   addNote(books, resourceOf(invoice), disputed ? DISPUTED : SETTLED);
 

@@ -6,10 +6,10 @@ import type { Books } from "./books.ts";
 import { codeExaminations } from "../../src/books/examine-codes.ts";
 import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
 import { columnsOf } from "./examine-codes.ts";
-import { examined, exists, type Look } from "../../src/books/examine.ts";
+import { examined, exists, type Check } from "../../src/books/examine.ts";
 import { type Release, TESTED } from "./release.ts";
 import { rightsLooks } from "./rights.ts";
-import { NoSuchCompany, TRYTON, unavailable } from "./fault.ts";
+import { NoSuchCompany, TRYTON, unavailable } from "./errors.ts";
 import { day } from "./values.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
@@ -29,7 +29,7 @@ export async function examineTryton(
   signal: AbortSignal,
   needs: Needs,
 ): Promise<readonly Examination[]> {
-  const looks = (all: readonly Look[]): Promise<Examination[]> => examined(TRYTON, all, signal);
+  const looks = (all: readonly Check[]): Promise<Examination[]> => examined(TRYTON, all, signal);
   const { surroundings } = books;
   const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
@@ -68,7 +68,7 @@ async function periodsBetween({ tryton }: Books, from: string, to: string): Prom
 /** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
 async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promise<Examination> {
   let release: Release | undefined;
-  const look: Look = [
+  const look: Check = [
     "release of Tryton",
     async () => {
       release = await tryton.release();
@@ -90,7 +90,7 @@ async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promi
 /** Rack prices have six decimal places at the most. */
 const PRICE_DECIMALS = 6;
 
-function companyLooks({ tryton, lookup, config }: Books, needs: Needs): Look[] {
+function companyLooks({ tryton, lookup, config }: Books, needs: Needs): Check[] {
   const { company, currency } = config;
   return [
     [
@@ -130,15 +130,15 @@ const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
 const JOURNALS = ["revenue", "expense"] as const;
 
 /** Every code that the configuration names. */
-function codeLooks(books: Books): Look[] {
+function codeLooks(books: Books): Check[] {
   const { lookup, config } = books;
   const { accounts, journals, paymentMethod, paymentTerm, warehouse } = config;
   return [
-    ...ACCOUNTS.map((kind): Look => [
+    ...ACCOUNTS.map((kind): Check => [
       `account ${accounts[kind]} (${kind})`,
       () => accountFault(books, accounts[kind], kind),
     ]),
-    ...JOURNALS.map((kind): Look => [
+    ...JOURNALS.map((kind): Check => [
       `journal ${journals[kind]} (${kind})`,
       () => journalFault(books, journals[kind], kind),
     ]),

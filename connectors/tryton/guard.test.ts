@@ -23,7 +23,7 @@ import {
   send,
   sendUntilTaken,
 } from "./sink.fixture.ts";
-import { TrytonFault } from "./wire.ts";
+import { TrytonError } from "./wire.ts";
 
 const SLOW_MS = 600_000;
 
@@ -141,7 +141,7 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
       const document = invoiceDocument();
       const killed = between(desk.books, {
         async before(method) {
-          if (method === "model.account.invoice.create") throw new TrytonFault("torn", "killed");
+          if (method === "model.account.invoice.create") throw new TrytonError("torn", "killed");
         },
       });
       expect(await send(invoiceSink(killed), document)).toMatchObject({

@@ -13,17 +13,17 @@ import type { InvoiceType } from "./invoice-facts.ts";
 export interface Guard {
   /** Tryton refuses a second one by itself: the platform's id goes with the values, as `external_id`. */
   readonly isModule: boolean;
-  /** Database ids by the platform's id, as far as this guard keeps them. @throws TrytonFault */
+  /** Database ids by the platform's id, as far as this guard keeps them. @throws TrytonError */
   known(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Makes all of them or none. @param make their database ids in order; null where it does not know one
-   * @throws TrytonFault (`busy` when another send may be under way or came first), what `make` throws
+   * @throws TrytonError (`busy` when another send may be under way or came first), what `make` throws
    */
   create<Made extends number | null>(
     ids: readonly string[],
     make: () => Promise<readonly Made[]>,
   ): Promise<readonly Made[]>;
-  /** What was made for these was taken back. @throws TrytonFault */
+  /** What was made for these was taken back. @throws TrytonError */
   release(ids: readonly string[]): Promise<void>;
 }
 

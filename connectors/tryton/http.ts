@@ -3,10 +3,10 @@
  * number sequence. No connection is used twice (trytond closes each).
  */
 import { openHttp as openWire, TransportError } from "../../src/transport/http.ts";
-import { TrytonFault } from "./fault.ts";
+import { TrytonError } from "./errors.ts";
 
 export interface Http {
-  /** @throws TrytonFault `not-sent` or `torn` */
+  /** @throws TrytonError `not-sent` or `torn` */
   post(request: Posted): Promise<{ readonly status: number; readonly text: string }>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function openHttp(url: string, deadlineMs: number): Http {
   let turn: Promise<unknown> = Promise.resolve();
 
   async function send({ method, path, body, authorization, signal }: Posted) {
-    if (signal?.aborted === true) throw new TrytonFault("not-sent", `${method}: stopped`);
+    if (signal?.aborted === true) throw new TrytonError("not-sent", `${method}: stopped`);
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const answer = await wire.ask({
@@ -55,7 +55,7 @@ export function openHttp(url: string, deadlineMs: number): Http {
       return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      throw new TrytonFault(error.phase, `${method}: ${error.message}`);
+      throw new TrytonError(error.phase, `${method}: ${error.message}`);
     }
   }
 

@@ -6,7 +6,7 @@ import { TrytonConfig } from "./config.ts";
 import { controlOf } from "./control.ts";
 import { bookHoldings } from "../../src/books/held.ts";
 import { partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
-import { TRYTON, unavailable } from "./fault.ts";
+import { TRYTON, unavailable } from "./errors.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";

@@ -16,7 +16,7 @@ export interface Credit {
   readonly toPay: Decimal;
 }
 
-/** By the ids of the invoices that they credit; in one call. @throws TrytonFault */
+/** By the ids of the invoices that they credit; in one call. @throws TrytonError */
 export async function creditsOf(
   { tryton }: Books,
   entries: readonly Pick<Entry, "id" | "lineIds">[],

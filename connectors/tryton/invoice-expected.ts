@@ -12,7 +12,7 @@ type Line = InvoiceDocument["lines"][number];
 
 /**
  * In the order of the documents, without party, state and what is open; or why Tryton cannot keep one: a code that it
- * does not have. The ids of codes are loaded in a few calls for all. @throws TrytonFault
+ * does not have. The ids of codes are loaded in a few calls for all. @throws TrytonError
  */
 export async function expectedOf(
   books: Books,

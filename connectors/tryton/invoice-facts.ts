@@ -84,7 +84,7 @@ const FIELDS = fieldsIn(`
 /** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
 const MORE = ["party.identifiers.code", "lines.product.name"];
 
-/** Those that the domain names, by their ids. @throws TrytonFault */
+/** Those that the domain names, by their ids. @throws TrytonError */
 export async function readInvoices(
   { tryton }: Books,
   domain: readonly unknown[],
@@ -97,7 +97,7 @@ export async function readInvoices(
   return rows.map((row) => entryIn(row, user));
 }
 
-/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonFault */
+/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonError */
 export function readRows(
   { tryton }: Books,
   domain: readonly unknown[],

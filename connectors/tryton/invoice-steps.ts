@@ -4,7 +4,7 @@ import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { noteDispute } from "./disputes.ts";
-import { TrytonFault } from "./fault.ts";
+import { TrytonError } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { type Entry, idOf, isDraft } from "./invoice-facts.ts";
 import { DATE_ORDER, isWarningOf } from "./release.ts";
@@ -13,7 +13,7 @@ import { wizard } from "./wizard.ts";
 
 type InvoiceStep = Step<"invoice" | "bill", Entry>;
 
-/** One step for all of them; it may be taken again after anything. @throws Refused, TrytonFault */
+/** One step for all of them; it may be taken again after anything. @throws Refused, TrytonError */
 export async function step(
   books: Books,
   guard: Guard,
@@ -62,7 +62,7 @@ async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> 
       await books.tryton.call("model.account.invoice.post", [ids]);
       return;
     } catch (error) {
-      const name = error instanceof TrytonFault ? error.warning : undefined;
+      const name = error instanceof TrytonError ? error.warning : undefined;
       const kind = HARMLESS.find((kind) => name !== undefined && isWarningOf(kind, name));
       if (name === undefined || kind === undefined || accepted.has(name)) throw error;
       const others = idsOf(kind === PAST_DUE ? past : steps);
@@ -89,7 +89,7 @@ const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 
 const DAY_MS = 86_400_000;
 
-/** Says yes to warnings, by their names. @throws TrytonFault */
+/** Says yes to warnings, by their names. @throws TrytonError */
 export async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
   const { user } = await tryton.session();
   const { accepting } = await tryton.release();
@@ -118,7 +118,7 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
   try {
     await tryton.call("model.account.invoice.cancel", [[id]]);
   } catch (error) {
-    if (!(error instanceof TrytonFault && KEPT.test(error.message))) throw error;
+    if (!(error instanceof TrytonError && KEPT.test(error.message))) throw error;
     await credit(books, id, wanted.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
@@ -151,7 +151,7 @@ async function credit(books: Books, id: number, endedDate?: string): Promise<voi
   try {
     await creditOn(books, id, ended);
   } catch (error) {
-    const late = error instanceof TrytonFault && DATE_ORDER.test(error.message);
+    const late = error instanceof TrytonError && DATE_ORDER.test(error.message);
     if (!late || !(await isOnePeriod(books, ended, today))) throw error;
     await creditOn(books, id, today);
   }

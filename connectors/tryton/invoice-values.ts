@@ -36,7 +36,7 @@ export function codesOf({ config }: Books, documents: readonly InvoiceDocument[]
   };
 }
 
-/** The values of one `account.invoice.create`. @throws Refused, TrytonFault */
+/** The values of one `account.invoice.create`. @throws Refused, TrytonError */
 export async function invoiceValues(
   books: Books,
   document: InvoiceDocument,

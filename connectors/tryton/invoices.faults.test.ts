@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { TrytonFault } from "./fault.ts";
+import { TrytonError } from "./errors.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
 import {
   allInvoices,
@@ -65,7 +65,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const desk = deskIn(server);
     const before = async (method: string): Promise<void> => {
       if (method.endsWith("account.invoice.post"))
-        throw new TrytonFault("warning", "Is that so?", { warning: "unheard_of_1" });
+        throw new TrytonError("warning", "Is that so?", { warning: "unheard_of_1" });
     };
     expect(
       await send(invoiceSink(between(desk.books, { before })), invoiceDocument()),

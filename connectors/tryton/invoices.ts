@@ -1,6 +1,6 @@
 /** Invoices and bills in Tryton, for the driver of src/books. */
 import type { BookAdapter, Call, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
-import { LOT, lots } from "../../src/books/holdings.ts";
+import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference, Scope } from "../../src/core/holdings.ts";
@@ -237,10 +237,10 @@ async function* list(
 ): ReturnType<BookAdapter<Kind, Entry>["list"]> {
   const within = scopeDomain(scope);
   const whole = [...(await domainOf(books, type)), within];
-  const all = lots(
+  const all = inPages(
     Number(from ?? 0),
     ({ id }: Entry) => id,
-    (id) => readInvoices(books, [...whole, ["id", ">", id]], { most: LOT, signal }),
+    (id) => readInvoices(books, [...whole, ["id", ">", id]], { most: PAGE_RECORDS, signal }),
   );
   for await (const { rows, last, isEnd } of all) {
     const standings = await toldAs(books, type, rows, signal);

@@ -41,7 +41,7 @@ export interface Codes {
   readonly unit: readonly string[];
 }
 
-/** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonFault */
+/** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonError */
 export type Lookup = ReturnType<typeof openLookup>;
 
 interface Kind extends CodeKind {

@@ -7,7 +7,7 @@ export interface Note {
   readonly message: string | null;
 }
 
-/** Those on these records, oldest first; of them those in the domain. @throws TrytonFault */
+/** Those on these records, oldest first; of them those in the domain. @throws TrytonError */
 export async function notesOn(
   { tryton }: Books,
   resources: readonly string[],
@@ -19,7 +19,7 @@ export async function notesOn(
   return tryton.call<Note[]>("model.ir.note.search_read", params);
 }
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 export async function addNote({ tryton }: Books, resource: string, message: string): Promise<void> {
   await tryton.call("model.ir.note.create", [[{ resource, message }]]);
 }

@@ -38,7 +38,7 @@ const FIELDS = fieldsIn(`
   moves(state shipment)
 `);
 
-/** Does Tryton still expect anything for a confirmed order? @throws TrytonFault */
+/** Does Tryton still expect anything for a confirmed order? @throws TrytonError */
 export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
   const isAfter = (await books.tryton.release()).ignores === "after";
   return (await linesOf(books, type, order)).some(
@@ -49,7 +49,7 @@ export async function isExpected(books: Books, type: Type, order: number): Promi
   );
 }
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 export async function closeExpected(books: Books, type: Type, order: number): Promise<void> {
   const { ignores } = await books.tryton.release();
   if (ignores === "after") await cancelThenIgnore(books, type, order);

@@ -16,17 +16,17 @@ import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { findParty, partyFor } from "./parties.ts";
 import { fieldsIn } from "./search.ts";
-import { reading, TRYTON } from "./fault.ts";
+import { reading, TRYTON } from "./errors.ts";
 import { turnedOrder } from "./turned.ts";
 import { day, exact, float } from "./values.ts";
 
 export const orderSink = (books: Books): Sink =>
-  singleSink<OrderDocument, Standing>({
+  singleSink<OrderDocument, Booked>({
     operation: "order.book",
     target: "orders",
     ended: "cancelled",
     policy: policyOf(books),
-    faults: TRYTON.faults,
+    errors: TRYTON.errors,
     frozen: ({ document, counterpart }): Wanted => ({
       document: OrderDocument.parse(document),
       counterpart,
@@ -53,7 +53,7 @@ const Wanted = z.object({ document: OrderDocument, counterpart: z.string().nulla
 type Wanted = z.infer<typeof Wanted>;
 
 /** An order as it stands in Tryton. */
-interface Standing {
+interface Booked {
   readonly id: number;
   readonly number: string | null;
   readonly state: "draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled";
@@ -78,16 +78,16 @@ const FIELDS = fieldsIn(`
 const modelOf = { sale: "sale.sale", purchase: "purchase.purchase" } as const;
 
 /** `sale 12`, `purchase #5` (a draft has no number): both kinds count from 1, and a name must be of one of them. */
-const nameOf = ({ type }: OrderDocument, { number, id }: Standing): string =>
+const nameOf = ({ type }: OrderDocument, { number, id }: Booked): string =>
   `${type} ${number ?? `#${id}`}`;
 
 /** `sale 12 platform:0b6f…`; without the mark where a person entered it: see {@link orderIn}. */
-const idOf = (document: OrderDocument, standing: Standing): string =>
+const idOf = (document: OrderDocument, standing: Booked): string =>
   platformIdIn(standing.comment) === document.id
     ? `${nameOf(document, standing)} ${markOf(document.id)}`
     : nameOf(document, standing);
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 async function missing(
   { tryton }: Books,
   ids: readonly string[],
@@ -101,7 +101,7 @@ async function missing(
     const numbers = asked.flatMap(({ number }) => number ?? []);
     const drafts = asked.flatMap(({ draft }) => draft ?? []);
     const named = ["OR", ["number", "in", numbers], ["id", "in", drafts]];
-    const rows = await tryton.call<Pick<Standing, "id" | "number" | "state" | "comment">[]>(
+    const rows = await tryton.call<Pick<Booked, "id" | "number" | "state" | "comment">[]>(
       `model.${modelOf[type]}.search_read`,
       [[["company", "=", company], named], 0, null, null, ["number", "state", "comment"]],
       { signal },
@@ -119,17 +119,17 @@ async function missing(
   return ids.filter((id) => !there.has(id));
 }
 
-const several = (found: readonly Standing[]): string =>
+const several = (found: readonly Booked[]): string =>
   `Tryton has it ${found.length} times: ${found.map(({ number, id }) => number ?? `#${id}`).join(", ")}`;
 
-/** `detail`: why the one that is there cannot be taken for it. @throws TrytonFault, Refused */
+/** `detail`: why the one that is there cannot be taken for it. @throws TrytonError, Refused */
 async function look(
   books: Books,
   { document, counterpart }: Wanted,
-): Promise<{ found: readonly Standing[]; detail: string | null }> {
+): Promise<{ found: readonly Booked[]; detail: string | null }> {
   const model = modelOf[document.type];
   const number = (counterpart === null ? null : orderIn(counterpart)?.number) ?? null;
-  const rows = await books.tryton.call<Standing[]>(`model.${model}.search_read`, [
+  const rows = await books.tryton.call<Booked[]>(`model.${model}.search_read`, [
     [
       ["company", "=", (await books.tryton.session()).company],
       [
@@ -210,16 +210,16 @@ async function lineValues({ lookup }: Books, { lines }: OrderDocument): Promise<
   return values;
 }
 
-async function read(books: Books, { type }: OrderDocument, id: number): Promise<Standing> {
+async function read(books: Books, { type }: OrderDocument, id: number): Promise<Booked> {
   const method = `model.${modelOf[type]}.read`;
-  const [row] = await books.tryton.call<[Standing]>(method, [[id], FIELDS]);
+  const [row] = await books.tryton.call<[Booked]>(method, [[id], FIELDS]);
   return row;
 }
 
 const OPEN: readonly string[] = ["draft", "quotation"];
 
 /** Line by line what the document says; the words beside it do not count. */
-const hasSame = ({ lines }: OrderDocument, standing: Standing): boolean =>
+const hasSame = ({ lines }: OrderDocument, standing: Booked): boolean =>
   lines.length === standing["lines."].length &&
   lines.every((line, at) => {
     const row = standing["lines."][at];
@@ -233,7 +233,7 @@ const hasSame = ({ lines }: OrderDocument, standing: Standing): boolean =>
   });
 
 /** What only a person can decide. */
-function faultOf(document: OrderDocument, standing: Standing): Refused | null {
+function faultOf(document: OrderDocument, standing: Booked): Refused | null {
   const what = nameOf(document, standing);
   if (document.status === "cancelled" && ![...OPEN, "cancelled"].includes(standing.state))
     return refused(
@@ -260,19 +260,15 @@ function faultOf(document: OrderDocument, standing: Standing): Refused | null {
   return null;
 }
 
-async function isFinal(
-  books: Books,
-  document: OrderDocument,
-  standing: Standing,
-): Promise<boolean> {
+async function isFinal(books: Books, document: OrderDocument, standing: Booked): Promise<boolean> {
   if (document.status === "cancelled") return standing.state === "cancelled";
   if (!hasSame(document, standing)) return false;
   if (document.status === "draft") return true;
   return !OPEN.includes(standing.state) && !(await isExpected(books, document.type, standing.id));
 }
 
-/** @throws Refused, TrytonFault */
-async function bringTo(books: Books, document: OrderDocument, standing: Standing): Promise<void> {
+/** @throws Refused, TrytonError */
+async function bringTo(books: Books, document: OrderDocument, standing: Booked): Promise<void> {
   const fault = faultOf(document, standing);
   if (fault !== null) throw fault;
   const model = `model.${modelOf[document.type]}`;

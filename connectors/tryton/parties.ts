@@ -4,7 +4,7 @@ import type { Party } from "../../src/books/documents.ts";
 import { partyIn } from "../../src/books/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { TRYTON, TrytonFault } from "./fault.ts";
+import { TRYTON, TrytonError } from "./errors.ts";
 import type { PartyRow } from "./lookup.ts";
 
 /** A party that an invoice can be addressed to. */
@@ -77,7 +77,7 @@ const standingOf = (
   native: { id, code, name, address: addresses[0] ?? null },
 });
 
-/** Those that documents are booked on, in their order; one without an address gets one. @throws Refused, TrytonFault */
+/** Those that documents are booked on, in their order; one without an address gets one. @throws Refused, TrytonError */
 export async function addressedAll(
   books: Books,
   wanted: readonly Pick<Wanted<"invoice" | "bill">, "document" | "payer">[],
@@ -92,7 +92,7 @@ export async function addressedAll(
   return wanted.map(({ document }) => parties.get(document.party.code) as Addressed);
 }
 
-/** @throws Refused when its name in Tryton cannot be told from another one's, TrytonFault */
+/** @throws Refused when its name in Tryton cannot be told from another one's, TrytonError */
 export const partyFor = async (books: Books, party: Party): Promise<Addressed> =>
   addressed(books, (await findParty(books, party)) ?? (await create(books, party)));
 
@@ -103,7 +103,7 @@ async function addressed({ tryton }: Books, party: PartyRow): Promise<Addressed>
   return { ...party, address: made };
 }
 
-/** @throws Refused when the platform's id is on several parties, TrytonFault */
+/** @throws Refused when the platform's id is on several parties, TrytonError */
 export async function findParty(books: Books, party: Party): Promise<PartyRow | null> {
   const { standing, refusal } = partyIn(TRYTON.name, party, await rowsOf(books, [party]));
   if (refusal !== undefined) throw new Refused(refusal);
@@ -121,7 +121,7 @@ async function create(books: Books, { code, name, companyId }: Party): Promise<P
     await books.tryton.call("model.party.party.create", [[values]]);
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
-    if (!(error instanceof TrytonFault && TAKEN.test(error.message))) throw error;
+    if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
   }
   const made = await books.lookup.findParty(code);
   if (made !== null) return made;

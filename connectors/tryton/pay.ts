@@ -1,7 +1,7 @@
 /** Payments of invoices, as people make them in Tryton: by its pay wizard. */
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { busy } from "./fault.ts";
+import { busy } from "./errors.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -19,7 +19,7 @@ export interface ToPay {
 
 /**
  * One accounting move, made and posted in one call.
- * @throws TrytonFault (`busy` when the invoice has got another payment meanwhile), Refused
+ * @throws TrytonError (`busy` when the invoice has got another payment meanwhile), Refused
  */
 export async function pay(books: Books, payment: ToPay): Promise<void> {
   const { invoice, how } = payment;
@@ -46,7 +46,7 @@ interface Asked {
 
 const SOON_MS = 1_000;
 
-/** What people enter in the wizard. @throws TrytonFault, Refused */
+/** What people enter in the wizard. @throws TrytonError, Refused */
 export async function startOf(
   books: Books,
   { invoice, amount, date, description }: ToPay,

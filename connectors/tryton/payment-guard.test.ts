@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.ts";
-import type { Look } from "../../src/books/examine.ts";
+import type { Check } from "../../src/books/examine.ts";
 import { rightsLooks } from "./rights.ts";
 import {
   between,
@@ -26,7 +26,7 @@ import {
   send,
   sendUntilTaken,
 } from "./sink.fixture.ts";
-import { TrytonFault } from "./wire.ts";
+import { TrytonError } from "./wire.ts";
 
 /** The calls that pay. */
 const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
@@ -133,7 +133,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
       const { desk, payment, sink } = await guarded("claim");
       const killed = between(desk.books, {
         async before(method) {
-          if (PAYING.test(method)) throw new TrytonFault("torn", "killed");
+          if (PAYING.test(method)) throw new TrytonError("torn", "killed");
         },
       });
       expect(await send(paymentSink(killed), payment)).toMatchObject({
@@ -161,7 +161,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
       expect(await claimsOf(desk)).toEqual([]);
       const busy = between(desk.books, {
         async before(method) {
-          if (PAYING.test(method)) throw new TrytonFault("busy", "could not serialize access");
+          if (PAYING.test(method)) throw new TrytonError("busy", "could not serialize access");
         },
       });
       expect(await send(paymentSink(busy), payment)).toMatchObject({
@@ -196,7 +196,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
 
   test("module: one of a version that did not know payments is told before it is needed", async () => {
     const { desk } = await guarded("module");
-    const [what, look] = rightsLooks(desk.books).at(-1) as Look;
+    const [what, look] = rightsLooks(desk.books).at(-1) as Check;
     expect(what).toBe("module fuelbridge_guard");
     expect(await look()).toBeNull();
     const file = new Database(desk.database.path);

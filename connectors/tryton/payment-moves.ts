@@ -34,7 +34,7 @@ export interface PaymentMove {
 /** A payment in the books that the platform told us of. */
 export type Paid = PaymentMove & { readonly mark: string };
 
-/** Those that were made on one invoice and that the platform told us of, taken back or not. @throws TrytonFault */
+/** Those that were made on one invoice and that the platform told us of, taken back or not. @throws TrytonError */
 export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]> {
   const moves = await paymentMoves(books, [
     ["move.origin", "=", `account.invoice,${invoice}`],
@@ -43,7 +43,7 @@ export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]>
   return moves.filter((one): one is Paid => one.mark !== null);
 }
 
-/** Payments by a domain of their lines, by the ids of their moves. @throws TrytonFault */
+/** Payments by a domain of their lines, by the ids of their moves. @throws TrytonError */
 export async function paymentMoves(
   { tryton }: Books,
   domain: readonly unknown[],

@@ -4,13 +4,13 @@
  */
 import type { BookAdapter, Call, Standing, Wanted } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import { lots } from "../../src/books/holdings.ts";
+import { inPages } from "../../src/books/holdings.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { resourceOf } from "./disputes.ts";
-import { TrytonFault } from "./fault.ts";
+import { TrytonError } from "./errors.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
 import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
@@ -153,7 +153,7 @@ async function payOne(
     if (books.config.guard === "search") return [null];
     // It is paid: without its move the claim stays as it is, and the next look finds the payment by its mark.
     const made = await paymentsOf(books, invoice).catch((error: unknown) => {
-      if (error instanceof TrytonFault) return [];
+      if (error instanceof TrytonError) return [];
       throw error;
     });
     return [made.find((one) => one.mark === paymentMark(mark))?.move ?? null];
@@ -246,7 +246,7 @@ async function* list(
     within(scope),
   ];
   const idsAfter = idsIn(books, "account.move", domain);
-  const all = lots(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
+  const all = inPages(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
   for await (const { rows, last } of all)
     yield { standings: await heldBy(books, ["move", "in", rows], signal), position: String(last) };
 }

@@ -1,7 +1,7 @@
 /** The rights that the synchronisation's user needs, by what it does. */
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
-import type { Look } from "../../src/books/examine.ts";
+import type { Check } from "../../src/books/examine.ts";
 import { buttonIn } from "./release.ts";
 import type { Tryton } from "./wire.ts";
 
@@ -92,9 +92,9 @@ const claims: Area = {
   models: { "ir.model.data": ALL },
 };
 
-export function rightsLooks({ tryton, config }: Books): Look[] {
+export function rightsLooks({ tryton, config }: Books): Check[] {
   const all = config.guard === "claim" ? [...areas, claims] : areas;
-  const looks = all.map((area): Look => [`rights: ${area.what}`, () => rightsFault(tryton, area)]);
+  const looks = all.map((area): Check => [`rights: ${area.what}`, () => rightsFault(tryton, area)]);
   if (config.guard !== "module") return looks;
   return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(tryton)]];
 }

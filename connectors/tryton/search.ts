@@ -1,5 +1,5 @@
 /** Fields by their names, and database ids of Tryton, inactive records too. */
-import { LOT } from "../../src/books/holdings.ts";
+import { PAGE_RECORDS } from "../../src/books/holdings.ts";
 import type { Books } from "./books.ts";
 
 /** Of `number lines(amount product.code)`: `number`, `lines.amount`, `lines.product.code`. */
@@ -11,17 +11,17 @@ export const fieldsIn = (names: string): string[] =>
     .trim()
     .split(/\s+/);
 
-/** The first {@link LOT} after an id, of those in a domain. @throws TrytonFault */
+/** The first {@link PAGE_RECORDS} after an id, of those in a domain. @throws TrytonError */
 export const idsIn =
   ({ tryton }: Books, model: string, domain: readonly unknown[] = []) =>
   (id: number, signal: AbortSignal): Promise<number[]> =>
     tryton.call<number[]>(
       `model.${model}.search`,
-      [[["id", ">", id], ...domain], 0, LOT, [["id", "ASC"]]],
+      [[["id", ">", id], ...domain], 0, PAGE_RECORDS, [["id", "ASC"]]],
       { context: { active_test: false }, signal },
     );
 
-/** Those with one of these values in a field. @throws TrytonFault */
+/** Those with one of these values in a field. @throws TrytonError */
 export const idsNamed =
   ({ tryton }: Books, model: string, field: string) =>
   (values: readonly string[], signal: AbortSignal): Promise<number[]> =>

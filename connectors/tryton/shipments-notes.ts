@@ -11,7 +11,7 @@ interface Shipment {
   readonly id: number;
 }
 
-/** The platform's tickets that each of these is of; one by its database id. @throws TrytonFault */
+/** The platform's tickets that each of these is of; one by its database id. @throws TrytonError */
 export async function ticketsOf(
   books: Books,
   type: Type,
@@ -28,7 +28,7 @@ export async function ticketsOf(
   );
 }
 
-/** Of a void one only whose it is still matters. @throws TrytonFault */
+/** Of a void one only whose it is still matters. @throws TrytonError */
 export async function isNoted(
   books: Books,
   document: ShipmentDocument,
@@ -40,7 +40,7 @@ export async function isNoted(
     : notes.some(({ message }) => message === noteText(document));
 }
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 export const note = (books: Books, document: ShipmentDocument, shipment: Shipment): Promise<void> =>
   addNote(books, resourceOf(document.type, shipment), noteText(document));
 

@@ -35,7 +35,7 @@ interface ShipmentValues {
   readonly [field: string]: unknown;
 }
 
-/** A party that is not there yet is created. @throws Refused, TrytonFault */
+/** A party that is not there yet is created. @throws Refused, TrytonError */
 export async function shipmentValues(
   books: Books,
   document: ShipmentDocument,
@@ -56,7 +56,7 @@ export async function shipmentValues(
   };
 }
 
-/** What clients fill in of the warehouse. @throws TrytonFault */
+/** What clients fill in of the warehouse. @throws TrytonError */
 async function placesOf({ tryton }: Books, type: ShipmentDocument["type"], warehouse: number) {
   const places = Object.entries((await tryton.release()).places[type]);
   if (places.length === 0) return {};
@@ -69,7 +69,7 @@ async function placesOf({ tryton }: Books, type: ShipmentDocument["type"], wareh
   return Object.fromEntries(places.map(([name, fields]) => [name, first(fields)]));
 }
 
-/** @throws Refused, TrytonFault */
+/** @throws Refused, TrytonError */
 export async function moveValues(
   books: Books,
   document: ShipmentDocument,

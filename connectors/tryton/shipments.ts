@@ -17,17 +17,17 @@ import { findParty } from "./parties.ts";
 import { buttonIn } from "./release.ts";
 import { isNoted, note, ticketsOf } from "./shipments-notes.ts";
 import { KINDS, moveValues, shipmentValues } from "./shipments-values.ts";
-import { reading, TRYTON, TrytonFault } from "./fault.ts";
+import { reading, TRYTON, TrytonError } from "./errors.ts";
 import { turnedShipment } from "./turned.ts";
 import { exact } from "./values.ts";
 
 export const shipmentSink = (books: Books): Sink =>
-  singleSink<ShipmentDocument, Standing>({
+  singleSink<ShipmentDocument, Booked>({
     operation: "shipment.book",
     target: "shipments",
     ended: "void",
     policy: policyOf(books),
-    faults: TRYTON.faults,
+    errors: TRYTON.errors,
     frozen,
     wantedIn: (item) => ({ document: ShipmentDocument.parse(item), counterpart: null }),
     turned: ({ document }) => turnedShipment(books, document),
@@ -63,7 +63,7 @@ type State =
   "draft" | "waiting" | "assigned" | "picked" | "packed" | "received" | "done" | "cancelled";
 
 /** A shipment as it stands in Tryton. */
-interface Standing {
+interface Booked {
   readonly id: number;
   readonly state: State;
   readonly party: number;
@@ -93,7 +93,7 @@ const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status"
 /** Before they said more, ids were the number. */
 const ID = /^(.+) (?:waiting|done|cancelled) platform:\S+$/;
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 async function missing(
   books: Books,
   ids: readonly string[],
@@ -127,14 +127,14 @@ function statusesOf(type: ShipmentDocument["type"], state: State): ShipmentDocum
   return type === "out" && state === "draft" ? [] : ["waiting"];
 }
 
-const several = (found: readonly Standing[]): string =>
+const several = (found: readonly Booked[]): string =>
   `Tryton has it ${found.length} times (${found.map(({ id }) => `#${id}`).join(", ")})`;
 
-/** `detail`: why the one that is there cannot be taken for it. @throws TrytonFault, Refused */
+/** `detail`: why the one that is there cannot be taken for it. @throws TrytonError, Refused */
 async function look(
   books: Books,
   document: ShipmentDocument,
-): Promise<{ found: readonly Standing[]; detail: string | null }> {
+): Promise<{ found: readonly Booked[]; detail: string | null }> {
   const { tryton } = books;
   const { model } = KINDS[document.type];
   const domain = [
@@ -145,7 +145,7 @@ async function look(
   if (ids.length === 0) return { found: [], detail: null };
   const standings = await read(books, document, ids);
   const party = await findParty(books, document.party);
-  const found: Standing[] = [];
+  const found: Booked[] = [];
   for (const standing of standings) {
     const tickets = (await ticketsOf(books, document.type, [standing])).get(standing.id) ?? [];
     const own = tickets.includes(document.id);
@@ -173,7 +173,7 @@ async function read(
   { tryton }: Books,
   { type }: ShipmentDocument,
   ids: readonly number[],
-): Promise<Standing[]> {
+): Promise<Booked[]> {
   const { model, moves, party } = KINDS[type];
   const { moveUnit } = await tryton.release();
   const parts = ["state", "quantity", "origin", "product.code", `${moveUnit}.symbol`];
@@ -194,10 +194,10 @@ async function read(
   }));
 }
 
-const readOne = async (books: Books, document: ShipmentDocument, id: number): Promise<Standing> =>
-  (await read(books, document, [id]))[0] as Standing;
+const readOne = async (books: Books, document: ShipmentDocument, id: number): Promise<Booked> =>
+  (await read(books, document, [id]))[0] as Booked;
 
-function hasSame(document: ShipmentDocument, { reference, date, moves }: Standing): boolean {
+function hasSame(document: ShipmentDocument, { reference, date, moves }: Booked): boolean {
   return (
     reference === document.reference &&
     (document.date === null || date === document.date) &&
@@ -217,7 +217,7 @@ function hasSame(document: ShipmentDocument, { reference, date, moves }: Standin
 const OPEN: readonly State[] = ["draft", "waiting", "assigned"];
 
 /** What only a person can decide. */
-function faultOf(document: ShipmentDocument, standing: Standing): Refused | null {
+function faultOf(document: ShipmentDocument, standing: Booked): Refused | null {
   const { number, status } = document;
   if (status === "cancelled" && standing.state === "done")
     return refused(
@@ -240,7 +240,7 @@ function faultOf(document: ShipmentDocument, standing: Standing): Refused | null
   return null;
 }
 
-function isFinal(document: ShipmentDocument, standing: Standing): boolean {
+function isFinal(document: ShipmentDocument, standing: Booked): boolean {
   if (document.status === "cancelled") return standing.state === "cancelled";
   if (!hasSame(document, standing)) return false;
   if (document.status === "done") return standing.state === "done";
@@ -253,15 +253,11 @@ const BUTTONS: Readonly<Record<ShipmentDocument["type"], Partial<Record<State, s
   in: { draft: "receive", received: "end" },
 };
 
-/** @throws Refused, TrytonFault */
-async function bringTo(
-  books: Books,
-  document: ShipmentDocument,
-  before: Standing,
-): Promise<Standing> {
+/** @throws Refused, TrytonError */
+async function bringTo(books: Books, document: ShipmentDocument, before: Booked): Promise<Booked> {
   const fault = faultOf(document, before);
   if (fault !== null) throw fault;
-  const press = async (button: string, { id }: Standing): Promise<Standing> => {
+  const press = async (button: string, { id }: Booked): Promise<Booked> => {
     await pressed(books, document, button, id);
     return readOne(books, document, id);
   };
@@ -288,7 +284,7 @@ async function bringTo(
   return standing;
 }
 
-/** @throws TrytonFault */
+/** @throws TrytonError */
 async function pressed(
   books: Books,
   { type }: ShipmentDocument,
@@ -300,7 +296,7 @@ async function pressed(
   try {
     await tryton.call(method, [[id]]);
   } catch (error) {
-    if (!(error instanceof TrytonFault) || error.warning === undefined) throw error;
+    if (!(error instanceof TrytonError) || error.warning === undefined) throw error;
     if (!NO_ORIGIN.test(error.message)) throw error;
     await accept(books, [error.warning]);
     await tryton.call(method, [[id]]);
@@ -310,7 +306,7 @@ async function pressed(
 /** Tryton's question about a move without an order: a ticket may have none, or a product that nobody ordered. */
 const NO_ORIGIN = /have no origin/;
 
-async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: Standing) {
+async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: Booked) {
   const { model, moves: field } = KINDS[document.type];
   const { reference, effective_date } = await shipmentValues(books, document);
   const values = {
@@ -328,7 +324,7 @@ async function rewrite(books: Books, document: ShipmentDocument, { id, moves }: 
  * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
  * afterwards, it is made no move of the order any more: the note says which ticket it was.
  */
-async function ignoreMoves({ tryton }: Books, { moves }: Standing): Promise<void> {
+async function ignoreMoves({ tryton }: Books, { moves }: Booked): Promise<void> {
   const ofOrders = moves.filter(({ origin }) => /^(?:sale|purchase)\.line,/.test(origin ?? ""));
   if (ofOrders.length === 0) return;
   if ((await tryton.release()).ignores === "after") {

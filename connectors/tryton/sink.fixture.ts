@@ -12,7 +12,7 @@ import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
 import { accept } from "./invoice-steps.ts";
 import { openLookup } from "./lookup.ts";
-import { openTryton, type Tryton, TrytonFault } from "./wire.ts";
+import { openTryton, type Tryton, TrytonError } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
 
@@ -254,7 +254,7 @@ export async function takeBack(desk: Desk, move: number): Promise<void> {
     const execute = () =>
       call("execute", session, states, name === "cancel" ? name : "unreconcile");
     await execute().catch(async (error: unknown) => {
-      if (!(error instanceof TrytonFault && error.warning !== undefined)) throw error;
+      if (!(error instanceof TrytonError && error.warning !== undefined)) throw error;
       await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
       await execute();
     });
@@ -302,7 +302,7 @@ export function losing(books: Books, lost = 0): { readonly books: Books; changes
   let changes = 0;
   const after = async (method: string): Promise<void> => {
     if (/\.(?:search|read|search_read|fields_get)$/.test(method) || ++changes !== lost) return;
-    throw new TrytonFault("torn", "the answer was lost");
+    throw new TrytonError("torn", "the answer was lost");
   };
   return { books: between(books, { after }), changes: () => changes };
 }

@@ -3,7 +3,7 @@ import type { Books as AnyBooks } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
-import { TRYTON } from "./fault.ts";
+import { TRYTON } from "./errors.ts";
 import { invoiceAdapter } from "./invoices.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";

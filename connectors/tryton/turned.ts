@@ -12,7 +12,7 @@ import { KINDS } from "./shipments-values.ts";
 
 /**
  * The refusal where the order stands in Tryton as the other kind, by its mark, or by its link where a person had entered
- * it. Null: it does not, or it is cancelled. @throws TrytonFault
+ * it. Null: it does not, or it is cancelled. @throws TrytonError
  */
 export async function turnedOrder(
   { tryton }: Books,
@@ -44,7 +44,7 @@ export async function turnedOrder(
   return turned(`order ${number} is booked in Tryton as ${name}`, type, name, mark);
 }
 
-/** The same for a ticket, by its number and the note with its mark. @throws TrytonFault */
+/** The same for a ticket, by its number and the note with its mark. @throws TrytonError */
 export async function turnedShipment(
   books: Books,
   { id, number, type }: ShipmentDocument,

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openLookup } from "./lookup.ts";
 import { day, float } from "./values.ts";
-import { openTryton, type Tryton, TrytonFault, type TrytonOptions } from "./wire.ts";
+import { openTryton, type Tryton, TrytonError, type TrytonOptions } from "./wire.ts";
 
 export const now = (): Date => new Date();
 
@@ -18,13 +18,13 @@ export function open(
   return { ...tryton, notes };
 }
 
-export const faultOf = async (work: Promise<unknown>): Promise<TrytonFault> => {
+export const faultOf = async (work: Promise<unknown>): Promise<TrytonError> => {
   const outcome = await work.then(
     () => null,
     (error: unknown) => error,
   );
-  expect(outcome).toBeInstanceOf(TrytonFault);
-  return outcome as TrytonFault;
+  expect(outcome).toBeInstanceOf(TrytonError);
+  return outcome as TrytonError;
 };
 
 export const parties = (tryton: Tryton, ...context: [object?]): Promise<number> =>

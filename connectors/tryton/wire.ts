@@ -1,6 +1,6 @@
 /**
  * Tryton's JSON-RPC: one call is one transaction of its database. A session is opened with the first call and again
- * when Tryton has ended it; what a failed call proves is its {@link TrytonFault}.
+ * when Tryton has ended it; what a failed call proves is its {@link TrytonError}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { isWithin } from "../../src/core/moment.ts";
@@ -9,13 +9,13 @@ import {
   faultOfError,
   faultOfStatus,
   NoSuchCompany,
-  TrytonFault,
-} from "./fault.ts";
+  TrytonError,
+} from "./errors.ts";
 import { openHttp } from "./http.ts";
 import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
 import { decode, encode } from "./values.ts";
 
-export { TrytonFault };
+export { TrytonError };
 
 export interface TrytonOptions {
   /** `http://127.0.0.1:8000`, without the database. */
@@ -35,16 +35,16 @@ export interface Tryton {
   /**
    * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
    * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
-   * @throws TrytonFault
+   * @throws TrytonError
    */
   call<T = unknown>(
     method: string,
     params: readonly unknown[],
     options?: { readonly context?: Context; readonly signal?: AbortSignal },
   ): Promise<T>;
-  /** Who we are in Tryton: ids of its database. @throws TrytonFault */
+  /** Who we are in Tryton: ids of its database. @throws TrytonError */
   session(): Promise<{ readonly user: number; readonly company: number | null }>;
-  /** Which Tryton it is: asked with each login. @throws TrytonFault */
+  /** Which Tryton it is: asked with each login. @throws TrytonError */
   release(): Promise<Release>;
   /** Logs out. */
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export function openTryton(
 ): Tryton {
   const http = openHttp(options.url, options.deadlineMs ?? DEADLINE_MS);
   let session: Promise<Session> | null = null;
-  let throttled: { readonly fault: TrytonFault; readonly sinceMs: number } | null = null;
+  let throttled: { readonly fault: TrytonError; readonly sinceMs: number } | null = null;
   let closed: Promise<void> | null = null;
   let requests = 0;
 
@@ -89,11 +89,11 @@ export function openTryton(
     const { fault, sinceMs = 0 } = throttled ?? {};
     if (fault !== undefined && fault.waitMs !== null && isWithin(sinceMs, fault.waitMs, nowMs)) {
       const waitMs = sinceMs + fault.waitMs - nowMs;
-      return Promise.reject(new TrytonFault("throttled", fault.message, { waitMs }));
+      return Promise.reject(new TrytonError("throttled", fault.message, { waitMs }));
     }
     session ??= logIn(askAt, options).catch((error: unknown) => {
       session = null;
-      if (error instanceof TrytonFault && error.waitMs !== null)
+      if (error instanceof TrytonError && error.waitMs !== null)
         throttled = { fault: error, sinceMs: surroundings.now().getTime() };
       throw error;
     });
@@ -112,7 +112,7 @@ export function openTryton(
     try {
       return await within(first);
     } catch (error) {
-      if (!(error instanceof TrytonFault) || !NO_SESSION.includes(error.kind)) throw error;
+      if (!(error instanceof TrytonError) || !NO_SESSION.includes(error.kind)) throw error;
       surroundings.note("Tryton ended our session", { database: options.database });
       if (session === opened) session = null;
       return await within(await current());
@@ -144,7 +144,7 @@ type Ask = (
   how: { readonly authorization: string | null; readonly signal?: AbortSignal | undefined },
 ) => Promise<unknown>;
 
-/** @throws TrytonFault; never `torn` or `server`, for the call that wanted a session has not been made */
+/** @throws TrytonError; never `torn` or `server`, for the call that wanted a session has not been made */
 async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Promise<Session> {
   try {
     const { database, user, password, company } = options;
@@ -153,8 +153,8 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const answer = await ask("common.db.login", [user, { password }, LANGUAGE], {
       authorization: null,
     }).catch((error: unknown) => {
-      if (!(error instanceof TrytonFault && error.kind === "absent")) throw error;
-      throw new TrytonFault("not-sent", `${error.message}: Tryton has no database "${database}"`);
+      if (!(error instanceof TrytonError && error.kind === "absent")) throw error;
+      throw new TrytonError("not-sent", `${error.message}: Tryton has no database "${database}"`);
     });
     const [id, key] = answer as [number, string];
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
@@ -165,8 +165,8 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const its = await companyOf(session, company, user);
     return { ...session, context: { ...context, company: its } };
   } catch (error) {
-    if (error instanceof TrytonFault && UNASKED.includes(error.kind))
-      throw new TrytonFault("not-sent", error.message);
+    if (error instanceof TrytonError && UNASKED.includes(error.kind))
+      throw new TrytonError("not-sent", error.message);
     throw error;
   }
 }
@@ -181,7 +181,7 @@ async function releaseAt(askAt: (path: string) => Ask): Promise<Release> {
       const version = await askAt(path)("common.server.version", [], { authorization: null });
       return releaseOf(String(version));
     } catch (error) {
-      const other = error instanceof TrytonFault && ELSEWHERE.includes(error.kind);
+      const other = error instanceof TrytonError && ELSEWHERE.includes(error.kind);
       if (!other) throw error;
       fault = error;
     }
@@ -235,6 +235,6 @@ function resultOf(method: string, text: string): unknown {
   const { result, error } = (answer ?? {}) as { result?: unknown; error?: unknown };
   if (error !== undefined) throw faultOfError(method, error);
   if (result === undefined)
-    throw new TrytonFault("torn", `${method}: the answer is no answer of Tryton's`);
+    throw new TrytonError("torn", `${method}: the answer is no answer of Tryton's`);
   return result;
 }

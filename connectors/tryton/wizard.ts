@@ -4,7 +4,7 @@ import type { Tryton } from "./wire.ts";
 /** Fills in a form, by its name (`{ start: {…} }`), and goes to a state. */
 export type Execute = <Answer>(form: object, state: string) => Promise<Answer>;
 
-/** @param name `account.invoice.pay` @param record model and database id @throws TrytonFault, what `run` throws */
+/** @param name `account.invoice.pay` @param record model and database id @throws TrytonError, what `run` throws */
 export async function wizard(
   { call }: Pick<Tryton, "call">,
   name: string,

@@ -9,7 +9,7 @@ import type { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
-import type { FaultRow } from "./faults.ts";
+import type { ErrorRow } from "./errors.ts";
 
 /** One adapter each. The payment adapter takes both directions: what customers pay, and what we pay. */
 export interface Documents {
@@ -192,7 +192,7 @@ export interface Books {
     readonly party?: PartyAdapter;
   };
   /** First match wins. */
-  readonly faults: readonly FaultRow[];
+  readonly errors: readonly ErrorRow[];
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */
   readonly settleMs: number;
   /** How long a paid invoice waits for its payments where a flow brings them, ms; 0: it does not wait. */

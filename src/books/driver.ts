@@ -5,7 +5,7 @@
 import type { Outgoing, Sink } from "../core/contract.ts";
 import { type Finding, keyless } from "../core/outcome.ts";
 import type { BookKind, Books } from "./adapter.ts";
-import { unreadable } from "./faults.ts";
+import { unreadable } from "./errors.ts";
 import { inspectBooks } from "./inspect.ts";
 import { idsOf, look, told, waitsOf } from "./look.ts";
 import { INCOMPLETE, send } from "./send.ts";
@@ -56,6 +56,6 @@ async function find(
       ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
       : { found: "none", ...told(books, planned, undefined, INCOMPLETE) };
   } catch (error) {
-    return unreadable(error, books.faults);
+    return unreadable(error, books.errors);
   }
 }

@@ -31,7 +31,7 @@ export interface CodeColumn {
 
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
 export async function codeExaminations(
-  books: Pick<Books, "name" | "faults">,
+  books: Pick<Books, "name" | "errors">,
   columns: readonly CodeColumn[],
   needs: Needs,
   signal: AbortSignal,

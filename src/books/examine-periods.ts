@@ -14,7 +14,7 @@ export interface BookPeriod {
 }
 
 export interface Periods {
-  readonly books: Pick<Books, "name" | "faults">;
+  readonly books: Pick<Books, "name" | "errors">;
   readonly surroundings: Pick<Surroundings, "now" | "dayOf">;
   /** All that touch these days. @throws a fault of the books */
   readonly between: (from: string, to: string) => Promise<readonly BookPeriod[]>;

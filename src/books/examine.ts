@@ -3,15 +3,15 @@ import { Refused } from "../core/errors.ts";
 import type { Examination } from "../core/examination.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Books } from "./adapter.ts";
-import { unavailable } from "./faults.ts";
+import { unavailable } from "./errors.ts";
 
 /** What it is, and what is wrong with it. The second @throws Refused, a fault of the books */
-export type Look = readonly [what: string, look: () => Promise<Fault | null>];
+export type Check = readonly [what: string, look: () => Promise<Fault | null>];
 
-type Named = Pick<Books, "name" | "faults">;
+type Named = Pick<Books, "name" | "errors">;
 
 /** It is there. @param find @throws Refused when it is not */
-export const exists = (what: string, find: () => Promise<unknown>): Look => [
+export const exists = (what: string, find: () => Promise<unknown>): Check => [
   what,
   async () => {
     await find();
@@ -20,7 +20,7 @@ export const exists = (what: string, find: () => Promise<unknown>): Look => [
 ];
 
 /** Not being able to look is a fault as well. */
-export async function faultOf(books: Named, [, look]: Look): Promise<Fault | null> {
+export async function faultOf(books: Named, [, look]: Check): Promise<Fault | null> {
   try {
     return await look();
   } catch (error) {
@@ -33,7 +33,7 @@ export async function faultOf(books: Named, [, look]: Look): Promise<Fault | nul
 /** One after the other. @throws the signal's reason */
 export async function examined(
   books: Named,
-  looks: readonly Look[],
+  looks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Examination[]> {
   const examinations: Examination[] = [];

@@ -34,7 +34,7 @@ function booksWith(of: Partial<Ladder>, made: number[] = []): Books {
     payment: adapter({}),
     party: adapter({ create }),
   };
-  return { ...named, adapters, faults: [], settleMs: 0, settleAfterMs: 0 };
+  return { ...named, adapters, errors: [], settleMs: 0, settleAfterMs: 0 };
 }
 
 const partyOf = (code: string) => ({ code, name: `Party ${code}`, companyId: `company-${code}` });

@@ -13,8 +13,8 @@ import type {
   HoldingState,
 } from "../core/holdings.ts";
 import type { BookKind, Books, Call, Ladder, Standing, Wanted } from "./adapter.ts";
-import { unavailable } from "./faults.ts";
-import { holdingsOf, type KindHoldings, LOT } from "./holdings.ts";
+import { unavailable } from "./errors.ts";
+import { holdingsOf, type KindHoldings, PAGE_RECORDS } from "./holdings.ts";
 import { Parties } from "./parties.ts";
 import { isBelow, isSettlement, posts } from "./plan.ts";
 import { adapterOf, bodyOf, carriedIn, wantedOf } from "./wanted.ts";
@@ -129,10 +129,10 @@ async function expectAll(
   const adapter = adapterOf(books, kind);
   const call = callOf("expect", signal);
   const expected: Expected[] = [];
-  for (let at = 0; at < items.length; at += LOT) {
-    const lot = items.slice(at, at + LOT);
+  for (let at = 0; at < items.length; at += PAGE_RECORDS) {
+    const page = items.slice(at, at + PAGE_RECORDS);
     const refused = new Map<Item, Fault>();
-    const carried = lot.flatMap((item) => {
+    const carried = page.flatMap((item) => {
       try {
         return carriedIn(kind, bodyOf(books, kind, [item]));
       } catch (error) {
@@ -143,7 +143,7 @@ async function expectAll(
     });
     const parties = await new Parties(books).of(carried, call);
     const wanted = await wantedOf(adapter, carried, parties, call);
-    for (const item of lot) {
+    for (const item of page) {
       const fault = refused.get(item);
       const one = fault === undefined ? wanted.shift() : undefined;
       const why = fault ?? one?.refusal;

@@ -14,7 +14,7 @@ import { type Json, parseExact } from "../core/json.ts";
 import { PartyRecord, PriceRecord } from "./records.ts";
 
 /** Records that one call asks for. */
-export const LOT = 200;
+export const PAGE_RECORDS = 200;
 
 /** {@link Holdings} of one kind. */
 export interface KindHoldings {
@@ -44,12 +44,12 @@ export function holdingsOf(
   };
 }
 
-/** Rows in the order of the books' own ids, in lots. @param read the first `most` rows after an id */
-export async function* lots<Row>(
+/** Rows in the order of the books' own ids, page by page. @param read the first `most` rows after an id */
+export async function* inPages<Row>(
   after: number,
   idOf: (row: Row) => number,
   read: (after: number) => Promise<readonly Row[]>,
-  most: number = LOT,
+  most: number = PAGE_RECORDS,
 ): AsyncGenerator<{
   readonly rows: readonly Row[];
   readonly last: number;
@@ -67,7 +67,7 @@ export async function* lots<Row>(
 
 /** Records that start in the books: each tells the change that its source tells. */
 export interface Told {
-  /** The first {@link LOT} ids after this one. @throws a fault of the books */
+  /** The first {@link PAGE_RECORDS} ids after this one. @throws a fault of the books */
   readonly idsAfter: (id: number, signal: AbortSignal) => Promise<readonly number[]>;
   /** @throws the error itself when it is no fault of the books */
   readonly unavailable: (error: unknown) => SourceUnavailable;
@@ -107,7 +107,7 @@ function toldHoldings(
     async *list(_, from, signal) {
       const after = typeof from === "number" ? from : 0;
       try {
-        const all = lots(after, Number, (id) => idsAfter(id, signal));
+        const all = inPages(after, Number, (id) => idsAfter(id, signal));
         for await (const { rows, last } of all)
           yield {
             holdings: await held(rows, signal),

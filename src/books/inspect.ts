@@ -4,7 +4,7 @@ import type { Difference } from "../core/holdings.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { BookKind, Books, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
-import { unavailable } from "./faults.ts";
+import { unavailable } from "./errors.ts";
 import { look, type Planned } from "./look.ts";
 import {
   differencesOf,

@@ -5,7 +5,7 @@ import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import { type Answer, done, refused } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, StepTo, Verb, Wanted } from "./adapter.ts";
-import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./faults.ts";
+import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./errors.ts";
 import { idsOf, look, type Planned, told, waitsOf } from "./look.ts";
 import { Parties } from "./parties.ts";
 import { payable, settlementOf } from "./payable.ts";
@@ -94,7 +94,7 @@ class Send {
   }
 
   #sorted(error: unknown): Sorted {
-    return sorted(error, this.#verb, this.#books.faults);
+    return sorted(error, this.#verb, this.#books.errors);
   }
 
   /** The lowest step that any of them needs, for all that need it: so what is posted is posted in one call. */

@@ -14,7 +14,7 @@ import type { Refused } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type Answer, done, type Finding, type Policy } from "../core/outcome.ts";
 import { answering, finding } from "./answering.ts";
-import { type FaultRow, uncertain } from "./faults.ts";
+import { type ErrorRow, uncertain } from "./errors.ts";
 
 /** A document, and what the books called it when it was delivered before; null: it was not. */
 export interface One<Document> {
@@ -30,7 +30,7 @@ export interface Single<Document extends { readonly status: string }, Standing> 
   /** What people call a document that ended: `void`. */
   readonly ended: string;
   readonly policy: Policy;
-  readonly faults: readonly FaultRow[];
+  readonly errors: readonly ErrorRow[];
   /** An item of a request's body. Pure. */
   frozen(item: Item): unknown;
   /** @throws ZodError */
@@ -67,7 +67,7 @@ export interface Single<Document extends { readonly status: string }, Standing> 
 export function singleSink<Document extends { readonly status: string }, Standing>(
   single: Single<Document, Standing>,
 ): Sink {
-  const { operation, target, policy, faults } = single;
+  const { operation, target, policy, errors } = single;
   const wantedIn = (body: string): One<Document> =>
     single.wantedIn((parseExact(body) as readonly unknown[])[0]);
   return {
@@ -80,8 +80,8 @@ export function singleSink<Document extends { readonly status: string }, Standin
       target,
       body: stringifyExact(items.map((item) => single.frozen(item))),
     }),
-    send: ({ body }) => answering(faults, () => send(single, wantedIn(body))),
-    find: ({ body }) => finding(faults, () => find(single, wantedIn(body))),
+    send: ({ body }) => answering(errors, () => send(single, wantedIn(body))),
+    find: ({ body }) => finding(errors, () => find(single, wantedIn(body))),
     inspect: (delivered, signal) => inspect(single, delivered, signal),
   };
 }

@@ -33,8 +33,8 @@ export interface Change {
 }
 
 /** A thing that records arrive in and that can arrive twice: a file, an interchange. */
-export interface Batch {
-  /** Hash of its bytes: the same bytes are the same batch whatever the name. */
+export interface Arrival {
+  /** Hash of its bytes: the same bytes are the same arrival whatever the name. */
   readonly id: string;
   readonly name: string;
 }
@@ -43,7 +43,7 @@ export interface Batch {
 export interface Page {
   readonly changes: readonly Change[];
   readonly position: Json;
-  readonly batch?: Batch;
+  readonly arrival?: Arrival;
   /** What a person should be told about this page (a file recognised, a file cut short). */
   readonly notices?: readonly string[];
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */

@@ -94,7 +94,7 @@ function withoutFile(error: NoFile, { items }: Outgoing, failures: number): Answ
 }
 
 /** Links that are read in one page. */
-const LOT = 200;
+const LINKS_AT_ONCE = 200;
 
 /** How far the reading of older documents has got: all since `sinceMs` up to the platform's id `after`; null: all. */
 interface Position {
@@ -111,8 +111,8 @@ function olderDocuments(store: Store, flow: Flow, sinceMs: number | null): Sourc
       let after = stored?.sinceMs === sinceMs ? stored.after : "";
       while (after !== null && !signal.aborted) {
         const { kind } = flow.mapping;
-        const links = store.links.deliveredSince(kind, flow.side, sinceMs, after, LOT);
-        after = links.length < LOT ? null : (links.at(-1)?.platformId ?? null);
+        const links = store.links.deliveredSince(kind, flow.side, sinceMs, after, LINKS_AT_ONCE);
+        after = links.length < LINKS_AT_ONCE ? null : (links.at(-1)?.platformId ?? null);
         yield { changes: links.map(changeIn(flow)), position: { sinceMs, after } };
       }
     },

@@ -41,7 +41,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     hindered: (obstacle: Obstacle) => void obstacles.push(obstacle),
     advanced: ({ records, share }: Advance) =>
       engine.progress?.({ flow: flow.name, step: "reading", count: records, share }),
-    known: (batch: string) => store.intake.known(flow.flow, batch),
+    known: (arrival: string) => store.intake.known(flow.flow, arrival),
     stored: (id: string, version: string) => store.intake.stored(flow.flow, id, version),
   };
   try {

@@ -3,7 +3,7 @@
  * change that is not stored (promise 1).
  */
 import type Database from "better-sqlite3";
-import type { Batch, Change, Page } from "../core/contract.ts";
+import type { Arrival, Change, Page } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
@@ -26,7 +26,7 @@ interface StoredVersion {
 }
 
 export function intake(database: Database.Database) {
-  const batches = batchesOf(database);
+  const arrivals = arrivalsOf(database);
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -108,27 +108,27 @@ export function intake(database: Database.Database) {
         else unchanged++;
       }
       savePosition.run(JSON.stringify(page.position), flow);
-      if (page.batch) batches.add(flow, page.batch, atMs);
+      if (page.arrival) arrivals.add(flow, page.arrival, atMs);
       return { received, unchanged, stale };
     },
 
     stored(flow: number, id: string, version: string): boolean {
       return current.get(flow, storedId(id))?.version === version;
     },
-    known: (flow: number, batch: string) => batches.known(flow, batch),
+    known: (flow: number, arrival: string) => arrivals.known(flow, arrival),
   };
 }
 
 const byValue = (text: string): string => canonical(text, instantByValue);
 
-/** Which files came before: the same bytes are the same batch whatever the name. */
-function batchesOf(database: Database.Database) {
-  const addBatch = database.prepare(
+/** Which files came before: the same bytes are the same arrival whatever the name. */
+function arrivalsOf(database: Database.Database) {
+  const addArrival = database.prepare(
     `insert into batch (flow, id, name, arrived_ms, turn)
      values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from batch where flow = :flow))
      on conflict do update set name = excluded.name, arrived_ms = excluded.arrived_ms, turn = excluded.turn`,
   );
-  const findBatch = database.prepare<
+  const findArrival = database.prepare<
     [number, string],
     { name: string; arrived_ms: number; latest: 0 | 1 }
   >(
@@ -137,11 +137,11 @@ function batchesOf(database: Database.Database) {
   );
 
   return {
-    add(flow: number, { id, name }: Batch, at: number): void {
-      addBatch.run({ flow, id, name, at });
+    add(flow: number, { id, name }: Arrival, at: number): void {
+      addArrival.run({ flow, id, name, at });
     },
-    known(flow: number, batch: string): { name: string; at: string; latest: boolean } | null {
-      const row = findBatch.get(flow, batch);
+    known(flow: number, arrival: string): { name: string; at: string; latest: boolean } | null {
+      const row = findArrival.get(flow, arrival);
       if (row === undefined) return null;
       return {
         name: row.name,

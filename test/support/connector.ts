@@ -143,11 +143,11 @@ export async function read(
   const pages: Page[] = [];
   if (options.pages === 0) return pages;
   const position = JSON.parse(JSON.stringify(before.at(-1)?.position ?? null)) as Json;
-  const seen = before.flatMap(({ batch }) => batch ?? []);
+  const seen = before.flatMap(({ arrival }) => arrival ?? []);
   const reading = {
     signal: options.signal ?? never,
     known: (id: string) => {
-      const found = seen.findLast((batch) => batch.id === id);
+      const found = seen.findLast((arrival) => arrival.id === id);
       const latest = found === seen.at(-1);
       return found === undefined ? null : { name: found.name, at: SENT, latest };
     },
@@ -155,7 +155,7 @@ export async function read(
   };
   for await (const page of source.read(position, reading)) {
     pages.push(page);
-    if (page.batch !== undefined) seen.push(page.batch);
+    if (page.arrival !== undefined) seen.push(page.arrival);
     options.each?.abort();
     if (pages.length === options.pages) break;
   }

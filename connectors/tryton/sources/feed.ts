@@ -6,7 +6,7 @@ import { type Stamps, type StampFeed, stampSource } from "../../../src/books/sta
 import type { Source } from "../../../src/core/contract.ts";
 import type { Books } from "../books.ts";
 import { stamp } from "../values.ts";
-import { unavailable } from "../fault.ts";
+import { unavailable } from "../errors.ts";
 
 /** Rows of one model whose change is a change of a record: the record's own, or those of its parts. */
 export interface Part {

@@ -27,7 +27,7 @@ export const paidInvoices = (books: Books): Source => invoices(books);
 const source = (books: Books, states: readonly string[]): Source =>
   feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal, states));
 
-/** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonFault */
+/** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonError */
 export async function invoiceChanges(
   books: Books,
   ids: readonly number[],

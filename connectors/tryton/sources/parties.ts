@@ -29,7 +29,7 @@ const FIELDS = fieldsIn(`
 export const parties = (books: Books): Source =>
   feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));
 
-/** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonFault */
+/** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonError */
 export async function partyChanges(
   books: Books,
   ids: readonly number[],

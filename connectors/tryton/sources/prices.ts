@@ -23,7 +23,7 @@ const FIELDS = fieldsIn("formula quantity price_list.name product(code name defa
 export const prices = (books: Books): Source =>
   feed(books, PARTS, (ids, signal) => priceChanges(books, ids, signal));
 
-/** All prices of these lists as they are now, one per list's name and product. @throws TrytonFault */
+/** All prices of these lists as they are now, one per list's name and product. @throws TrytonError */
 export async function priceChanges(
   { tryton }: Books,
   ids: readonly number[],

@@ -28,7 +28,7 @@ export function roleInvoices({ config: { roles } }: Books): Part[] {
 
 /**
  * Which of these parties (database ids) have a posted invoice of this type; none where the configuration does not count
- * invoices. @throws TrytonFault
+ * invoices. @throws TrytonError
  */
 export async function invoicedParties(
   { tryton, config: { roles } }: Books,

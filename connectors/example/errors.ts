@@ -1,7 +1,7 @@
 /** What the ledger's errors mean. The first row that matches counts; a write that no row knows is unknown. */
-import type { FaultRow } from "../../src/books/faults.ts";
+import type { ErrorRow } from "../../src/books/errors.ts";
 
-export const faults: readonly FaultRow[] = [
+export const errors: readonly ErrorRow[] = [
   {
     when: { status: 401 },
     sort: "configuration",

@@ -19,9 +19,9 @@ import { BookError, type Verb } from "./adapter.ts";
  * `raced`: somebody was faster; look and plan again. `busy`: nothing happened, later it may. `not-sent`: nothing left
  * this machine. `unknown`: it may have been carried out.
  */
-export type FaultSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
+export type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
 
-export interface FaultRow {
+export interface ErrorRow {
   /** All that is given must match. `text` is of the ERP's own message: where it has no code. */
   readonly when: {
     readonly status?: number;
@@ -29,7 +29,7 @@ export interface FaultRow {
     readonly text?: RegExp;
     readonly verb?: Verb;
   };
-  readonly sort: FaultSort;
+  readonly sort: ErrorSort;
   /** Of the fault that people see, in kebab-case. */
   readonly code: string;
   /** What a person should do. */
@@ -42,22 +42,22 @@ export interface FaultRow {
 
 /** A fault with its row. */
 export interface Sorted {
-  readonly sort: FaultSort;
-  readonly row: FaultRow | null;
+  readonly sort: ErrorSort;
+  readonly row: ErrorRow | null;
   readonly error: BookError;
 }
 
 /** @throws the error itself when it is none of an ERP's */
-export function sorted(error: unknown, verb: Verb, faults: readonly FaultRow[]): Sorted {
+export function sorted(error: unknown, verb: Verb, errors: readonly ErrorRow[]): Sorted {
   if (!(error instanceof BookError)) throw error;
   if (error.phase === "not-sent") return { sort: "not-sent", row: null, error };
-  const row = error.phase === "torn" ? undefined : faults.find((one) => fits(one, error, verb));
+  const row = error.phase === "torn" ? undefined : errors.find((one) => fits(one, error, verb));
   if (row !== undefined) return { sort: row.sort, row, error };
   // A look that failed proves nothing and has done nothing.
   return { sort: verb === "locate" || verb === "read" ? "not-sent" : "unknown", row: null, error };
 }
 
-function fits({ when }: FaultRow, { status, code, message }: BookError, verb: Verb): boolean {
+function fits({ when }: ErrorRow, { status, code, message }: BookError, verb: Verb): boolean {
   return (
     (when.status === undefined || when.status === status) &&
     (when.code === undefined || (code !== null && when.code.test(code))) &&
@@ -94,16 +94,16 @@ export const uncertain = (detail: string, more: Pick<Answer, "each"> = {}): Answ
   unknown(detail, { holdMs: 60_000, ...more });
 
 /** In words for people: what the ERP said, and what its row says is to be done. */
-export const faultOf = (row: FaultRow | null, message: string): Fault => ({
+export const faultOf = (row: ErrorRow | null, message: string): Fault => ({
   code: row?.code ?? "refused",
   message,
   next: row?.next ?? "Correct the document where it comes from, then retry.",
 });
 
 /** The finding of a read-back that could not be made. @throws the error itself when it is none of an ERP's */
-export function unreadable(error: unknown, faults: readonly FaultRow[]): Finding {
+export function unreadable(error: unknown, errors: readonly ErrorRow[]): Finding {
   if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
-  const { row, error: cause } = sorted(error, "locate", faults);
+  const { row, error: cause } = sorted(error, "locate", errors);
   const waitMs = waitMsOf(row, cause);
   return {
     found: "unreadable",
@@ -115,14 +115,14 @@ export function unreadable(error: unknown, faults: readonly FaultRow[]): Finding
 /** What a failed call means to whoever wanted to read. @throws the error itself when it is none of an ERP's */
 export function unavailable(
   error: unknown,
-  { name, faults }: { readonly name: string; readonly faults: readonly FaultRow[] },
+  { name, errors }: { readonly name: string; readonly errors: readonly ErrorRow[] },
 ): SourceUnavailable {
   if (error instanceof Refused)
     return new SourceUnavailable(`${name} cannot be read: ${error.fault.message}`, {
       next: error.fault.next,
       cause: error,
     });
-  const { row, error: cause } = sorted(error, "read", faults);
+  const { row, error: cause } = sorted(error, "read", errors);
   const waitMs = waitMsOf(row, cause);
   const remedy =
     cause.phase === "not-sent"
@@ -137,5 +137,5 @@ export function unavailable(
 }
 
 /** What the ERP said counts before what its row says. */
-const waitMsOf = (row: FaultRow | null, error: BookError): number | null =>
+const waitMsOf = (row: ErrorRow | null, error: BookError): number | null =>
   error.waitMs ?? row?.waitMs ?? null;

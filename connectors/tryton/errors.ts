@@ -1,6 +1,6 @@
 /** What a call of Tryton can fail with, by what it proves, and what that means. */
 import { BookError } from "../../src/books/adapter.ts";
-import { type FaultRow, unavailable as unavailableIn } from "../../src/books/faults.ts";
+import { type ErrorRow, unavailable as unavailableIn } from "../../src/books/errors.ts";
 import { DATE_ORDER } from "./release.ts";
 import { type SourceUnavailable } from "../../src/core/errors.ts";
 
@@ -28,7 +28,7 @@ export type FaultKind =
   /** Any other exception: rolled back, unless it came up while the answer was being written. */
   | "server";
 
-export class TrytonFault extends BookError {
+export class TrytonError extends BookError {
   readonly kind: FaultKind;
   /** With `warning`: the name by which it is accepted. */
   readonly warning?: string;
@@ -41,15 +41,15 @@ export class TrytonFault extends BookError {
   ) {
     const phase = kind === "not-sent" || kind === "torn" ? kind : "answered";
     super(phase, message, { code: kind, waitMs: more.waitMs, cause: more.cause });
-    this.name = "TrytonFault";
+    this.name = "TrytonError";
     this.kind = kind;
     if (more.warning !== undefined) this.warning = more.warning;
   }
 }
 
 /** Somebody else is at it: nothing of ours has happened, and it goes on after `waitMs`. */
-export const busy = (message: string, waitMs: number): TrytonFault =>
-  new TrytonFault("busy", message, { waitMs });
+export const busy = (message: string, waitMs: number): TrytonError =>
+  new TrytonError("busy", message, { waitMs });
 
 const GROUPS = "Give the synchronisation's user the groups that the connector's README names.";
 /** Another writer had the lock, or the record. */
@@ -60,7 +60,7 @@ const LOCKED = {
 } as const;
 
 /** Codes are {@link FaultKind}s; texts are Tryton's sentences that people act on differently, in its English. */
-const faults: readonly FaultRow[] = [
+const errors: readonly ErrorRow[] = [
   // A reader that may not read one model goes on with the others.
   { when: { code: /^refused$/, verb: "read" }, sort: "data", code: "no-right", next: GROUPS },
   {
@@ -132,8 +132,8 @@ const faults: readonly FaultRow[] = [
   },
 ];
 
-/** For the parts of src/books that tell people about these books and sort their faults. */
-export const TRYTON = { name: "Tryton", faults } as const;
+/** For the parts of src/books that tell people about these books and sort their errors. */
+export const TRYTON = { name: "Tryton", errors } as const;
 
 /** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */
 export const unavailable = (error: unknown): SourceUnavailable => unavailableIn(error, TRYTON);
@@ -148,40 +148,40 @@ export async function reading<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** The user has no company of this name, or several. Nothing happened. */
-export class NoSuchCompany extends TrytonFault {
+export class NoSuchCompany extends TrytonError {
   constructor(message: string) {
     super("not-sent", message);
   }
 }
 
 /** Of an HTTP status that is not a success. */
-export function faultOfStatus(method: string, status: number): TrytonFault {
+export function faultOfStatus(method: string, status: number): TrytonError {
   const what = `${method}: HTTP ${status}`;
-  if (status === 401) return new TrytonFault("unauthorised", what);
-  if (status === 403) return new TrytonFault("forbidden", what);
-  if (status === 404 || status === 405) return new TrytonFault("absent", what);
-  if (status === 429) return new TrytonFault("throttled", what, { waitMs: THROTTLED_MS });
-  return new TrytonFault(status >= 500 ? "torn" : "server", what);
+  if (status === 401) return new TrytonError("unauthorised", what);
+  if (status === 403) return new TrytonError("forbidden", what);
+  if (status === 404 || status === 405) return new TrytonError("absent", what);
+  if (status === 429) return new TrytonError("throttled", what, { waitMs: THROTTLED_MS });
+  return new TrytonError(status >= 500 ? "torn" : "server", what);
 }
 
 /** Of the `error` member of an answer: `[name, [message, description, …]]`, or `[text, ""]` for what has no name. */
-export function faultOfError(method: string, error: unknown): TrytonFault {
+export function faultOfError(method: string, error: unknown): TrytonError {
   const [name, parts] = Array.isArray(error) ? (error as unknown[]) : [error];
   const words = (Array.isArray(parts) ? parts : [parts]) as unknown[];
   switch (name) {
     case "UserError":
-      return new TrytonFault(
+      return new TrytonError(
         RACED.test(String(words[0])) ? "concurrency" : "refused",
         sentence(method, words.slice(0, 2)),
       );
     case "UserWarning":
-      return new TrytonFault("warning", sentence(method, words.slice(1, 3)), {
+      return new TrytonError("warning", sentence(method, words.slice(1, 3)), {
         warning: String(words[0]),
       });
     case "ConcurrencyException":
-      return new TrytonFault("concurrency", sentence(method, words.slice(0, 1)));
+      return new TrytonError("concurrency", sentence(method, words.slice(0, 1)));
     default:
-      return new TrytonFault(
+      return new TrytonError(
         unnamed(String(name)),
         sentence(method, [name === "LoginException" ? "the login asks for more" : name]),
       );

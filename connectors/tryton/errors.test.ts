@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { answering } from "../../src/books/answering.ts";
-import { type FaultKind, TRYTON, TrytonFault, unavailable } from "./fault.ts";
+import { type FaultKind, TRYTON, TrytonError, unavailable } from "./errors.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';
 
@@ -29,7 +29,7 @@ test.for<[kind: FaultKind, says: string, answer: object, reading: object]>([
     { stop: null },
   ],
 ])("%s (%s): what it means to a writer and to a reader", async ([kind, says, answer, reading]) => {
-  const fault = new TrytonFault(kind, says, kind === "throttled" ? { waitMs: 7_000 } : {});
-  expect(await answering(TRYTON.faults, () => Promise.reject(fault))).toMatchObject(answer);
+  const fault = new TrytonError(kind, says, kind === "throttled" ? { waitMs: 7_000 } : {});
+  expect(await answering(TRYTON.errors, () => Promise.reject(fault))).toMatchObject(answer);
   expect(unavailable(fault)).toMatchObject({ name: "SourceUnavailable", ...reading });
 });
