@@ -91,7 +91,7 @@ export async function reconcileSides(
       }),
     ),
     unasked: all.flatMap(({ kind, unasked }) =>
-      unasked.map((endpoint) => ({ endpoint, kind, why: `it cannot be asked for ${kind}s` })),
+      unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" })),
     ),
     ledger: await ledgerOf(plans, signal),
   });
