@@ -141,14 +141,13 @@ export async function moveAway(
   hash: string,
 ): Promise<string> {
   const { name } = file;
-  const { name: stem, ext } = parse(name);
   const { join } = drop.path;
   try {
     const now = await drop.look(join(folder, name));
     if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
     await drop.makeFolder(target);
     for (let copy = 1; ; copy++) {
-      const to = `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
+      const to = archivedName(name, hash, copy);
       if ((await drop.look(join(target, to))) !== null) continue;
       await drop.move(join(folder, name), join(target, to));
       return to;
@@ -159,6 +158,12 @@ export async function moveAway(
       drop.rights.missingToMove(folder, name, [target]),
     );
   }
+}
+
+/** What a file is called once it was moved. */
+export function archivedName(name: string, hash: string, copy = 1): string {
+  const { name: stem, ext } = parse(name);
+  return `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
 }
 
 /** Puts the reasons beside a refused file, as a table that people can open. */

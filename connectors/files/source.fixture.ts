@@ -33,6 +33,8 @@ export interface DropFolder {
   open(source: Record<string, unknown>, more?: Record<string, unknown>): Endpoint;
   /** Reads all there is and consumes every page, as the engine does. */
   read(source: Record<string, unknown>, more?: Record<string, unknown>): Promise<Extract>;
+  /** The same through another drop on this folder. */
+  readThrough(drop: Drop, source: Record<string, unknown>): Promise<Extract>;
   /** Runs between the two listings of a reading. */
   duringPause: () => Promise<void>;
   remove(): Promise<void>;
@@ -66,6 +68,23 @@ export async function dropFolder(): Promise<DropFolder> {
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
     return openSource(config.sources["it"] as SourceConfig, config, surroundings, profile);
   };
+  async function readAll(source: Source): Promise<Extract> {
+    const obstacles: Obstacle[] = [];
+    const reading: Reading = {
+      signal: new AbortController().signal,
+      known,
+      stored: () => false,
+      hindered: (obstacle) => obstacles.push(obstacle),
+    };
+    const pages: Page[] = [];
+    for await (const page of source.read(position, reading)) {
+      pages.push(page);
+      ({ position } = page);
+      if (page.arrival) seen.push({ ...page.arrival, at: "2026-11-21T12:00:00Z" });
+    }
+    const changes = pages.flatMap((page) => page.changes);
+    return { pages, changes, obstacles, notices: pages.flatMap(({ notices }) => notices ?? []) };
+  }
   const folder: DropFolder = {
     path,
     drop,
@@ -86,25 +105,13 @@ export async function dropFolder(): Promise<DropFolder> {
       ),
     async read(source, more) {
       const specimen = specimenProfiles.get(source["layout"] as string);
-      const { it } =
-        specimen === undefined
-          ? folder.open(source, more).sources
-          : { it: specimenSource(specimen, source, more) };
-      const obstacles: Obstacle[] = [];
-      const reading: Reading = {
-        signal: new AbortController().signal,
-        known,
-        stored: () => false,
-        hindered: (obstacle) => obstacles.push(obstacle),
-      };
-      const pages: Page[] = [];
-      for await (const page of it?.read(position, reading) ?? []) {
-        pages.push(page);
-        ({ position } = page);
-        if (page.arrival) seen.push({ ...page.arrival, at: "2026-11-21T12:00:00Z" });
-      }
-      const changes = pages.flatMap((page) => page.changes);
-      return { pages, changes, obstacles, notices: pages.flatMap(({ notices }) => notices ?? []) };
+      if (specimen !== undefined) return readAll(specimenSource(specimen, source, more));
+      return readAll(folder.open(source, more).sources["it"] as Source);
+    },
+    readThrough(drop, source) {
+      const config = files.config.parse({ folder: ".", sources: { it: source } });
+      const site = { ...surroundings, drop };
+      return readAll(openSource(config.sources["it"] as SourceConfig, config, site));
     },
     duringPause: async () => {},
     remove: () => rm(path, { recursive: true, force: true }),

@@ -10,12 +10,12 @@ import type { Drop, Site } from "./drop.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
-import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
+import { finishMoves, moveSet } from "./moves.ts";
+import { type FileSet, list } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
 import { encodingOf, type Opened, openSet, readSet, type SetReading } from "./sets.ts";
-import { unavailable } from "./trouble.ts";
 
 interface Place {
   readonly drop: Drop;
@@ -44,6 +44,7 @@ export function openSource(
   const read: ReadSet = { config, profile, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
+      if (place.patterns.size > 1 && !(await areMovesFinished(place, reading))) return;
       const queue = await lookAt(place, files, surroundings, reading.signal);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
       for (const set of queue.ready) {
@@ -74,6 +75,20 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
       Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
     ),
   };
+}
+
+/** False: a right is missing. */
+async function areMovesFinished(place: Place, reading: Reading): Promise<boolean> {
+  try {
+    await finishMoves(place, await list(place.drop, place.folder));
+    return true;
+  } catch (error) {
+    if (!(error instanceof Blocked)) throw error;
+    const fault = { code: "no-right", message: `${error.message}.`, next: error.next };
+    const behind = { count: 0, names: [] };
+    reading.hindered?.({ what: place.folder, fault, awaited: false, behind });
+    return false;
+  }
 }
 
 interface ReadSet extends SetReading {
@@ -174,28 +189,18 @@ const cutNotice = ({
 }): string =>
   `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole, the rest was not read. Export it again.`;
 
-/**
- * Moves every file of a set; with an error, its reason goes beside the file. All get the hash of the set, so that they
- * are still a set when they are put back.
- */
+/** Moves every file of a set; with an error, its reason goes beside the file. */
 async function archive(
-  { drop, folder, marker }: Place,
+  place: Place,
   opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
-  for (const file of opened.set.parts.values()) {
-    const movedAs = await moveAway(drop, folder, file, target, opened.hash);
-    // After its file: what is left without one makes no other file readable, for that must be at rest, too.
-    const marked = marker === null ? null : drop.path.join(folder, `${file.name}${marker}`);
-    if (marked !== null)
-      await drop.remove(marked).catch((cause: unknown) => cannotRemove(marked, cause));
-    if (error?.file === file.name)
-      await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
-  }
+  const files = [...opened.set.parts.values()].map(({ name, size, mtimeMs }) => ({
+    name,
+    size,
+    mtimeMs,
+  }));
+  await moveSet(place, { hash: opened.hash, target, files, error: error ?? null });
 }
-
-const cannotRemove = (path: string, cause: unknown): never => {
-  throw unavailable(cause, `the file ${path} was read and cannot be deleted`);
-};

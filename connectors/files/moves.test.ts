@@ -1,0 +1,76 @@
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Drop } from "./drop.ts";
+import { dropFolder, type DropFolder, picks } from "./source.fixture.ts";
+
+const PARTS = ["customer-invoices", "customer-invoice-lines", "customer-invoice-taxes"];
+
+let folder: DropFolder;
+beforeEach(async () => {
+  folder = await dropFolder();
+});
+afterEach(() => folder.remove());
+
+class Killed extends Error {}
+
+/** What its process does to files ends after so many steps; `half`: the last write leaves half of its bytes. */
+function dyingAfter(drop: Drop, steps: number, half = false): Drop {
+  let left = steps;
+  const step = (work: () => Promise<void>): Promise<void> => {
+    if (left-- <= 0) return Promise.reject(new Killed());
+    return work();
+  };
+  return {
+    ...drop,
+    write: (path, bytes, over) => {
+      const written = half && left === 1 ? bytes.subarray(0, bytes.length / 2) : bytes;
+      return step(() => drop.write(path, written, over));
+    },
+    move: (from, to) => step(() => drop.move(from, to)),
+    remove: (path) => step(() => drop.remove(path)),
+  };
+}
+
+const read = (drop: Drop) => folder.readThrough(drop, picks.invoices);
+
+describe("a set of files is moved away whole, wherever the process is killed", () => {
+  // A note is written, three files are moved, the note is deleted.
+  test.for([0, 1, 2, 3, 4])("after step %i of its move", async (steps) => {
+    for (const part of PARTS) await folder.copy(`${part}.csv`);
+    await expect(read(dyingAfter(folder.drop, steps, steps === 1))).rejects.toThrow();
+    const { changes, obstacles } = await read(folder.drop);
+    expect(changes).toEqual([]);
+    expect(obstacles).toEqual([]);
+    expect(await folder.names()).toEqual(["archive"]);
+    const archived = (await folder.names("archive")).map((name) => name.split(".")[0]);
+    expect(new Set(archived)).toEqual(new Set(PARTS));
+  });
+
+  test("a part of the next export that came meanwhile stays, and waits for its own set", async () => {
+    for (const part of PARTS) await folder.copy(`${part}.csv`);
+    await expect(read(dyingAfter(folder.drop, 2))).rejects.toThrow();
+    const lines = join(folder.path, `${PARTS[1]}.csv`);
+    await writeFile(lines, (await readFile(lines, "utf8")).replace(",6944,gal,", ",6945,gal,"));
+    const { mtimeMs } = await stat(lines);
+    await utimes(lines, mtimeMs / 1_000, mtimeMs / 1_000 + 5);
+    const { pages, obstacles } = await read(folder.drop);
+    expect(pages).toEqual([]);
+    expect(obstacles).toMatchObject([
+      { what: `${PARTS[1]}.csv`, fault: { code: "incomplete" }, awaited: true },
+    ]);
+    expect(await folder.names()).toEqual(["archive", `${PARTS[1]}.csv`]);
+  });
+
+  test("a set that could not be read keeps its reason beside its file", async () => {
+    for (const part of PARTS) await folder.copy(`${part}.csv`);
+    const lines = await readFile(join(folder.path, `${PARTS[1]}.csv`), "utf8");
+    await folder.put(`${PARTS[1]}.csv`, lines.slice(0, 20_000));
+    await expect(read(dyingAfter(folder.drop, 3))).rejects.toThrow();
+    await read(folder.drop);
+    expect(await folder.names()).toEqual(["failed"]);
+    expect((await folder.names("failed")).filter((name) => name.endsWith(".errors.csv"))).toEqual([
+      expect.stringMatching(/^customer-invoice-lines\.\w{8}\.errors\.csv$/),
+    ]);
+  });
+});
