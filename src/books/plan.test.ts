@@ -158,7 +158,14 @@ test("several, a taken number and a refusal after the hand-over are questions wi
       question: "twice",
       fault: { message: "invoice FL-1 in the ledger is there more than once: S-1 and S-2" },
     },
-    { question: "taken", fault: { code: "number-taken" } },
+    {
+      question: "taken",
+      fault: {
+        code: "number-taken",
+        message:
+          "invoice FL-1 in the ledger cannot be booked, because another document has its number: S-9, platform id id-9",
+      },
+    },
     { question: "refused-there", fault: refusal },
   ]);
 });

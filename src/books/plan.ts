@@ -234,6 +234,6 @@ const whose = ({
 }: {
   readonly id: string | null;
   readonly mark: string | null;
-}): string => `${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+}): string => `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
 
 const called = ({ id }: Standing): string => (id === null ? "" : `: ${id}`);

@@ -135,3 +135,26 @@ describe("a document that its receiver keeps as a draft", () => {
     expect(wrong(site)).toEqual([]);
   });
 });
+
+test("a company of the platform that the store never linked is not gone from the books, whatever code its connection shows; a linked one is", () => {
+  const site = new Ground(twoSides(16));
+  const [never, linked] = [
+    site.take("party", ({ by }) => by === "number"),
+    site.take("party", ({ by }) => by === "link"),
+  ];
+  const skip = "no flow takes a party from the platform";
+  for (const pair of [never, linked]) {
+    const { number } = site.of("platform", pair).facts;
+    site.change("platform", pair, (holding) => ({ ...holding, mark: number ?? null }));
+    site.remove("books", pair);
+  }
+  const { cases } = reconcile(
+    askedOf(site.sides, tellOf(site.sides.pairs), { told: () => null, stored: () => ({ skip }) }),
+  );
+  const of = (pair: Pair): unknown =>
+    cases
+      .filter(({ key, kind }) => kind === "party" && key === `platform:${pair.platform}`)
+      .map(({ bucket, cause }) => [bucket, cause?.code, cause?.message]);
+  expect(of(never)).toEqual([["out of scope", "out-of-scope", skip]]);
+  expect(of(linked)).toMatchObject([["only there", "gone", expect.any(String)]]);
+});
