@@ -48,7 +48,7 @@ export function plan(planning: Planning, wanted: Wanted, found: Identified): Nex
   });
   if (found.is === "several")
     return ask("twice", `: ${found.standings.map(({ id }) => id).join(" and ")}`);
-  if (found.is === "taken") return ask("taken", whose(found.by));
+  if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
   if (found.is === "none") {
     if (wanted.target === "cancelled") return nothing(null);
     const { refusal: fault } = wanted;
