@@ -11,7 +11,12 @@ export type Identified =
   /** It is not there, and another document has its number. */
   | {
       readonly is: "taken";
-      readonly by: { readonly id: string | null; readonly mark: string | null };
+      readonly by: {
+        readonly id: string | null;
+        readonly mark: string | null;
+        /** It keeps the number for good: no retry helps. */
+        readonly isCancelled: boolean;
+      };
     };
 
 /**
@@ -32,12 +37,15 @@ export function identify(
     if (one.target === "cancelled" || one.party === null) return NONE;
     const before = absent.find((other) => isNumbered(one, other, "per-party"));
     absent.push(one);
-    if (before !== undefined) return { is: "taken", by: { id: null, mark: before.mark } };
+    if (before !== undefined)
+      return { is: "taken", by: { id: null, mark: before.mark, isCancelled: false } };
     // Where a number is given once, links are kept by it: a cancelled document keeps its own.
     const other = all.find(
       (row) => (isOnce || row.rung !== "cancelled") && isNumbered(one, row, numbered),
     );
-    return other === undefined ? NONE : { is: "taken", by: other };
+    if (other === undefined) return NONE;
+    const { id, mark, rung } = other;
+    return { is: "taken", by: { id, mark, isCancelled: rung === "cancelled" } };
   });
 }
 

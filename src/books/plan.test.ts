@@ -149,7 +149,8 @@ test("several, a taken number and a refusal after the hand-over are questions wi
   const refusal = { code: "rejected", message: "segment 3 is wrong", next: "Correct it." };
   const told: readonly Identified[] = [
     { is: "several", standings: [standing({}), standing({ id: "S-2" })] },
-    { is: "taken", by: { id: "S-9", mark: "id-9" } },
+    { is: "taken", by: { id: "S-9", mark: "id-9", isCancelled: false } },
+    { is: "taken", by: { id: "S-9", mark: "id-9", isCancelled: true } },
     { is: "one", standing: standing({ refusal }), by: "mark" },
   ];
   const faults = told.map((found) => plan(planning, wanted({}), found));
@@ -158,7 +159,22 @@ test("several, a taken number and a refusal after the hand-over are questions wi
       question: "twice",
       fault: { message: "invoice FL-1 in the ledger is there more than once: S-1 and S-2" },
     },
-    { question: "taken", fault: { code: "number-taken" } },
+    {
+      question: "taken",
+      fault: {
+        code: "number-taken",
+        message:
+          "invoice FL-1 in the ledger cannot be booked, because another document has its number: S-9, platform id id-9",
+      },
+    },
+    {
+      question: "kept",
+      fault: {
+        code: "number-kept",
+        message:
+          "invoice FL-1 in the ledger cannot be booked, because a cancelled document keeps its number: S-9, platform id id-9",
+      },
+    },
     { question: "refused-there", fault: refusal },
   ]);
 });

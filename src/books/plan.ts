@@ -48,7 +48,7 @@ export function plan(planning: Planning, wanted: Wanted, found: Identified): Nex
   });
   if (found.is === "several")
     return ask("twice", `: ${found.standings.map(({ id }) => id).join(" and ")}`);
-  if (found.is === "taken") return ask("taken", whose(found.by));
+  if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
   if (found.is === "none") {
     if (wanted.target === "cancelled") return nothing(null);
     const { refusal: fault } = wanted;
@@ -234,6 +234,6 @@ const whose = ({
 }: {
   readonly id: string | null;
   readonly mark: string | null;
-}): string => `${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+}): string => `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
 
 const called = ({ id }: Standing): string => (id === null ? "" : `: ${id}`);

@@ -13,6 +13,11 @@ const QUESTIONS = {
     says: "cannot be booked, because another document has its number",
     next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or resolved.",
   },
+  kept: {
+    code: "number-kept",
+    says: "cannot be booked, because a cancelled document keeps its number",
+    next: "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then resolve it here.",
+  },
   "refused-there": {
     code: "refused-there",
     says: "was refused after it had been taken",

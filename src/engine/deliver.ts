@@ -149,7 +149,9 @@ async function send(
   );
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
   const next = await store.together(() => {
-    const parts = partsOf(carried, answer.each);
+    const each =
+      answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
+    const parts = partsOf(carried, each);
     const after = moved(engine, flow, sending, event, told(answer), parts);
     apply(engine, flow, after, carried, answer);
     return after;
@@ -350,6 +352,10 @@ function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing
     firstSentAt: first === null ? null : new Date(first).toISOString(),
   };
 }
+
+/** The receiver's words may be about another document of the request. */
+const REFUSED_WITH_OTHERS =
+  "the request was refused because of one of its documents; they go again in smaller requests";
 
 /** By delivery; undefined when there is one only, or the receiver did not speak of each. */
 function partsOf(carried: readonly Carried[], each: readonly string[] = []): Entry["parts"] {

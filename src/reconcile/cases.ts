@@ -51,7 +51,7 @@ function caseOf(
         )
       : [],
     turned: isOneSided ? turnedOf(nodes, tables) : null,
-    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
+    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables, side)) : null,
   };
 }
 
@@ -137,7 +137,12 @@ function isDocumentMark(node: Node, { kind }: Table, tables: Tables): boolean {
   return documents !== null && marked(tables.get(documents) as Table, node).length > 0;
 }
 
-function lostMark(nodes: readonly Node[], table: Table, tables: Tables): string | null {
+/**
+ * The code that a connection shows may be entered by people on the platform, for a company that has no document yet: it
+ * proves nothing of the books. Where the store linked the two, the link tells.
+ */
+function lostMark(nodes: readonly Node[], table: Table, tables: Tables, side: Side): string | null {
+  if (table.kind === "party" && side === "platform") return null;
   const lost = nodes.find(
     (node) => node.holding.mark !== null && !isDocumentMark(node, table, tables),
   );

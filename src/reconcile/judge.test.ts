@@ -135,3 +135,98 @@ describe("a document that its receiver keeps as a draft", () => {
     expect(wrong(site)).toEqual([]);
   });
 });
+
+test("a company of the platform that the store never linked is not gone from the books, whatever code its connection shows; a linked one is", () => {
+  const site = new Ground(twoSides(16));
+  const [never, linked] = [
+    site.take("party", ({ by }) => by === "number"),
+    site.take("party", ({ by }) => by === "link"),
+  ];
+  const skip = "no flow takes a party from the platform";
+  for (const pair of [never, linked]) {
+    const { number } = site.of("platform", pair).facts;
+    site.change("platform", pair, (holding) => ({ ...holding, mark: number ?? null }));
+    site.remove("books", pair);
+  }
+  const { cases } = reconcile(
+    askedOf(site.sides, tellOf(site.sides.pairs), { told: () => null, stored: () => ({ skip }) }),
+  );
+  const of = (pair: Pair): unknown =>
+    cases
+      .filter(({ key, kind }) => kind === "party" && key === `platform:${pair.platform}`)
+      .map(({ bucket, cause }) => [bucket, cause?.code, cause?.message]);
+  expect(of(never)).toEqual([["out of scope", "out-of-scope", skip]]);
+  expect(of(linked)).toMatchObject([["only there", "gone", expect.any(String)]]);
+});
+
+describe("what the books settled as one payment, without a payment of the platform", () => {
+  /** An invoice with one payment, which the books settled on another day. */
+  function settledAsOne(): { site: Ground; payment: Pair } {
+    const site = new Ground(twoSides(16));
+    const payment = site.take("payment", ({ platform }) => platform.endsWith("00004"));
+    const invoice = site.take("invoice", ({ platform }) => platform.endsWith("00002"), true);
+    site.sides.links = site.sides.links.filter(({ platformId }) => platformId !== payment.platform);
+    site.change("books", payment, (holding) => ({
+      ...holding,
+      id: "settlement",
+      mark: invoice.platform,
+      facts: { ...holding.facts, words: { ...holding.facts.words, reference: "as one" } },
+    }));
+    return { site, payment };
+  }
+
+  test("is told as that, and not as a side that is wrong: the late payment is noted on it", () => {
+    const { site } = settledAsOne();
+    expect(wrong(site)).toMatchObject([
+      {
+        kind: "payment",
+        bucket: "differs",
+        cause: { code: "settled-as-one", next: expect.stringContaining("No money") as string },
+      },
+    ]);
+  });
+
+  test("is told as that where the payments do not come to it, and never as entered by hand", () => {
+    const { site, payment } = settledAsOne();
+    site.facts("platform", payment, (facts) => ({ ...facts, money: { amount: Decimal.of("7") } }));
+    const rows = wrong(site).filter(({ kind }) => kind === "payment");
+    expect(rows.map(({ bucket, cause }) => [bucket, cause?.code])).toEqual([
+      ["only there", "missing"],
+      ["only here", "settled-as-one"],
+    ]);
+  });
+});
+
+test("a part that is paid by a payment which the platform took back is not said to need nothing", () => {
+  const site = new Ground(twoSides(16));
+  const payment = site.take("payment", ({ by, platform }) => {
+    return by === "mark" && !platform.endsWith("0");
+  });
+  const { document } = site.of("books", payment).facts.words ?? {};
+  const invoice = site.take(
+    "invoice",
+    (pair) => site.of("books", pair).facts.number === document,
+    true,
+  );
+  const { total } = site.of("books", invoice).facts.money ?? {};
+  const part = { amount: Decimal.of("10.00") };
+  for (const side of ["platform", "books"] as const) {
+    site.facts(side, payment, (facts) => ({ ...facts, money: part }));
+    const open = side === "platform" ? total : total?.minus(part.amount);
+    site.facts(side, invoice, (facts) => ({
+      ...facts,
+      state: "open",
+      money: { ...facts.money, open: open ?? null },
+    }));
+  }
+  site.facts("platform", payment, (facts) => ({ ...facts, state: "ended" }));
+  const { cases } = reconcile(askedOf(site.sides, tellOf(site.sides.pairs)));
+  const told = cases.find(({ key }) => key === `platform:${invoice.platform}`);
+  expect(told).toMatchObject({
+    cause: {
+      code: "progress",
+      message: expect.stringContaining(payment.platform) as string,
+      next: expect.stringContaining("payment first") as string,
+    },
+  });
+});

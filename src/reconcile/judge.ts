@@ -22,7 +22,7 @@ import {
 } from "./case.ts";
 import { differencesOf, isDoubled } from "./fields.ts";
 import { totalPaid } from "./payments.ts";
-import { causeOf } from "./reasons.ts";
+import { causeOf, doubtfulPart } from "./reasons.ts";
 
 export interface Judging {
   /** Null: no mapping tells it; such a case is never equal where money is concerned. */
@@ -50,11 +50,31 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
     judging,
   );
   const settled = settledIn(judged);
-  return judged.map((one) => {
+  const all = judged.map((one) => {
     const skip = settled.get(one);
     return skip === undefined ? one : judge(one, { ...judging, stored: () => ({ skip }) });
   });
+  return withDoubtful(all);
 }
+
+/** A part that is paid in the books by a payment which the platform has taken back or moved is no usual part. */
+function withDoubtful(judged: readonly Judged[]): Judged[] {
+  const doubtful = new Map<string, Judged>();
+  for (const payment of judged) {
+    const { kind, bucket, platform, lost } = payment;
+    if (kind !== "payment" || agreeing.has(bucket) || bucket === "waiting") continue;
+    if (platform.length === 0 && lost === null) continue;
+    for (const { facts } of payment.books)
+      if (facts.words?.document) doubtful.set(facts.words.document, payment);
+  }
+  return judged.map((one) => {
+    const payment = one.cause?.code === "partly-paid" && doubtfulOf(one, doubtful);
+    return payment ? { ...one, cause: doubtfulPart(numberOf(payment)) } : one;
+  });
+}
+
+const doubtfulOf = ({ books }: Case, doubtful: ReadonlyMap<string, Judged>): Judged | undefined =>
+  doubtful.get(leading(books)?.facts.number ?? "");
 
 /** A document whose payments are still under way waits for them. */
 function withAwaited(judged: Judged[], judging: Judging): Judged[] {

@@ -60,6 +60,14 @@ function differing({ one, differences, told }: Facing): Fault {
       "one payment on one side settles several of the other; the sums are equal",
       "No money is missing. Where a bank statement must be matched, book the payments singly.",
     );
+  if (isSettledAsOne(one))
+    return fault(
+      "settled-as-one",
+      `the books settled the document as one payment before this one was read; it is noted there. Different: ${fieldsOf(one.kind, differences)}`,
+      has("money.amount")
+        ? "Compare the document's payments on both sides; correct the one that is wrong."
+        : "No money is missing. Where a bank statement must be matched, use the note on the document.",
+    );
   if (platform && books && isLive(platform) !== isLive(books))
     return isLive(books)
       ? fault(
@@ -108,6 +116,14 @@ function differing({ one, differences, told }: Facing): Fault {
   );
 }
 
+/** @param payment what people know it by */
+export const doubtfulPart = (payment: string): Fault =>
+  fault(
+    "progress",
+    `a payment of it stands in the books otherwise than on the platform: payment ${payment}`,
+    "Settle that payment first: it is told as a case of its own. Then reconcile again.",
+  );
+
 /** `300.00 of 900.00`: all that differs is a part that the books have received. Null: it is not. */
 function partPaid(
   { kind, platform, books }: Case,
@@ -119,6 +135,17 @@ function partPaid(
   if (total === null || open === null || !there?.open?.equals(total)) return null;
   const isPart = open.sign > 0 && open.compare(total) < 0;
   return isPart ? `${total.minus(open).fixed(2)} of ${total.fixed(2)}` : null;
+}
+
+/** The books' payment carries the mark of its document: it settled what the platform calls paid, without a payment. */
+function isSettledAsOne({ kind, platform, books, lost, contradictions }: Case): boolean {
+  if (kind !== "payment" && kind !== "bill-payment") return false;
+  const ids = new Set(platform.map(({ id }) => id));
+  return (
+    lost === null &&
+    contradictions.length === 0 &&
+    liveOf(books).some(({ mark }) => mark !== null && !ids.has(mark))
+  );
 }
 
 const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
@@ -152,6 +179,12 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
         ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
         : "It was deleted in the books, or they were restored: retry its delivery.",
     );
+  if (isSettledAsOne(one))
+    return fault(
+      "settled-as-one",
+      "the books settled the document as one payment, because the platform calls it paid; the payments that the platform shows do not come to its total",
+      "Compare the document's payments on both sides. Those that came later are noted on it in the books.",
+    );
   return here
     ? fault(
         "extra",
@@ -161,6 +194,6 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
     : fault(
         "missing",
         "the platform holds it and the books have nothing that proves to be the same",
-        "Nothing is under way for it: it was never delivered. Look for its number with `fuelbridge trace`.",
+        "Nothing is under way for it. `fuelbridge trace` says whether it was read; what was not comes in with the daemon's nightly run.",
       );
 }

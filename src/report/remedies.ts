@@ -105,6 +105,10 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   // Nobody knows whether, or as what, the receiver has it.
   "maybe-delivered": LOOKED_FOR,
   "needs-decision": together(LOOKED_FOR, "nobody can tell by machine whether it arrived"),
+  "number-kept": together(
+    { helps: ["correct", "link", "resolve"] },
+    "a cancelled document of the receiver keeps the number",
+  ),
   "number-taken": together(LOOKED_FOR, "the receiver has another document under this number"),
   "same-name": LOOKED_FOR,
 };

@@ -115,3 +115,19 @@ test.each([1, 20])(
     );
   },
 );
+
+test("what was refused of a whole request is not told of each of its documents", async () => {
+  const { sink, office, step } = site(
+    { itemsMax: 2, writes: "upsert" },
+    page(bill("INV-1", "1"), bill("INV-2", "2")),
+  );
+  const fault = { code: "bad", message: "bill INV-2 is wrong", next: "Correct it." };
+  const refused: Answer = { outcome: "refused", detail: fault.message, fault };
+  sink.script.push(() => ({ answer: refused, execute: false }));
+  await step();
+  const { steps } = await office.trace("INV-1");
+  expect(steps.find(({ event }) => event === "rejected")).toMatchObject({
+    detail: fault.message,
+    own: { detail: expect.not.stringContaining("INV-2") as string, others: 1 },
+  });
+});
