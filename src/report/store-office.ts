@@ -125,6 +125,8 @@ export function storeOffice(parts: OfficeParts): Office {
       return { flows: chosen.map((flow) => flow.name) };
     },
 
+    backup: () => store.copy(clock.now().wallMs),
+
     async release(breaker, by) {
       const missing = breaker === "restored" ? unread(engine) : [];
       if (missing.length > 0)
