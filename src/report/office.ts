@@ -221,6 +221,10 @@ export interface FlowStatus {
   readonly schedule: string;
   /** ISO 8601 UTC. */
   readonly lastRunAt: string | null;
+  /** When its source was last read; null: never. ISO 8601 UTC, as the next. */
+  readonly lastSuccessAt: string | null;
+  /** Since when its source cannot be read; null: it can. */
+  readonly failingSince: string | null;
   readonly nextDueAt: string | null;
   /**
    * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`,
