@@ -1,8 +1,8 @@
 /** Backup of the running store, and the drill that proves it: restored, everything is on both sides exactly once. */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { composeDaemon } from "../src/cli/compose.ts";
 import { loadConfiguration } from "../src/cli/configuration.ts";
 import { serveAdmin } from "../src/console/admin.ts";
@@ -14,9 +14,9 @@ import { type Copied, examineCopy, restoreStore } from "../src/store/backup.ts";
 import { openStore } from "../src/store/store.ts";
 import { testClock } from "./support/clock.ts";
 import { bill, engineOn, pagesOf, type Receiver, receiver } from "./support/engine.ts";
+import { configuredSite } from "./support/configured.ts";
 import { tempFolder } from "./support/folder.ts";
 import { askCommand, commandHere } from "./support/here.ts";
-import { root } from "../src/cli/demo/world.ts";
 
 const signal = new AbortController().signal;
 const OWNER = {
@@ -146,23 +146,8 @@ test("a backup of another company, a damaged one and one under a held store chan
   opened.close();
 });
 
-/** The shipped configuration with every flow paused: the platform is not asked. */
-function configured(): string {
-  vi.stubEnv("CANARY_KEY", "svc_live_canary0000");
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const folder = tempFolder();
-  cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
-  mkdirSync(join(folder, "var", "demo", "erp", "export"), { recursive: true });
-  const file = join(folder, "config", "demo.yaml");
-  const text = readFileSync(file, "utf8")
-    .replace(/^( +apiKey:).*$/m, "$1 ${CANARY_KEY}")
-    .replace(/every: \d+m/g, "$&\n    paused: true");
-  writeFileSync(file, text);
-  return file;
-}
-
 test("the commands back up under a running daemon, refuse to restore under it, and restore after it", async () => {
-  const file = configured();
+  const { file } = configuredSite();
   const config = await loadConfiguration(file);
   const { state } = config;
   const daemon = await composeDaemon(config, pino({ level: "silent" }));

@@ -1,5 +1,6 @@
 /** The program: every command, from one list. */
 import { Command, Option } from "commander";
+import { alerts } from "./alerts.ts";
 import { backup } from "./backup.ts";
 import { budget } from "./budget.ts";
 import { check } from "./check.ts";
@@ -49,6 +50,7 @@ export function makeProgram(): Command {
     budget,
     reconcile,
     release,
+    alerts,
     backup,
     restore,
     sandbox,

@@ -1,6 +1,7 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
+import { alerts } from "./alerts.ts";
 import { type Copied, copyStore } from "./backup.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
@@ -137,5 +138,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sweeps: sweeps(database),
     remembered: remembered(database),
     samples: samples(database),
+    alerts: alerts(database),
   };
 }
