@@ -27,6 +27,8 @@ interface Place {
   readonly marker: string | null;
   readonly failed: string;
   readonly patterns: ReadonlyMap<string, string>;
+  /** Nothing is moved: somebody only looks. */
+  readonly looking: boolean;
 }
 
 /** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds. */
@@ -51,7 +53,7 @@ export function openSource(
         const isOut = yield* deliver(read, set, queue, reading);
         if (!isOut) return;
       }
-      await removeOld(place, surroundings);
+      if (!place.looking) await removeOld(place, surroundings);
     },
   };
 }
@@ -68,6 +70,7 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
     folder,
     archive: drop.at(config.folder, config.archive),
     keepDays: config.keepDays ?? null,
+    looking: surroundings.looking === true,
     marker: config.marker ?? null,
     failed: drop.at(config.folder, config.failed),
     patterns: new Map(
@@ -179,12 +182,13 @@ const cutNotice = ({
  * are still a set when they are put back.
  */
 async function archive(
-  { drop, folder, marker }: Place,
+  { drop, folder, marker, looking }: Place,
   opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
+  if (looking) return;
   for (const file of opened.set.parts.values()) {
     const movedAs = await moveAway(drop, folder, file, target, opened.hash);
     // After its file: what is left without one makes no other file readable, for that must be at rest, too.

@@ -13,6 +13,7 @@ import { map } from "./map.ts";
 import { once } from "./once.ts";
 import { now } from "./now.ts";
 import { openapi } from "./openapi.ts";
+import { plan } from "./plan.ts";
 import { profile } from "./profile.ts";
 import { quarantine } from "./quarantine.ts";
 import { reconcile } from "./reconcile.ts";
@@ -45,6 +46,7 @@ export function makeProgram(): Command {
     status,
     trace,
     map,
+    plan,
     profile,
     quarantine,
     budget,
