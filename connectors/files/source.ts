@@ -27,6 +27,8 @@ interface Place {
   readonly marker: string | null;
   readonly failed: string;
   readonly patterns: ReadonlyMap<string, string>;
+  /** Nothing is moved: somebody only looks. */
+  readonly looking: boolean;
 }
 
 /** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds. */
@@ -44,7 +46,8 @@ export function openSource(
   const read: ReadSet = { config, profile, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
-      if (place.patterns.size > 1 && !(await areMovesFinished(place, reading))) return;
+      if (place.patterns.size > 1 && !place.looking && !(await areMovesFinished(place, reading)))
+        return;
       const queue = await lookAt(place, files, surroundings, reading.signal);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
       for (const set of queue.ready) {
@@ -52,7 +55,7 @@ export function openSource(
         const isOut = yield* deliver(read, set, queue, reading);
         if (!isOut) return;
       }
-      await removeOld(place, surroundings);
+      if (!place.looking) await removeOld(place, surroundings);
     },
   };
 }
@@ -69,6 +72,7 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
     folder,
     archive: drop.at(config.folder, config.archive),
     keepDays: config.keepDays ?? null,
+    looking: surroundings.looking === true,
     marker: config.marker ?? null,
     failed: drop.at(config.folder, config.failed),
     patterns: new Map(
@@ -197,6 +201,7 @@ async function archive(
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
+  if (place.looking) return;
   const files = [...opened.set.parts.values()].map(({ name, size, mtimeMs }) => ({
     name,
     size,

@@ -218,6 +218,13 @@ async function openNamed(state: string): Promise<Store> {
   }
 }
 
+/** The flows of a configuration over a store, without those that attach PDFs. */
+export const plainFlows = (
+  config: Config,
+  store: Store,
+  endpoints: ReadonlyMap<string, Endpoint>,
+): Flow[] => config.flows.map((flow) => flowOf(config, store, endpoints, flow));
+
 /** The flow, and the one that attaches PDFs to what it delivers, where it is to. */
 function flowsOf(
   config: Config,

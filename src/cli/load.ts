@@ -4,5 +4,6 @@ export const load = {
   compose: () => import("./compose.ts"),
   sandbox: () => import("../sandbox/command.ts"),
   plan: () => import("./budget-plan.ts"),
+  dryRun: () => import("./plan/dry-run.ts"),
   demo: () => import("./demo.ts"),
 };

@@ -15,9 +15,9 @@ export function run(program: Command): void {
       "the daemon: keeps both sides in step until stopped",
       async (given) => {
         const config = await loadConfiguration(given.file);
-        const [{ openLog }, { serveAdmin }, { composeDaemon }, { planOf }] = await Promise.all([
+        const [{ openLog }, { startServices }, { composeDaemon }, { planOf }] = await Promise.all([
           import("../log.ts"),
-          import("../console/admin.ts"),
+          import("./services.ts"),
           load.compose(),
           load.plan(),
         ]);
@@ -28,19 +28,18 @@ export function run(program: Command): void {
         const { exitCode } = await untilSignal(async (signal) => {
           const daemon = await composeDaemon(config, log, line);
           try {
-            const { port, state, secrets } = { ...config, port: config.console.port };
-            const admin = await serveAdmin({ office: daemon.office, port, state, secrets });
+            const services = await startServices(config, daemon, log);
             // What `budget plan` refuses is run all the same, slowed.
             const { lists, forecast } = await daemon.office.budget();
             const assumed = { writesPerDay: 0, documents: null, lists };
             const { fault } = planOf(config, assumed, Date.now());
             if (fault !== null)
               log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
-            log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
+            log.info({ port: services.port, flows: config.flows.length }, "fuelbridge runs");
             try {
               await daemon.run(signal);
             } finally {
-              await admin.close();
+              await services.close();
             }
           } finally {
             line.clear();

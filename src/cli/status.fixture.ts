@@ -25,6 +25,8 @@ export const STATUS: Status = {
       state: "idle",
       schedule: "every 10m",
       lastRunAt: null,
+      lastSuccessAt: null,
+      failingSince: null,
       nextDueAt: "2026-11-21T07:10:00.000Z",
       lastError: null,
       received: 5,

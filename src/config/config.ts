@@ -16,6 +16,7 @@ import {
   type EndpointConfig,
   type Known,
 } from "./check.ts";
+import { type AlertsConfig, alertsOf } from "./alerts.ts";
 import { readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
 import { valueAt } from "./issues.ts";
@@ -54,6 +55,10 @@ export interface Config {
   /** When the daemon compares both sides by itself. */
   readonly reconcile: { readonly cron: string; readonly days: number; readonly paused: boolean };
   readonly console: { readonly port: number };
+  /** Null: no port of its own. */
+  readonly monitoring: { readonly port: number | null };
+  /** Whom to tell of what is wrong. */
+  readonly alerts: AlertsConfig;
   readonly queue: QueueConfig;
   /** The values that no log, page or error may show. */
   readonly secrets: readonly string[];
@@ -138,6 +143,8 @@ function complete(
     platform: { ...platform, knownAs: platform.url, overlapMs: overlap, settleMs: settle ?? null },
     crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
     queue: queueOf(settings.queue),
+    monitoring: { port: settings.monitoring.port ?? null },
+    alerts: alertsOf(settings.alerts),
     mappingsFolder: settings.mappings === undefined ? null : resolve(folder, settings.mappings),
     flows: Object.entries(settings.flows).map(([name, flow]) =>
       flowOf(name, flow, options.get(name)),

@@ -8,6 +8,7 @@ import type { Connector, Mapping } from "../core/contract.ts";
 import { faultOfDay } from "../core/calendar.ts";
 import { faultOfTimeZone } from "../core/time-zone.ts";
 import { duration } from "./duration.ts";
+import { alerts } from "./alerts.ts";
 import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
 import { queueSchema } from "./queue.ts";
@@ -199,6 +200,22 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
       })
       .prefault({})
       .describe("The local admin interface."),
+    monitoring: z
+      .strictObject({
+        port: z
+          .int()
+          .min(1)
+          .max(65_535)
+          .optional()
+          .describe(
+            "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
+          ),
+      })
+      .prefault({})
+      .describe("What a monitor on this machine may ask, for example Prometheus."),
+    alerts: alerts
+      .prefault({})
+      .describe("Whom to tell when something goes wrong, or is well again: webhook and email."),
   });
 }
 

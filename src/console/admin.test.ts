@@ -69,6 +69,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     },
     retry: note({ retried: 3, left: 0 }),
     resolve: note({ resolved: 1 }),
+    backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
     runNow: note({ flows: ["orders"] }),
     release: note({ released: "doubled" }),
     ...over,

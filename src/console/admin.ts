@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Scrub, scrubber } from "../config/scrub.ts";
 import { EnvironmentError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import { type Office, OfficeError } from "../report/office.ts";
+import { health, metrics, type Probed, readiness } from "./probes.ts";
 import { type Address, addressFile, Asked, isQuestion, questions, type Refusal } from "./wire.ts";
 
 export interface AdminOptions {
@@ -42,7 +43,7 @@ export async function serveAdmin(options: AdminOptions): Promise<Admin> {
   const scrub = scrubber(options.secrets);
   const inHand = new Set<Promise<void>>();
   const server = createServer((request, response) => {
-    const done = answer(request, options.office, token)
+    const done = answer(request, options, token)
       .then((reply) => send(response, reply, scrub))
       .finally(() => inHand.delete(done));
     inHand.add(done);
@@ -65,21 +66,25 @@ export async function serveAdmin(options: AdminOptions): Promise<Admin> {
   };
 }
 
-interface Reply {
-  readonly status: number;
-  readonly body: unknown;
-}
+type Reply = Probed;
 
-async function answer(request: IncomingMessage, office: Office, token: string): Promise<Reply> {
+async function answer(
+  request: IncomingMessage,
+  { office, state }: Pick<AdminOptions, "office" | "state">,
+  token: string,
+): Promise<Reply> {
   try {
     const refused = refuseStranger(request);
     if (refused !== null) return refused;
     const { method, url = "" } = request;
-    if (url === "/healthz")
-      return method === "GET" ? await health(office) : refuse(405, "GET is what /healthz takes");
+    if (url === "/healthz" || url === "/readyz") {
+      if (method !== "GET") return refuse(405, `GET is what ${url} takes`);
+      return url === "/healthz" ? await health(office) : await readiness(office);
+    }
     if (!isToken(request.headers.authorization, token)) return refuse(401, "the token is wrong");
     if (url === "/office" && method === "GET")
       return { status: 200, body: { data: { pid: process.pid } } };
+    if (url === "/metrics" && method === "GET") return await metrics(office, state);
     const name = /^\/office\/([A-Za-z]+)$/.exec(url)?.[1];
     if (name === undefined || !isQuestion(name))
       return refuse(404, "there is nothing at this address");
@@ -113,11 +118,6 @@ async function call(
   if (!args.success) return refuse(400, `these are not the arguments of ${name}`);
   const method = office[name] as (...args: unknown[]) => Promise<unknown>;
   return { status: 200, body: { data: (await method.apply(office, args.data)) ?? null } };
-}
-
-async function health(office: Office): Promise<Reply> {
-  const { healthy } = await office.status();
-  return { status: healthy ? 200 : 503, body: { healthy } };
 }
 
 /** Null when it is longer than allowed; the rest is not read. */
@@ -170,17 +170,17 @@ function refuse(
 /** Resolves once the answer is on its way, or the client is gone. */
 async function send(
   response: ServerResponse,
-  { status, body }: Reply,
+  { status, body, type }: Reply,
   scrub: Scrub,
 ): Promise<void> {
   response.writeHead(status, {
-    "content-type": "application/json; charset=utf-8",
+    "content-type": type ?? "application/json; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     // A body that was too long is not read to its end: the connection is of no further use.
     ...(status === 413 ? { connection: "close" } : {}),
   });
-  response.end(scrub(JSON.stringify(body)));
+  response.end(scrub(type === undefined ? JSON.stringify(body) : String(body)));
   await finished(response).catch(() => undefined);
 }
 

@@ -10,9 +10,9 @@ import { Address, addressFile, type Question, Refusal } from "./wire.ts";
 const PRESENCE_TIMEOUT_MS = 5000;
 /** A place within the minute may take a minute to come free. */
 const ANSWER_TIMEOUT_MS = 90_000;
-/** A reconciliation asks for thousands of pages, 600 a minute. */
+/** A reconciliation asks for thousands of pages, 600 a minute; a copy is as large as the store. */
 const LONG_TIMEOUT_MS = 3_600_000;
-const LONG: ReadonlySet<Question> = new Set(["reconcile"]);
+const LONG: ReadonlySet<Question> = new Set(["reconcile", "backup"]);
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -35,6 +35,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     quarantineShow: (group) => ask("quarantineShow", group),
     retry: (selector, anyway) => ask("retry", selector, ...(anyway === true ? [true] : [])),
     resolve: (selector, decision) => ask("resolve", selector, decision),
+    backup: () => ask("backup"),
     runNow: (flow) => ask("runNow", flow),
     release: (breaker, by) => ask("release", breaker, by),
   };

@@ -53,6 +53,7 @@ export const questions = {
   quarantineShow: z.tuple([text]),
   retry: z.tuple([text, z.boolean().optional()]),
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
+  backup: z.tuple([]),
   runNow: z.tuple([text]),
   release: z.tuple([text, text]),
 } satisfies Record<keyof Office, z.ZodType>;

@@ -6,6 +6,7 @@ import type { DayToBook } from "../core/examination.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
+import type { Copied } from "../store/backup.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
@@ -50,6 +51,11 @@ export interface Office {
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
   runNow(flow: string): Promise<{ flows: readonly string[] }>;
+  /**
+   * Copies the store into a file of its folder while work goes on; the caller examines the copy.
+   * @throws StorageError when the disk refuses it
+   */
+  backup(): Promise<Copied>;
   /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
   release(breaker: string, by: string): Promise<{ released: string }>;
 }
@@ -215,6 +221,10 @@ export interface FlowStatus {
   readonly schedule: string;
   /** ISO 8601 UTC. */
   readonly lastRunAt: string | null;
+  /** When its source was last read; null: never. ISO 8601 UTC, as the next. */
+  readonly lastSuccessAt: string | null;
+  /** Since when its source cannot be read; null: it can. */
+  readonly failingSince: string | null;
   readonly nextDueAt: string | null;
   /**
    * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`,

@@ -125,6 +125,8 @@ export function storeOffice(parts: OfficeParts): Office {
       return { flows: chosen.map((flow) => flow.name) };
     },
 
+    backup: () => store.copy(clock.now().wallMs),
+
     async release(breaker, by) {
       const missing = breaker === "restored" ? unread(engine) : [];
       if (missing.length > 0)
@@ -262,6 +264,8 @@ function flowStatus(
     state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(row),
     schedule: scheduleText(flow.schedule),
     lastRunAt: isoOrNull(row?.last_run_ms),
+    lastSuccessAt: isoOrNull(row?.success_ms),
+    failingSince: isoOrNull(row?.failing_ms),
     nextDueAt: isoOrNull(row?.next_due_ms),
     lastError: lastErrorOf(row),
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),

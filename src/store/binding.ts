@@ -18,21 +18,22 @@ export interface Owner {
   readonly formerUrls: readonly string[];
 }
 
-interface Bound {
+export interface Bound {
   readonly company: string | null;
   /** As {@link addressOf} gives it. */
   readonly platform: string | null;
   readonly environment: string | null;
 }
 
-const READ = "select company, platform, environment from identity";
+/** Reads what a store says of itself. */
+export const BOUND = "select company, platform, environment from identity";
 
 export function binding(
   database: Database.Database,
   folder: string,
   told: ReturnType<typeof journal>,
 ) {
-  const read = database.prepare<[], Bound>(READ);
+  const read = database.prepare<[], Bound>(BOUND);
   const bind = database.prepare<Bound>(
     "update identity set company = :company, platform = :platform, environment = :environment",
   );
@@ -40,7 +41,7 @@ export function binding(
   return {
     /** A store that nobody has yet is anybody's. Inside a transaction. @throws ConfigurationError for another owner */
     expect(owner: Owner): void {
-      refuseOther(folder, read.get(), owner);
+      refuseOther(`the store in ${folder}`, read.get(), owner);
     },
     /**
      * The same, and from here on it is this owner's; `atMs` is now. Inside a transaction.
@@ -48,7 +49,7 @@ export function binding(
      */
     claim(owner: Owner, atMs: number): void {
       const before = read.get();
-      refuseOther(folder, before, owner);
+      refuseOther(`the store in ${folder}`, before, owner);
       const { company, environment } = owner;
       const platform = addressOf(owner.platform);
       bind.run({ company, platform, environment });
@@ -65,7 +66,7 @@ export function binding(
  */
 export function expectOwner(folder: string, owner: Owner): void {
   if (!existsSync(storeFile(folder))) return;
-  refuseOther(folder, looked(folder), owner);
+  refuseOther(`the store in ${folder}`, looked(folder), owner);
 }
 
 function looked(folder: string): Bound | undefined {
@@ -74,7 +75,7 @@ function looked(folder: string): Bound | undefined {
     try {
       // No file is made beside it.
       database.pragma("locking_mode = exclusive");
-      return database.prepare<[], Bound>(READ).get();
+      return database.prepare<[], Bound>(BOUND).get();
     } finally {
       database.close();
     }
@@ -84,23 +85,24 @@ function looked(folder: string): Bound | undefined {
   }
 }
 
-function refuseOther(folder: string, bound: Bound | undefined, owner: Owner): void {
+/** `what`: "the store in /var/lib/fuelbridge". @throws ConfigurationError for another owner's */
+export function refuseOther(what: string, bound: Bound | undefined, owner: Owner): void {
   const { company = null, platform = null, environment = null } = bound ?? {};
   const address = addressOf(owner.platform);
   if (company !== null && company !== owner.company)
     throw new ConfigurationError(
-      `The store in ${folder} belongs to the company "${company}", but company is "${owner.company}" in this configuration.`,
+      `${sentence(what)} belongs to the company "${company}", but company is "${owner.company}" in this configuration.`,
       `The company is part of every idempotency key: under another one everything would be written again. Set company back to "${company}"; for another company, set state to a folder of its own.`,
     );
   if (environment !== null && environment !== owner.environment)
     throw new ConfigurationError(
-      `The store in ${folder} belongs to the ${environment} environment, but platform.environment is "${owner.environment}" in this configuration.`,
+      `${sentence(what)} belongs to the ${environment} environment, but platform.environment is "${owner.environment}" in this configuration.`,
       `The two environments hold different documents. Set platform.environment back to ${environment}; for the other one, set state to a folder of its own.`,
     );
   const isKnown = [address, ...owner.formerUrls.map(addressOf)].includes(platform ?? address);
   if (!isKnown)
     throw new ConfigurationError(
-      `The store in ${folder} belongs to the platform at ${platform}, but platform.url is ${address} in this configuration.`,
+      `${sentence(what)} belongs to the platform at ${platform}, but platform.url is ${address} in this configuration.`,
       `What it knows as delivered is not on another platform. Set platform.url back. If the same platform has moved, say so: platform.formerUrls: ["${platform}"]. For another platform, set state to a folder of its own.`,
     );
 }
@@ -110,3 +112,5 @@ function addressOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/\/+$/, "");
 }
+
+const sentence = (what: string): string => what.charAt(0).toUpperCase() + what.slice(1);

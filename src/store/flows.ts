@@ -12,6 +12,10 @@ export interface FlowRow {
   readonly last_error_code: string | null;
   readonly last_error: string | null;
   readonly last_error_next: string | null;
+  /** When its source was last read; null: never. */
+  readonly success_ms: number | null;
+  /** Since when its source cannot be read; null: it can. */
+  readonly failing_ms: number | null;
   /** How many pages its last complete reading came to; null: there was none. */
   readonly pages: number | null;
 }
@@ -22,6 +26,8 @@ export function flows(database: Database.Database) {
   const ran = database.prepare(
     `update flow set last_run_ms = :at, next_due_ms = :due, last_error_code = :code, last_error = :error,
        last_error_next = :next,
+       success_ms = iif(:error is null, :at, success_ms),
+       failing_ms = iif(:error is null, null, coalesce(failing_ms, :at)),
        pages = coalesce(:pages, pages)
      where flow = :flow`,
   );

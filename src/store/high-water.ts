@@ -71,14 +71,11 @@ export function highWater(database: Database.Database, folder: string) {
   let leavingMs: number | null = null;
   let writtenMs = -Infinity;
 
-  /** The mark, and which file it is in. */
   function put(mark: Mark | "unreadable"): void {
     if (file === null) makeFolder(dirname(path));
     try {
       file ??= opened(path);
-      const text = mark === "unreadable" ? mark : textOf(mark, identityOf(file));
-      writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
-      fdatasyncSync(file);
+      writeMark(file, mark);
     } catch (error) {
       throw new StorageError(
         `How far sending had got cannot be written down in ${path} by user ${thisUser()}: ${(error as Error).message}.`,
@@ -137,6 +134,37 @@ export function highWater(database: Database.Database, folder: string) {
       if (file !== null) closeSync(file);
     },
   };
+}
+
+/**
+ * A copy of the store is about to be put back: the mark says more than the copy can know. What the mark that is there
+ * says of the time stays, where the same store made it here; else `atMs` is all that is known.
+ * @throws StorageError when it cannot be written
+ */
+export function markRestored(
+  folder: string,
+  { store, audit }: Pick<Mark, "store" | "audit">,
+  atMs: number,
+): void {
+  const path = markFile(folder);
+  const before = readMark(path);
+  const isOurs = before !== null && before !== "unreadable" && !before.copied;
+  const same = isOurs && before.store === store ? before : null;
+  const at = same?.at ?? new Date(atMs).toISOString();
+  makeFolder(dirname(path));
+  const file = opened(path);
+  try {
+    writeMark(file, { store, audit: Math.max(audit, same?.audit ?? 0), at });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The mark, and which file it is in. */
+function writeMark(file: number, mark: Mark | "unreadable"): void {
+  const text = mark === "unreadable" ? mark : textOf(mark, identityOf(file));
+  writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
+  fdatasyncSync(file);
 }
 
 function compared(

@@ -309,4 +309,35 @@ export const migrations: readonly string[] = [
   create index delivery_of_record on delivery (record);
   drop index delivery_skipped;
   `,
+  `
+  -- When a flow's source was last read, and since when that fails; null: never, and not.
+  alter table flow add column success_ms integer;
+  alter table flow add column failing_ms integer;
+  update flow set success_ms = last_run_ms where last_error is null;
+  update flow set failing_ms = last_run_ms where last_error is not null;
+
+  -- What is wrong now, as people were told of it (src/alerts). \`state\`: \`new\` and \`over\` wait to be told.
+  create table alert (
+    condition text primary key,
+    state text not null check (state in ('new', 'told', 'over')),
+    urgent integer not null check (urgent in (0, 1)),
+    title text not null,
+    detail text not null,
+    next text not null,
+    since_ms integer not null,
+    changed_ms integer not null
+  ) strict, without rowid;
+
+  -- Messages about it that no channel has taken yet, as they will go out.
+  create table alert_message (
+    message integer primary key,
+    channel text not null,
+    id text not null,
+    body text not null,
+    created_ms integer not null,
+    attempts integer not null default 0,
+    next_ms integer not null,
+    unique (channel, id)
+  ) strict;
+  `,
 ];

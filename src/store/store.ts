@@ -1,6 +1,8 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
+import { alerts } from "./alerts.ts";
+import { type Copied, copyStore } from "./backup.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
 import { disagreements } from "./disagreements.ts";
@@ -52,6 +54,8 @@ export interface Store extends ReturnType<typeof rooms> {
   sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
+  /** A copy of it as it is now, while work goes on (ADR 0049). @throws StorageError */
+  copy(atMs: number): Promise<Copied>;
   close(): void;
 }
 
@@ -99,6 +103,10 @@ export function openStore(folder: string): Store {
       database.pragma("shrink_memory");
     },
     told: (error) => told(path, error),
+    copy: (atMs) =>
+      copyStore(database, folder, atMs).catch((error: unknown) => {
+        throw told(path, error);
+      }),
     close: () => {
       sent.close();
       database.close();
@@ -130,5 +138,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sweeps: sweeps(database),
     remembered: remembered(database),
     samples: samples(database),
+    alerts: alerts(database),
   };
 }

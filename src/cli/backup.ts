@@ -1,0 +1,141 @@
+import { copyFileSync, createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { ConfigurationError, EnvironmentError, StorageError } from "../core/errors.ts";
+import {
+  copiesFolder,
+  type Copied,
+  type ExaminedCopy,
+  examineCopy,
+  sync,
+} from "../store/backup.ts";
+import type { Answer } from "./answer.ts";
+import { askOf } from "./ask.ts";
+import { addCommand, configured } from "./command.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { counted, instant } from "./table.ts";
+
+export function backup(program: Command): void {
+  configured(
+    addCommand(program, "backup", "copy the store while it works, and examine the copy", (given) =>
+      backUp(given.file, given.options["to"], given.options["keep"]),
+    )
+      .option("--to <file>", "a new file, or a folder (default: backups in the state folder)")
+      .option("--keep <number>", "remove the oldest in the state folder beyond so many"),
+  );
+}
+
+/**
+ * The store's process copies; this one examines the copy, so that the daemon goes on meanwhile.
+ * @throws StorageError when the copy does not hold what the store held, EnvironmentError when `to` cannot be written
+ */
+async function backUp(file: string, to?: string, keep?: string): Promise<Answer> {
+  const kept = keepOf(keep);
+  const target = to === undefined ? null : resolve(to);
+  if (target !== null) refuseTarget(target);
+  const config = await loadConfiguration(file);
+  const copied = await askOf(config, (office) => office.backup(), "backup");
+  const copy = proved(config, copied);
+  const sha256 = await digestOf(copied.file);
+  const made = target === null ? copied.file : await moved(copied.file, target, sha256);
+  const removed = kept === null ? [] : prune(config.state, kept);
+  const { counts, until, bytes } = copy;
+  return {
+    data: { file: made, sha256, ...copy, removed },
+    text: [
+      `The store is copied to ${made}`,
+      `  ${bytes} bytes, SHA-256 ${sha256}`,
+      `  ${counted(counts.record, "record")}, ${counted(counts.delivery, "delivery", "deliveries")}, ${counted(counts.request, "request")}, ${counted(counts.link, "link")}${until === null ? "" : `, until ${instant(until)}`}`,
+      "  Every page of the copy was examined: it is whole.",
+      ...removed.map((old) => `  removed: ${old}`),
+      "Keep it on another machine. To put it back: fuelbridge restore FILE",
+    ].join("\n"),
+  };
+}
+
+/** Removed again when it is not what it must be. */
+function proved(config: Config, { file, auditBefore, auditAfter }: Copied): ExaminedCopy {
+  try {
+    const copy = examineCopy(file, "The copy");
+    if (copy.company !== config.company || copy.audit < auditBefore || copy.audit > auditAfter)
+      throw new StorageError(
+        `The copy ${file} does not hold what the store held (audit ${copy.audit}, expected ${auditBefore} to ${auditAfter}).`,
+        "Make the backup again; look at the disk when it happens twice.",
+      );
+    sync(file);
+    return copy;
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** @throws EnvironmentError when something is there already, or the folder is not */
+function refuseTarget(target: string): void {
+  const folder = isFolder(target) ? target : dirname(target);
+  if (!isFolder(folder))
+    throw new EnvironmentError(
+      `There is no folder ${folder}.`,
+      "Name one that is there with --to.",
+    );
+  if (existsSync(target) && !isFolder(target))
+    throw new EnvironmentError(
+      `${target} is there already, and a backup overwrites nothing.`,
+      "Name another file with --to, or a folder.",
+    );
+}
+
+async function moved(from: string, target: string, sha256: string): Promise<string> {
+  const to = isFolder(target) ? join(target, basename(from)) : target;
+  try {
+    copyFileSync(from, to);
+    sync(to);
+    if ((await digestOf(to)) === sha256) return to;
+    rmSync(to);
+  } catch (error) {
+    throw new EnvironmentError(
+      `The backup cannot be written to ${to} (${(error as Error).message}).`,
+      "Check its folder, its rights and free space, then make the backup again.",
+      error,
+    );
+  } finally {
+    rmSync(from, { force: true });
+  }
+  throw new EnvironmentError(
+    `What was written to ${to} could not be read back as it was written.`,
+    "Check the disk or network that it is on, and make the backup elsewhere.",
+  );
+}
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
+
+/** @throws ConfigurationError for what is no number */
+function keepOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new ConfigurationError(`--keep ${text} is not a number from 1 to 9999.`, "Give one.");
+}
+
+/** Names sort by time. Files of another name are somebody else's. */
+function prune(state: string, keep: number): string[] {
+  const folder = copiesFolder(state);
+  if (!existsSync(folder)) return [];
+  const copies = readdirSync(folder).filter((name) => NAME.test(name));
+  const old = copies
+    .toSorted()
+    .slice(0, -keep)
+    .map((name) => join(folder, name));
+  for (const file of old) rmSync(file);
+  return old;
+}
+
+const NAME = /^fuelbridge-\d{8}T\d{9}Z\.sqlite$/;

@@ -1,0 +1,90 @@
+/** The program: every command, from one list. */
+import { Command, Option } from "commander";
+import { alerts } from "./alerts.ts";
+import { backup } from "./backup.ts";
+import { budget } from "./budget.ts";
+import { check } from "./check.ts";
+import { addCommand } from "./command.ts";
+import { completion } from "./completion.ts";
+import { doctor } from "./doctor.ts";
+import { init } from "./init.ts";
+import { load } from "./load.ts";
+import { map } from "./map.ts";
+import { once } from "./once.ts";
+import { now } from "./now.ts";
+import { openapi } from "./openapi.ts";
+import { plan } from "./plan.ts";
+import { profile } from "./profile.ts";
+import { quarantine } from "./quarantine.ts";
+import { reconcile } from "./reconcile.ts";
+import { release } from "./release.ts";
+import { restore } from "./restore.ts";
+import { run } from "./run.ts";
+import { sandbox } from "./sandbox.ts";
+import { schema } from "./schema.ts";
+import { status } from "./status.ts";
+import { trace } from "./trace.ts";
+import { version } from "./version.ts";
+import { worker } from "./worker.ts";
+
+/** All commands, parsed by nobody yet. */
+export function makeProgram(): Command {
+  const program = new Command("fuelbridge")
+    .description("Keeps a fuel distributor's ERP and the fuel-logistics platform in step.")
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
+
+  for (const add of [
+    init,
+    run,
+    worker,
+    once,
+    now,
+    check,
+    doctor,
+    status,
+    trace,
+    map,
+    plan,
+    profile,
+    quarantine,
+    budget,
+    reconcile,
+    release,
+    alerts,
+    backup,
+    restore,
+    sandbox,
+    schema,
+    openapi,
+    completion,
+  ])
+    add(program);
+  addCommand(
+    program,
+    "demo",
+    "everything at once, on this machine, with nothing to set up",
+    async (given) => {
+      const { runDemo } = await load.demo();
+      const { once, play, erp } = given.options;
+      return runDemo({
+        json: given.json,
+        once: once !== undefined,
+        play: play !== undefined,
+        erp: erp === "sftp" ? "sftp" : "files",
+      });
+    },
+  )
+    .option("--once", "stop when both sides are in step")
+    .addOption(
+      new Option(
+        "--erp <where>",
+        "where the ERP's folder is: here, or behind OpenSSH on this machine",
+      )
+        .choices(["files", "sftp"])
+        .default("files"),
+    )
+    .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
+  return program;
+}

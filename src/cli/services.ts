@@ -1,0 +1,75 @@
+/** What runs beside the flows of a daemon: the admin interface, the port of a monitor, and the alerts. */
+import { runAlerts } from "../alerts/alerter.ts";
+import { channelsOf } from "../alerts/channels.ts";
+import { conditionsOf } from "../alerts/conditions.ts";
+import { quietHours } from "../alerts/quiet.ts";
+import type { Config } from "../config/config.ts";
+import { serveAdmin } from "../console/admin.ts";
+import { serveMonitor } from "../console/probes.ts";
+import type { Logger } from "../log.ts";
+import type { Composed } from "./compose.ts";
+
+export interface Services {
+  /** Of the admin interface. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @throws EnvironmentError when a port is taken */
+export async function startServices(
+  config: Config,
+  daemon: Pick<Composed, "office" | "engine">,
+  log: Logger,
+): Promise<Services> {
+  const { office } = daemon;
+  const { state, secrets } = config;
+  const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
+  const closing: (() => Promise<void>)[] = [() => admin.close()];
+  try {
+    const { port } = config.monitoring;
+    if (port !== null) {
+      const monitor = await serveMonitor({ office, state, port });
+      closing.unshift(() => monitor.close());
+    }
+    closing.unshift(startAlerts(config, daemon, log));
+  } catch (error) {
+    for (const close of closing) await close();
+    throw error;
+  }
+  return {
+    port: admin.port,
+    async close() {
+      for (const close of closing) await close();
+    },
+  };
+}
+
+/** Returns what ends them: what is being sent is finished. */
+function startAlerts(
+  config: Config,
+  { office, engine }: Pick<Composed, "office" | "engine">,
+  log: Logger,
+): () => Promise<void> {
+  const { alerts, company, timeZone } = config;
+  const channels = channelsOf(alerts);
+  if (channels.length === 0) return async () => {};
+  const { store, clock } = engine;
+  const end = new AbortController();
+  const running = runAlerts(
+    {
+      store,
+      clock,
+      company,
+      channels,
+      collectMs: alerts.collectMs,
+      isQuiet: quietHours(alerts.quiet, timeZone),
+      conditions: async () => conditionsOf(await office.status(), alerts, clock.now().wallMs),
+      note: (event, details) => log.warn(details, event),
+    },
+    end.signal,
+  );
+  return async () => {
+    end.abort();
+    await running;
+  };
+}

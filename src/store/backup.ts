@@ -1,0 +1,274 @@
+/**
+ * A copy of the store that is made while it works, what proves such a copy, and a copy put in the store's place again
+ * (ADR 0049). A copy is one file in SQLite's plain form, without a log beside it.
+ */
+import Database from "better-sqlite3";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
+import { type Bound, BOUND, type Owner, refuseOther } from "./binding.ts";
+import { markRestored } from "./high-water.ts";
+import { migrations } from "./migrations.ts";
+import { handOver, makeFolder, storeFile } from "./rights.ts";
+
+/** What a copy was made of: its newest audit entry lies between the two. */
+export interface Copied {
+  readonly file: string;
+  readonly auditBefore: number;
+  readonly auditAfter: number;
+}
+
+/** What a copy that was opened and examined holds. */
+export interface ExaminedCopy {
+  /** The store's own id. */
+  readonly store: string;
+  readonly company: string | null;
+  readonly platform: string | null;
+  readonly environment: string | null;
+  readonly schema: number;
+  /** Number and time (ISO 8601 UTC) of its newest audit entry; `until` null: it has none. */
+  readonly audit: number;
+  readonly until: string | null;
+  readonly counts: Readonly<Record<(typeof COUNTED)[number], number>>;
+  readonly bytes: number;
+}
+
+const COUNTED = ["flow", "record", "delivery", "request", "link"] as const;
+
+/** Copies so many pages in one turn of the event loop; between two turns the daemon works. */
+const PAGES_AT_ONCE = 200;
+
+/** The folder in the state folder that copies are made in. */
+export const copiesFolder = (folder: string): string => join(folder, "backups");
+
+/**
+ * Copies the open store into a new file in {@link copiesFolder}, a part in each turn of the event loop. What is written
+ * meanwhile is in the copy, too. Whoever asked examines it ({@link examineCopy}).
+ */
+export async function copyStore(
+  database: Database.Database,
+  folder: string,
+  atMs: number,
+): Promise<Copied> {
+  const file = join(copiesFolder(folder), `fuelbridge-${stamp(atMs)}.sqlite`);
+  const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
+  const auditBefore = head.get() as number;
+  makeFolder(dirname(file));
+  closeSync(openSync(file, "wx", 0o600));
+  handOver(file);
+  try {
+    await database.backup(file, { progress: () => PAGES_AT_ONCE });
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+  return { file, auditBefore, auditAfter: head.get() as number };
+}
+
+/**
+ * Opens a copy, makes it one file without a log, and examines every page of it. `before`: words that come first in
+ * messages, for example "The backup".
+ * @throws StorageError when it is damaged, no store of fuelbridge, or one of a newer version
+ */
+export function examineCopy(file: string, before: string): ExaminedCopy {
+  const fail = (why: string, cause?: unknown): StorageError =>
+    new StorageError(
+      `${before} ${file} cannot be used: ${why}.`,
+      "Use another backup; look at `fuelbridge backup` and at the disk that this one is on.",
+      cause,
+    );
+  try {
+    const database = new Database(file, { fileMustExist: true, timeout: 0 });
+    try {
+      database.pragma("locking_mode = exclusive");
+      database.pragma("journal_mode = delete");
+      return examined(database, file, fail);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw fail(`${error.message} (${error.code})`, error);
+  }
+}
+
+function examined(
+  database: Database.Database,
+  file: string,
+  fail: (why: string) => StorageError,
+): ExaminedCopy {
+  const schema = database.pragma("user_version", { simple: true }) as number;
+  if (schema > migrations.length)
+    throw fail(`it was written by a newer fuelbridge (schema ${schema})`);
+  const damage = database.pragma("integrity_check(3)") as { integrity_check: string }[];
+  if (damage[0]?.integrity_check !== "ok")
+    throw fail(`it is damaged: ${damage.map((row) => row.integrity_check).join("; ")}`);
+  if ((database.pragma("foreign_key_check") as unknown[]).length > 0)
+    throw fail("rows are missing in it that others refer to");
+  const one = <Value>(sql: string): Value =>
+    database.prepare<[], Value>(sql).pluck().get() as Value;
+  const bound = boundOf(database);
+  const untilMs = one<number | undefined>("select at_ms from audit order by audit desc limit 1");
+  return {
+    store: one<string>("select store from identity"),
+    company: bound?.company ?? null,
+    platform: bound?.platform ?? null,
+    environment: bound?.environment ?? null,
+    schema,
+    audit: one<number>("select coalesce(max(audit), 0) from audit"),
+    until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
+    counts: Object.fromEntries(
+      COUNTED.map((table) => [table, one<number>(`select count(*) from ${table}`)]),
+    ) as ExaminedCopy["counts"],
+    bytes: statSync(file).size,
+  };
+}
+
+/** Undefined: a store from before it was bound (ADR 0025). */
+function boundOf(database: Database.Database): Bound | undefined {
+  const columns = database.pragma("table_info(identity)") as { name: string }[];
+  if (!columns.some(({ name }) => name === "company")) return undefined;
+  return database.prepare<[], Bound>(BOUND).get();
+}
+
+export interface Restoring {
+  /** The state folder. */
+  readonly folder: string;
+  /** The copy; it is only read. */
+  readonly file: string;
+  readonly owner: Owner;
+  readonly by: string;
+  readonly atMs: number;
+}
+
+export interface RestoredStore {
+  readonly copy: ExaminedCopy;
+  /** The folder that keeps what was there before; null: nothing was. */
+  readonly aside: string | null;
+}
+
+/**
+ * Puts a copy in the place of the store, which no process may hold. What was there is kept in a folder beside it. The
+ * mark of how far sending had got is set first, so the next start stops with `restored` and looks before it sends, also
+ * where nothing was sent since the copy, and on another machine.
+ * @throws StorageError for a copy that cannot be used, ConfigurationError for another owner's, StoreInUse when a process
+ * holds the store
+ */
+export function restoreStore(asked: Restoring): RestoredStore {
+  const { folder, file, owner, by, atMs } = asked;
+  if (!existsSync(file))
+    throw new EnvironmentError(
+      `There is no file ${file}.`,
+      "Name a file that `fuelbridge backup` made.",
+    );
+  makeFolder(folder);
+  const store = storeFile(folder);
+  const coming = `${store}.restoring`;
+  for (const end of ENDS) rmSync(coming + end, { force: true });
+  copyFileSync(file, coming);
+  // A store that was copied by other means may have its newest commits beside it.
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${coming}-wal`);
+  try {
+    const copy = examineCopy(coming, "The backup");
+    const { company, platform, environment } = copy;
+    refuseOther(`the backup ${file}`, { company, platform, environment }, owner);
+    refuseHeld(store);
+    const audit = noteRestore(coming, `by ${by} from ${file}, which ends at ${copy.until}`, atMs);
+    sync(coming);
+    handOver(coming);
+    markRestored(folder, { store: copy.store, audit: audit + AHEAD }, atMs);
+    const aside = putAside(folder, atMs);
+    renameSync(coming, store);
+    sync(folder);
+    return { copy, aside };
+  } catch (error) {
+    for (const end of ENDS) rmSync(coming + end, { force: true });
+    if (error instanceof ConfigurationError) throw notOurs(file, error);
+    throw error;
+  }
+}
+
+/** The mark is ahead of the copy by so many audit entries, so that none that is written before the stop hides it. */
+const AHEAD = 1_000;
+
+const ENDS = ["", "-wal", "-shm", "-journal"];
+
+const notOurs = (file: string, error: ConfigurationError): ConfigurationError =>
+  new ConfigurationError(
+    error.message,
+    `Nothing was changed. ${file} is of another company, platform or environment: name a backup of this one, or its configuration with --config.`,
+    error,
+  );
+
+/** A store that cannot be read is no obstacle: it may be why a copy is put back. @throws StoreInUse */
+function refuseHeld(store: string): void {
+  if (!existsSync(store)) return;
+  try {
+    const database = new Database(store, { timeout: 0, fileMustExist: true });
+    try {
+      database.pragma("locking_mode = exclusive");
+      database.exec("begin exclusive; commit");
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY"))
+      throw new StoreInUse(
+        `The store ${store} is in use by another fuelbridge process, so nothing was changed.`,
+        "Stop the daemon (`systemctl stop fuelbridge`), then restore.",
+        error,
+      );
+    if (!(error instanceof Database.SqliteError)) throw error;
+  }
+}
+
+/** Returns the number of the newest audit entry, which says so. */
+function noteRestore(file: string, detail: string, atMs: number): number {
+  const database = new Database(file);
+  try {
+    database.pragma("locking_mode = exclusive");
+    const { lastInsertRowid } = database
+      .prepare("insert into audit (at_ms, event, detail) values (?, 'store restored', ?)")
+      .run(atMs, detail);
+    return Number(lastInsertRowid);
+  } finally {
+    database.close();
+  }
+}
+
+function putAside(folder: string, atMs: number): string | null {
+  const store = storeFile(folder);
+  const there = ENDS.filter((end) => existsSync(store + end));
+  if (there.length === 0) return null;
+  const aside = join(folder, `before-restore-${stamp(atMs)}`);
+  mkdirSync(aside, { mode: 0o700 });
+  handOver(aside);
+  for (const end of there) renameSync(store + end, storeFile(aside) + end);
+  sync(aside);
+  return aside;
+}
+
+/** `20261122T190501123Z`: sorts by time, and is a name on every system. */
+export const stamp = (atMs: number): string =>
+  new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
+
+/** Durable: a file's bytes, or a folder's names where the system can do that. */
+export function sync(path: string): void {
+  if (process.platform === "win32" && statSync(path).isDirectory()) return;
+  const opened = openSync(path, "r");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
