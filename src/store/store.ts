@@ -1,6 +1,7 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
+import { acknowledgements } from "./acknowledgements.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
 import { disagreements } from "./disagreements.ts";
@@ -19,6 +20,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
@@ -93,7 +95,10 @@ export function openStore(folder: string): Store {
     restored: () => sent.restored(),
     everSent: () => sent.everSent(),
     sentUntil: () => sent.until(),
-    acknowledge: (atMs) => sent.acknowledge(atMs),
+    acknowledge: (atMs) => {
+      sent.acknowledge(atMs);
+      transaction(() => all.sequences.leap());
+    },
     rest: () => {
       sent.flush();
       database.pragma("shrink_memory");
@@ -130,5 +135,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sweeps: sweeps(database),
     remembered: remembered(database),
     samples: samples(database),
+    sequences: sequences(database),
+    acknowledgements: acknowledgements(database),
   };
 }

@@ -35,8 +35,12 @@ export function verdictOf(
   ];
   const isRejected =
     set.errors.length > 0 ||
-    faults.some(({ code, elements }) => code !== segmentErrors.hasElementErrors || !elements.every(isHarmless));
-  if (!isRejected) return { set, verdict: faults.length === 0 ? "accepted" : "with-errors", errors: [], faults };
+    faults.some(
+      ({ code, elements }) =>
+        code !== segmentErrors.hasElementErrors || !elements.every(isHarmless),
+    );
+  if (!isRejected)
+    return { set, verdict: faults.length === 0 ? "accepted" : "with-errors", errors: [], faults };
   const errors = [...set.errors, ...(faults.length > 0 ? [setErrors.segments] : [])];
   return { set, verdict: "rejected", errors, faults };
 }
@@ -63,7 +67,12 @@ function faultOfSegment(
   });
   const first = elements[table.length];
   if (first !== undefined && table.length < elements.length)
-    faults.push({ position: table.length + 1, number: 0, code: elementErrors.tooMany, value: first });
+    faults.push({
+      position: table.length + 1,
+      number: 0,
+      code: elementErrors.tooMany,
+      value: first,
+    });
   if (faults.length === 0) return null;
   return { segment: id, position, code: segmentErrors.hasElementErrors, elements: faults };
 }
@@ -134,4 +143,5 @@ export const groupErrorsInWords = (codes: readonly string[]): string[] =>
   codes.map((code) => worded(GROUP_WORDS, code));
 
 /** What came from outside, safe to show. */
-const shown = (value: string): string => value.slice(0, 60).replace(/[^\x20-\x7e\u00a0-\u00ff]/g, "?");
+const shown = (value: string): string =>
+  value.slice(0, 60).replace(/[^\x20-\x7e\u00a0-\u00ff]/g, "?");

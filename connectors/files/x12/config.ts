@@ -20,7 +20,9 @@ const Separators = z
 const Code = z.string().regex(/^[A-Z0-9]{2}$/, "is a code of two capitals or digits");
 
 const Id = z.strictObject({
-  qualifier: Code.default("ZZ").describe("ISA05 or ISA07: 01 a DUNS number, 12 a phone, ZZ agreed."),
+  qualifier: Code.default("ZZ").describe(
+    "ISA05 or ISA07: 01 a DUNS number, 12 a phone, ZZ agreed.",
+  ),
   id: z
     .string()
     .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -")
@@ -63,9 +65,16 @@ export const X12Options = z.strictObject({
     .min(2)
     .max(80)
     .optional()
-    .describe("What the partner calls our company (N104 of the seller). Sources of invoices need it."),
-  idQualifier: z.enum(["91", "92"]).default("92").describe("N103 of what is written: 92 the buyer's."),
-  product: Code.default("VP").describe("Which product id counts and is written (IT106, PO106, LIN02)."),
+    .describe(
+      "What the partner calls our company (N104 of the seller). Sources of invoices need it.",
+    ),
+  idQualifier: z
+    .enum(["91", "92"])
+    .default("92")
+    .describe("N103 of what is written: 92 the buyer's."),
+  product: Code.default("VP").describe(
+    "Which product id counts and is written (IT106, PO106, LIN02).",
+  ),
   units: z
     .record(z.string().min(1), Code)
     .default({ gal: "GA", ltr: "LT", bbl: "BR" })

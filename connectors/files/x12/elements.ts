@@ -187,7 +187,12 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
     el(447, "AN", 1, 6),
     el(720, "ID", 1, 3),
   ],
-  AK4: [must(el(722, "C", 1, 2)), el(725, "N0", 1, 4), must(el(723, "ID", 1, 3)), el(724, "AN", 1, 99)],
+  AK4: [
+    must(el(722, "C", 1, 2)),
+    el(725, "N0", 1, 4),
+    must(el(723, "ID", 1, 3)),
+    el(724, "AN", 1, 99),
+  ],
   AK5: [must(el(717, "ID", 1, 1)), ...Array.from({ length: 5 }, () => syntaxError)],
   AK9: [
     must(el(715, "ID", 1, 1)),

@@ -186,7 +186,7 @@ class Reader {
   /** Up to its SE, or to what shows that it has none. */
   #set(first: Segment, seen: Set<string>): TransactionSet {
     const segments = [first];
-    for (let last = first; last.id !== "SE"; ) {
+    for (let last = first; last.id !== "SE";) {
       const ahead = this.#peek();
       if (ahead === null || ["ST", "GE", "GS", "IEA", "ISA"].includes(ahead)) break;
       last = this.#next("SE");
@@ -250,8 +250,7 @@ class Reader {
     if (this.atEnd())
       throw new FileFault(`is cut off: it ends before ${awaited}`, this.#line(start));
     const end = this.#text.indexOf(terminator, start);
-    if (end === -1)
-      throw new FileFault("is cut off in the middle of a segment", this.#line(start));
+    if (end === -1) throw new FileFault("is cut off in the middle of a segment", this.#line(start));
     const [id = "", ...elements] = this.#text.slice(start, end).split(element);
     this.#position = end + terminator.length;
     this.#skipBlanks();

@@ -22,8 +22,7 @@ export function withoutPoint(value: Decimal, places: number): string {
 
 /** An `R` with or without a point (`.5`, `12.`, `-3.10`); null: it is none. Exponents are refused. */
 export function explicitDecimal(text: string): Decimal | null {
-  const [, sign = "", integer = "", fraction = ""] =
-    /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
+  const [, sign = "", integer = "", fraction = ""] = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (integer === "" && fraction === "") return null;
   const whole = integer.replace(/^0+(?=\d)/, "") || "0";
   return Decimal.of(`${sign === "-" ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`);

@@ -153,7 +153,8 @@ function elementText(
   );
   if (text === "" && !element.mandatory) return "";
   if (text === "") throw refused("missing", `is empty; ${place} needs it`, NEXT);
-  const fitting = value instanceof Words && options.text === "replace" ? replaced(options, text) : text;
+  const fitting =
+    value instanceof Words && options.text === "replace" ? replaced(options, text) : text;
   const foreign = foreignTo(options, fitting);
   if (foreign !== null)
     throw refused(
@@ -172,11 +173,16 @@ function elementText(
       "Shorten it where the document comes from; or send this one to the partner by hand and resolve it here.",
     );
   if (fault !== null)
-    throw refused("does-not-fit-x12", `is "${fitting.slice(0, 60)}", which ${place} cannot have`, NEXT);
+    throw refused(
+      "does-not-fit-x12",
+      `is "${fitting.slice(0, 60)}", which ${place} cannot have`,
+      NEXT,
+    );
   return fitting;
 }
 
-const NEXT = "Correct it where the document comes from; or send this one to the partner by hand and resolve it here.";
+const NEXT =
+  "Correct it where the document comes from; or send this one to the partner by hand and resolve it here.";
 
 function textOf(value: Value, { type }: Element, refused: (message: string) => Refused): string {
   try {
@@ -233,7 +239,9 @@ function replaced(options: X12Options, text: string): string {
     .normalize("NFKD")
     .replace(/\p{M}/gu, "");
   const cased = options.characters === "basic" ? plain.toUpperCase() : plain;
-  return Array.from(cased, (character) => (foreignTo(options, character) === null ? character : " "))
+  return Array.from(cased, (character) =>
+    foreignTo(options, character) === null ? character : " ",
+  )
     .join("")
     .replace(/ +/g, " ")
     .trim();
