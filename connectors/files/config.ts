@@ -6,6 +6,7 @@ import { layouts } from "./layouts/index.ts";
 import { origin, Pattern, target } from "./place.ts";
 import { HEADS } from "./profile.ts";
 import { SftpConfig } from "./sftp/config.ts";
+import { X12Sink, X12Source } from "./x12/ends.ts";
 
 const names = layouts.map(({ name }) => name);
 
@@ -48,7 +49,7 @@ export const TableSource = z
 export type TableSource = z.infer<typeof TableSource>;
 
 /** A source of any format. */
-export const SourceConfig = z.discriminatedUnion("format", [TableSource]);
+export const SourceConfig = z.discriminatedUnion("format", [TableSource, X12Source]);
 export type SourceConfig = z.infer<typeof SourceConfig>;
 
 export const TableSink = z
@@ -78,7 +79,7 @@ export const TableSink = z
 export type TableSink = z.infer<typeof TableSink>;
 
 /** A sink of any format. */
-export const SinkConfig = z.discriminatedUnion("format", [TableSink]);
+export const SinkConfig = z.discriminatedUnion("format", [TableSink, X12Sink]);
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({

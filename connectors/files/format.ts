@@ -3,7 +3,17 @@
  * this file (`idoc/`). A format turns the bytes of a file into neutral records, and neutral documents into the text of a
  * file: it needs no mappings of its own. Folders, order, delivery and archives are the same for all of them.
  */
-import type { Change, Frozen, Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type {
+  Acknowledged,
+  Arrival,
+  Change,
+  Frozen,
+  Item,
+  Obstacle,
+  Outgoing,
+  Page,
+  Sink,
+} from "../../src/core/contract.ts";
 import type { Encoding } from "./bytes.ts";
 
 /** Reads files of one kind whole. */
@@ -21,24 +31,29 @@ export interface RecordReader {
   read(bytes: Uint8Array, file: string): RecordsRead;
 }
 
-export interface RecordsRead {
+export interface RecordsRead
+  extends Pick<Page, "acknowledgements" | "replies">, Pick<Arrival, "numbers"> {
   readonly changes: readonly Change[];
   /** What a person should be told of this file. */
   readonly notices: readonly string[];
+  /** Why it is not read now: it stays where it is, and nothing else counts. Left out: it is read. */
+  readonly left?: Pick<Obstacle, "fault" | "awaited">;
 }
 
 /** Writes documents of one kind. Everything is pure: the same items give the same name and the same text. */
 export interface DocumentWriter extends Pick<
   Sink,
-  "operation" | "writes" | "itemsMax" | "concerns" | "inspect"
+  "operation" | "writes" | "itemsMax" | "concerns" | "inspect" | "sequence"
 > {
   /** What its documents are (`books.orders`): the mappings that write this make them. */
   readonly form: string;
   readonly encoding: Encoding;
-  /** The file's name: letters, digits, `.`, `_` and `-`. */
-  nameOf(items: readonly Item[]): string;
-  /** The text of the file. @throws Refused when a value has no place in it */
-  textOf(items: readonly Item[]): string;
+  /** As {@link Sink.acknowledged}; where they are read from is said by the sink's settings. */
+  readonly acknowledged?: Omit<Acknowledged, "source">;
+  /** The file's name: letters, digits, `.`, `_` and `-`. `number`: of {@link Sink.sequence}. */
+  nameOf(items: readonly Item[], number?: number): string;
+  /** The text of the file. `number`: as above. @throws Refused when a value has no place in it */
+  textOf(items: readonly Item[], number?: number): string;
   /** What the receiver calls each document of a file: what links are kept by. Left out: the file's path. */
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
 }

@@ -92,8 +92,32 @@ function sourceOffer(name: string, source: SourceConfig, root: string | null): O
       need("folder", folder),
       need("archive", resolve(folder, source.archive)),
       need("failed", resolve(folder, source.failed)),
+      ...repliesNeeds(name, source, root),
     ],
   };
+}
+
+function repliesNeeds(name: string, source: SourceConfig, root: string): FolderNeed[] {
+  if (source.format !== "x12" || source.replies === undefined) return [];
+  const { target, staging } = foldersOf(source.replies, (path) => resolve(root, path));
+  return [target, staging].map((path) => ({
+    path,
+    rights: ["r", "w", "x"],
+    created: true,
+    setting: ["sources", name, "replies", "folder"],
+  }));
+}
+
+function acknowledgementsNeeds(name: string, sink: SinkConfig, root: string): FolderNeed[] {
+  if (sink.format !== "x12" || sink.acknowledgements === undefined) return [];
+  const { folder, archive, failed } = sink.acknowledgements;
+  const at = resolve(root, folder);
+  const setting = ["sinks", name, "acknowledgements", "folder"];
+  return [
+    { path: at, rights: ["r", "w", "x"], created: false, setting },
+    { path: resolve(at, archive), rights: ["w", "x"], created: true, setting },
+    { path: resolve(at, failed), rights: ["w", "x"], created: true, setting },
+  ];
 }
 
 /** The right to list a folder is needed to make a file's name durable in it. */
@@ -108,7 +132,14 @@ function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
     setting: ["sinks", name, setting],
   });
   const owner = sink.staging === undefined ? "folder" : "staging";
-  return { form, folders: [need(target, "folder"), need(staging, owner)] };
+  return {
+    form,
+    folders: [
+      need(target, "folder"),
+      need(staging, owner),
+      ...acknowledgementsNeeds(name, sink, root),
+    ],
+  };
 }
 
 const mapped = <In, Out>(

@@ -50,10 +50,11 @@ export const wholeReader = (records: RecordReader): Reader => ({
       );
     const bytes = await bytesIn(handle, size);
     if (hash("sha256", bytes, "hex") !== survey.hash) return null;
-    const { changes, notices } = recordsIn(records, bytes, name);
+    const whole = recordsIn(records, bytes, name);
+    const { changes, notices } = whole;
     const scratch = memoryScratch();
     for (const change of changes) keepChange(scratch, change);
-    return { extract: { notices: [], cut: null, leftOut: 0 }, notices, scratch };
+    return { extract: { notices: [], cut: null, leftOut: 0 }, notices, scratch, whole };
   },
 });
 

@@ -5,6 +5,7 @@ import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
 import type { TableSource } from "./config.ts";
 import type { Drop, OpenFile } from "./drop.ts";
+import type { RecordsRead } from "./format.ts";
 import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
 import { type Extract, type Part, readRecords } from "./records.ts";
@@ -37,6 +38,8 @@ export interface ReadResult {
   readonly notices: readonly string[];
   /** Has the changes; to be closed. */
   readonly scratch: Scratch;
+  /** Of a file that was read whole: what else it says. */
+  readonly whole?: RecordsRead;
 }
 
 /** What the source's own settings say counts before what its profile says. */

@@ -20,6 +20,7 @@ import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { bytesOf, type Encoding } from "./bytes.ts";
 import type { SinkConfig } from "./config.ts";
+import type { DocumentWriter } from "./format.ts";
 import { writerOf } from "./formats.ts";
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
@@ -42,7 +43,10 @@ export function openSinks(
   site: Site,
 ): Record<string, FileSink> {
   return Object.fromEntries(
-    Object.entries(sinks).map(([name, config]) => [name, fileSink(config, site)]),
+    Object.entries(sinks).map(([name, config]) => [
+      name,
+      fileSink(config, site, writerOf(config, site)),
+    ]),
   );
 }
 
@@ -64,9 +68,12 @@ export async function checkSinks(
   }
 }
 
-function fileSink(config: SinkConfig, site: Site): FileSink {
+/** Where the files of a sink go. */
+type Placing = Pick<SinkConfig, "folder" | "staging" | "marker">;
+
+/** What a writer makes of documents, delivered as files. */
+export function fileSink(config: Placing, site: Site, writer: DocumentWriter): FileSink {
   const { drop } = site;
-  const writer = writerOf(config, site);
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
   const idsOf = (request: Outgoing): readonly string[] =>
@@ -83,9 +90,12 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
     ...(writer.concerns === undefined ? {} : { concerns: writer.concerns }),
     ...(writer.inspect === undefined ? {} : { inspect: writer.inspect }),
 
-    freeze: (items) => ({
-      target: posix.join(config.folder.replaceAll("\\", "/"), writer.nameOf(items)),
-      body: writer.textOf(items),
+    ...(writer.sequence === undefined ? {} : { sequence: writer.sequence }),
+    ...(writer.acknowledged === undefined ? {} : { acknowledged: writer.acknowledged }),
+
+    freeze: (items, number) => ({
+      target: posix.join(config.folder.replaceAll("\\", "/"), writer.nameOf(items, number)),
+      body: writer.textOf(items, number),
     }),
 
     async prepare(request) {
@@ -170,7 +180,7 @@ interface Placed {
 
 /** The file of a request, then its marker where there is one, in the order in which they are moved. */
 function placesIn(
-  config: SinkConfig,
+  config: Placing,
   { drop }: Site,
   encoding: Encoding,
   { target, body, items }: Outgoing,

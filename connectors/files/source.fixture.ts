@@ -12,7 +12,7 @@ import type { Layout } from "./layouts/table.ts";
 import { localDrop } from "./local.ts";
 import type { Profile } from "./profile.ts";
 import { tableReader } from "./reader.ts";
-import { openSource } from "./source.ts";
+import { openSourceWith } from "./source.ts";
 import { specimenProfiles } from "./specimens.fixture.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
@@ -66,7 +66,7 @@ export async function dropFolder(): Promise<DropFolder> {
     const it = { ...source, layout: customers.name };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
     const table = config.sources["it"] as TableSource;
-    return openSource(table, config, surroundings, tableReader(table, profile, surroundings));
+    return openSourceWith(tableReader(table, profile, surroundings), table, config, surroundings);
   };
   const folder: DropFolder = {
     path,

@@ -3,10 +3,12 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import type { Page, Reading, Source } from "../../src/core/contract.ts";
+import type { Page, Reading, Sink, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
+import { FileFault } from "./csv.ts";
+import type { RecordsRead } from "./format.ts";
 import { HEADS } from "./profile.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
@@ -35,15 +37,26 @@ const PAGE = 1_000;
 /** What lies in the folder says where reading goes on. */
 const position = null;
 
-export function openSource(
+/** `replies`: where the answers go to what is read; null: nobody wants any. */
+export const openSource = (
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Site,
-  reader: Reader = readerOf(config, surroundings),
+  replies: Sink | null = null,
+): Source => openSourceWith(readerOf(config, surroundings), config, files, surroundings, replies);
+
+/** The same for files that are read by a reader of the caller's. */
+export function openSourceWith(
+  reader: Reader,
+  config: Placed,
+  files: FilesConfig,
+  surroundings: Site,
+  replies: Sink | null = null,
 ): Source {
   const place = placeOf(config, surroundings);
-  const read: ReadSet = { reader, place, surroundings };
+  const read: ReadSet = { reader, place, surroundings, replies };
   return {
+    ...(replies === null ? {} : { replies }),
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const queue = await lookAt(place, files, surroundings, reading.signal);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
@@ -57,7 +70,7 @@ export function openSource(
   };
 }
 
-export function placeOf(config: SourceConfig, surroundings: Site): Place {
+export function placeOf(config: Placed, surroundings: Site): Place {
   const { drop } = surroundings;
   const folder = drop.at(config.folder);
   return {
@@ -73,7 +86,11 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
   };
 }
 
+/** Where the files of a source are, and where they go. */
+type Placed = Pick<SourceConfig, "folder" | "archive" | "failed" | "keepDays" | "marker" | "pick">;
+
 interface ReadSet {
+  readonly replies: Sink | null;
   readonly reader: Reader;
   readonly place: Place;
   readonly surroundings: Site;
@@ -131,7 +148,13 @@ async function* pagesOf(
       return !reading.signal.aborted;
     }
     const { scratch, extract, notices } = result;
+    const whole: Partial<RecordsRead> = result.whole ?? {};
     try {
+      if (whole.left !== undefined) {
+        reading.hindered?.({ what: name, ...whole.left, behind: { count: 0, names: [] } });
+        return true;
+      }
+      expectNew(name, whole.numbers ?? [], reading);
       const { cut } = extract;
       const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
       const total = scratch.count();
@@ -141,8 +164,15 @@ async function* pagesOf(
       }
       if (reading.signal.aborted) return false;
       const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
-      const arrival = { id: opened.hash, name };
-      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, arrival, notices: said };
+      yield {
+        changes: changesOf(scratch, last, PAGE),
+        position,
+        share: 1,
+        arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
+        notices: said,
+        acknowledgements: whole.acknowledgements ?? [],
+        replies: read.replies === null ? [] : (whole.replies ?? []),
+      };
       await archive(place, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
@@ -156,6 +186,16 @@ async function* pagesOf(
     const reason = `the file ${message}`;
     await archive(place, opened, place.failed, { file: error.file, line, column, reason });
     return true;
+  }
+}
+
+/** @throws PartFault when another file of the same number came before: nobody can tell which of the two counts */
+function expectNew(name: string, numbers: readonly string[], reading: Reading): void {
+  for (const number of numbers) {
+    const known = reading.known(number);
+    if (known === null) continue;
+    const message = `has the number of ${known.name}, which came at ${known.at}, and other content (${number})`;
+    throw new PartFault(name, new FileFault(message));
   }
 }
 
