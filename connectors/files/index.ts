@@ -1,7 +1,7 @@
 /** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
 import { resolve } from "node:path";
 import { defineConnector } from "../../src/core/contract.ts";
-import { FilesConfig } from "./config.ts";
+import { FilesConfig, type SourceConfig } from "./config.ts";
 import type { Site } from "./drop.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
@@ -9,8 +9,11 @@ import { localDrop } from "./local.ts";
 import { offersOf } from "./offers.ts";
 import { checkFolder, checkRoot } from "./pickup.ts";
 import { sftpDrop } from "./sftp/drop.ts";
-import { checkSinks, openSinks } from "./sink.ts";
-import { openSource } from "./source.ts";
+import { wholeReader } from "./reader.ts";
+import { checkSinks, type FileSink, fileSink, openSinks } from "./sink.ts";
+import { openSource, openSourceWith } from "./source.ts";
+import { x12Reader } from "./x12/reader.ts";
+import { replyWriter } from "./x12/writer.ts";
 
 export const files = defineConnector<FilesConfig>({
   name: "files",
@@ -24,10 +27,14 @@ export const files = defineConnector<FilesConfig>({
         : sftpDrop(sftp, config.folder);
     const site: Site = { ...surroundings, drop };
     const sources = Object.entries(config.sources);
-    const sinks = openSinks(config.sinks, site);
+    const sinks = withAcknowledgements(openSinks(config.sinks, site), config, site);
+    const replies = new Map(sources.map(([name, source]) => [name, repliesOf(source, site)]));
     return {
       sources: Object.fromEntries(
-        sources.map(([name, source]) => [name, openSource(source, config, site)]),
+        sources.map(([name, source]) => [
+          name,
+          openSource(source, config, site, replies.get(name) ?? null),
+        ]),
       ),
       sinks,
       holdings: filesHoldings(config, site),
@@ -36,6 +43,7 @@ export const files = defineConnector<FilesConfig>({
         if (surroundings.looking === true) return checkRoot(drop);
         for (const [, source] of sources) await checkFolder(drop, drop.at(source.folder));
         for (const sink of Object.values(sinks)) await sink.ready();
+        for (const reply of replies.values()) await reply?.ready();
         await checkSinks(config.sinks, site);
       },
       examine: (_, needs) => examineFiles(config, drop, needs),
@@ -43,3 +51,27 @@ export const files = defineConnector<FilesConfig>({
     };
   },
 });
+
+/** What answers the partner for the files of a source; null: nobody does. */
+const repliesOf = (source: SourceConfig, site: Site): FileSink | null =>
+  source.format === "x12" && source.replies !== undefined
+    ? fileSink(source.replies, site, replyWriter(source.x12))
+    : null;
+
+/** Sinks whose partner acknowledges in files of their own. */
+const withAcknowledgements = (
+  sinks: Readonly<Record<string, FileSink>>,
+  config: FilesConfig,
+  site: Site,
+): Record<string, FileSink> =>
+  Object.fromEntries(
+    Object.entries(sinks).map(([name, sink]) => {
+      const settings = config.sinks[name];
+      if (settings?.format !== "x12" || sink.acknowledged === undefined) return [name, sink];
+      const { acknowledgements: place, x12 } = settings;
+      if (place === undefined) return [name, sink];
+      const reader = wholeReader(x12Reader({ layout: null, x12 }, site));
+      const source = openSourceWith(reader, place, config, site);
+      return [name, { ...sink, acknowledged: { ...sink.acknowledged, source } }];
+    }),
+  );

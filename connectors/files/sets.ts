@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
-import type { SourceConfig } from "./config.ts";
+import type { TableSource } from "./config.ts";
 import type { Drop, OpenFile } from "./drop.ts";
+import type { RecordsRead } from "./format.ts";
 import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
 import { type Extract, type Part, readRecords } from "./records.ts";
@@ -28,7 +29,7 @@ interface OpenedFile {
 
 export interface SetReading {
   readonly profile: Profile;
-  readonly config: SourceConfig;
+  readonly config: TableSource;
   readonly surroundings: Pick<Surroundings, "scratch">;
 }
 
@@ -37,10 +38,12 @@ export interface ReadResult {
   readonly notices: readonly string[];
   /** Has the changes; to be closed. */
   readonly scratch: Scratch;
+  /** Of a file that was read whole: what else it says. */
+  readonly whole?: RecordsRead;
 }
 
 /** What the source's own settings say counts before what its profile says. */
-export const encodingOf = ({ encoding }: SourceConfig, profile: Profile): Encoding =>
+export const encodingOf = ({ encoding }: TableSource, profile: Profile): Encoding =>
   encoding === "auto" ? profile.encoding : encoding;
 
 /** Up to this, memory will do. */

@@ -3,19 +3,22 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import type { Page, Reading, Source } from "../../src/core/contract.ts";
+import type { Page, Reading, Sink, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
-import { HEADS, type Profile } from "./profile.ts";
-import { openProfile } from "./profile-open.ts";
+import { FileFault } from "./csv.ts";
+import type { RecordsRead } from "./format.ts";
+import { HEADS } from "./profile.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { finishMoves, moveSet } from "./moves.ts";
 import { type FileSet, list } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
-import { encodingOf, type Opened, openSet, readSet, type SetReading } from "./sets.ts";
+import { readerOf } from "./formats.ts";
+import type { Reader } from "./reader.ts";
+import { type Opened, openSet } from "./sets.ts";
 
 interface Place {
   readonly drop: Drop;
@@ -36,15 +39,26 @@ const PAGE = 1_000;
 /** What lies in the folder says where reading goes on. */
 const position = null;
 
-export function openSource(
+/** `replies`: where the answers go to what is read; null: nobody wants any. */
+export const openSource = (
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Site,
-  profile: Profile = profileOf(config, surroundings.folder),
+  replies: Sink | null = null,
+): Source => openSourceWith(readerOf(config, surroundings), config, files, surroundings, replies);
+
+/** The same for files that are read by a reader of the caller's. */
+export function openSourceWith(
+  reader: Reader,
+  config: Placed,
+  files: FilesConfig,
+  surroundings: Site,
+  replies: Sink | null = null,
 ): Source {
   const place = placeOf(config, surroundings);
-  const read: ReadSet = { config, profile, place, surroundings };
+  const read: ReadSet = { reader, place, surroundings, replies };
   return {
+    ...(replies === null ? {} : { replies }),
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       if (place.patterns.size > 1 && !place.looking && !(await areMovesFinished(place, reading)))
         return;
@@ -60,11 +74,7 @@ export function openSource(
   };
 }
 
-/** The profile of a source: a site's own, or the shipped one of its layout. @throws InvalidProfile */
-export const profileOf = ({ layout, profile }: SourceConfig, folder: string): Profile =>
-  openProfile(profile ?? layout, folder);
-
-export function placeOf(config: SourceConfig, surroundings: Site): Place {
+export function placeOf(config: Placed, surroundings: Site): Place {
   const { drop } = surroundings;
   const folder = drop.at(config.folder);
   return {
@@ -95,7 +105,12 @@ async function areMovesFinished(place: Place, reading: Reading): Promise<boolean
   }
 }
 
-interface ReadSet extends SetReading {
+/** Where the files of a source are, and where they go. */
+type Placed = Pick<SourceConfig, "folder" | "archive" | "failed" | "keepDays" | "marker" | "pick">;
+
+interface ReadSet {
+  readonly replies: Sink | null;
+  readonly reader: Reader;
   readonly place: Place;
   readonly surroundings: Site;
 }
@@ -111,8 +126,8 @@ async function* deliver(
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   try {
-    const { config, place, profile } = read;
-    const opened = await openSet(place.drop, place.folder, set, encodingOf(config, profile));
+    const { place, reader } = read;
+    const opened = await openSet(place.drop, place.folder, set, reader.encoding);
     if (opened === null) {
       reading.hindered?.(refuse.changing(set));
       return true;
@@ -135,24 +150,30 @@ async function* pagesOf(
   opened: Opened,
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
-  const { place, profile } = read;
+  const { place, reader } = read;
   const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
   const known = reading.known(opened.hash);
-  if (known !== null && (known.latest || !profile.layout.restates)) {
+  if (known !== null && (known.latest || !reader.restates)) {
     await archive(place, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, notices: [notice] };
     return true;
   }
   try {
-    const result = await readSet(read, opened, reading);
+    const result = await reader.read(opened, reading);
     if (result === null) {
       if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
       return !reading.signal.aborted;
     }
     const { scratch, extract, notices } = result;
+    const whole: Partial<RecordsRead> = result.whole ?? {};
     try {
+      if (whole.left !== undefined) {
+        reading.hindered?.({ what: name, ...whole.left, behind: { count: 0, names: [] } });
+        return true;
+      }
+      expectNew(name, whole.numbers ?? [], reading);
       const { cut } = extract;
       const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
       const total = scratch.count();
@@ -162,8 +183,15 @@ async function* pagesOf(
       }
       if (reading.signal.aborted) return false;
       const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
-      const arrival = { id: opened.hash, name };
-      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, arrival, notices: said };
+      yield {
+        changes: changesOf(scratch, last, PAGE),
+        position,
+        share: 1,
+        arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
+        notices: said,
+        acknowledgements: whole.acknowledgements ?? [],
+        replies: read.replies === null ? [] : (whole.replies ?? []),
+      };
       await archive(place, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
@@ -177,6 +205,16 @@ async function* pagesOf(
     const reason = `the file ${message}`;
     await archive(place, opened, place.failed, { file: error.file, line, column, reason });
     return true;
+  }
+}
+
+/** @throws PartFault when another file of the same number came before: nobody can tell which of the two counts */
+function expectNew(name: string, numbers: readonly string[], reading: Reading): void {
+  for (const number of numbers) {
+    const known = reading.known(number);
+    if (known === null) continue;
+    const message = `has the number of ${known.name}, which came at ${known.at}, and other content (${number})`;
+    throw new PartFault(name, new FileFault(message));
   }
 }
 

@@ -8,6 +8,8 @@ import type { EndpointConfig } from "../config/check.ts";
 import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { attachmentFlow } from "../engine/attach.ts";
+import { withAcknowledgements } from "../engine/acknowledged.ts";
+import { replyFlow } from "../engine/reply.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -141,7 +143,9 @@ async function open(
     const month = monthReport({
       spent: carriers.spent,
       clock,
-      flows: flows.filter(({ attachesTo }) => attachesTo === undefined),
+      flows: flows.filter(
+        ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
+      ),
       budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
@@ -225,7 +229,7 @@ export const plainFlows = (
   endpoints: ReadonlyMap<string, Endpoint>,
 ): Flow[] => config.flows.map((flow) => flowOf(config, store, endpoints, flow));
 
-/** The flow, and the one that attaches PDFs to what it delivers, where it is to. */
+/** The flow, and those beside it: what attaches PDFs to what it delivers, and what replies to what it reads. */
 function flowsOf(
   config: Config,
   store: Store,
@@ -234,7 +238,9 @@ function flowsOf(
 ): Flow[] {
   const flow = flowOf(config, store, endpoints, settings);
   const { name, from, to, attach, attachSince } = settings;
-  if (attach === undefined) return [flow];
+  const { replies } = flow.source;
+  const replying = replies === undefined ? [] : [replyFlow(store, flow, replies)];
+  if (attach === undefined) return [flow, ...replying];
   const { connector, settings: own } = config.endpoints.find(
     (one) => one.name === to.endpoint,
   ) as EndpointConfig;
@@ -246,7 +252,7 @@ function flowsOf(
     fetch: (id: string) => fetchPdf(operation, id),
     sinceMs: attachSince === undefined ? null : Date.parse(attachSince),
   };
-  return [flow, attachmentFlow(store, flow, attaching)];
+  return [flow, ...replying, attachmentFlow(store, flow, attaching)];
 }
 
 function flowOf(
@@ -255,6 +261,8 @@ function flowOf(
   endpoints: ReadonlyMap<string, Endpoint>,
   { name, mapping: named, options, from, to, schedule, paused }: FlowConfig,
 ): Flow {
+  const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
+  const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
   return {
     flow: store.flows.open(name).flow,
     name,
@@ -262,8 +270,8 @@ function flowOf(
     to: `${to.endpoint}.${to.name}`,
     side: from.endpoint === "platform" ? "platform" : "erp",
     mapping: mappingOf(config, { mapping: named, options }),
-    source: part(name, "source", from, endpoints.get(from.endpoint)?.sources),
-    sink: part(name, "sink", to, endpoints.get(to.endpoint)?.sinks),
+    source: withAcknowledgements(source, sink),
+    sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
     paused,
   };

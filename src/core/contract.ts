@@ -4,15 +4,19 @@
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
+import type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
 import type { Examination, Needs } from "./examination.ts";
 import type { Fault } from "./fault.ts";
-import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
+import type { HoldingKind, Holdings } from "./holdings.ts";
+import type { Delivered, Inspection } from "./inspection.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Scratch } from "./scratch.ts";
 
+export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
+export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
 export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
 
 /** One record at one version, as its source told it. */
@@ -37,6 +41,8 @@ export interface Arrival {
   /** Hash of its bytes: the same bytes are the same arrival whatever the name. */
   readonly id: string;
   readonly name: string;
+  /** By what else it would be known again, such as its writer's number for it. Left out: by its bytes alone. */
+  readonly numbers?: readonly string[];
 }
 
 /** Changes, and where to resume once they are stored. One page is one transaction. */
@@ -48,6 +54,10 @@ export interface Page {
   readonly notices?: readonly string[];
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
   readonly share?: number;
+  /** What the receiver of earlier documents tells of them. */
+  readonly acknowledgements?: readonly Acknowledgement[];
+  /** What is to be written back to whoever wrote this ({@link Source.replies}): each goes once, as every document does. */
+  readonly replies?: readonly Reply[];
 }
 
 /** Something that lies there and is not read, and what it holds back. */
@@ -84,6 +94,8 @@ export interface Reading {
 export interface Source {
   /** Every read begins at the beginning and reads all of it: what the last one cost, the next one costs. */
   readonly whole?: boolean;
+  /** Where {@link Page.replies} go. Left out: there are none. */
+  readonly replies?: Sink;
   /**
    * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
    * cannot be taken back (archive a file). A null position means from the beginning.
@@ -138,28 +150,6 @@ export interface Memory {
   isDismissed(counterpart: string): boolean;
 }
 
-/** A document that was delivered. */
-export interface Delivered {
-  /** What its source calls it. */
-  readonly id: string;
-  /** The receiver's id of it. */
-  readonly counterpart: string;
-  /** The bytes that it last went in: what it was brought to. Null when a person linked it. */
-  readonly body: string | null;
-  /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
-  readonly waitsUntil?: string;
-}
-
-/**
- * `there`: with what now differs from what it was brought to (edited, cancelled, credited or partly paid there), each
- * field in both words. `gone`: no longer there, or not as far as it was brought: books were restored from a backup.
- */
-export type Inspection =
-  { readonly is: "there"; readonly differences: readonly Difference[] } | { readonly is: "gone" };
-
-export const gone = { is: "gone" } as const satisfies Inspection;
-export const thereAsBrought = { is: "there", differences: [] } as const satisfies Inspection;
-
 /** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */
 export interface Sink {
   /** `invoice.create`, `rack-price.upsert`: enters the idempotency key, never changes. */
@@ -178,8 +168,23 @@ export interface Sink {
   /** Requests it may have under way at once; 4 when left out. */
   readonly atOnce?: number;
   readonly policy: Policy;
-  /** Pure: the same items give the same bytes. @throws Refused when the receiver would refuse it anyway. */
-  freeze(items: readonly Item[]): Frozen;
+  /**
+   * What of a document reaches the receiver: a version that changes nothing else is nothing new to it. Pure. Left out:
+   * all of it.
+   */
+  concerns?(document: unknown): unknown;
+  /**
+   * The sequence that its requests are numbered by, where the receiver wants that: every request takes the next number
+   * of it in the transaction that stores its bytes. Several sinks may share one. Left out: no numbers.
+   */
+  readonly sequence?: string;
+  /** Its receiver tells later what it made of each document. Left out: it never does. */
+  readonly acknowledged?: Acknowledged;
+  /**
+   * Pure: the same items and number give the same bytes. `number`: of {@link Sink.sequence}; left out, the bytes are made
+   * to see whether they can be, and are not sent. @throws Refused when the receiver would refuse it anyway.
+   */
+  freeze(items: readonly Item[], number?: number): Frozen;
   /** Idempotent work that must be done before the request counts as sent (a staging file). */
   prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
   send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
@@ -197,6 +202,15 @@ export interface Sink {
    * be asked. @throws SourceUnavailable when it cannot be read now
    */
   inspect?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly Inspection[]>;
+}
+
+export interface Acknowledged {
+  /** What the receiver will name each item of a request by, in their order. Pure. */
+  references(request: Frozen, items: number): readonly Reference[];
+  /** A document of which nothing was told so long after it was delivered is work for a person. Null: it may take for ever. */
+  readonly withinMs: number | null;
+  /** Where they come, unless other sources of the endpoint bring them: pages with nothing but acknowledgements. */
+  readonly source?: Source;
 }
 
 export interface Unfinished {

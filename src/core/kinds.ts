@@ -30,6 +30,8 @@ export const kinds = {
   connection: null,
   location: null,
   allocation: null,
+  /** What is written back for what was read (src/engine/reply.ts). */
+  reply: null,
   /** The PDF of a document, attached to the booked one (attachment.ts): the document's kind and `-pdf`. */
   "invoice-pdf": null,
   "bill-pdf": null,

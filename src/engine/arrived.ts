@@ -41,14 +41,24 @@ export function arrived(
 export function linkBoth(
   engine: Engine,
   flow: Flow,
-  { delivery, recordId, number, content, amount }: Carried,
+  carried: Carried,
   other: string | null,
+  at: number,
+): void {
+  engine.store.deliveries.end(carried.delivery, "delivered", other ?? "");
+  if (other !== null) linked(engine, flow, carried, other, at);
+}
+
+/** Links both ids and wakes what waited for it. Inside a transaction. */
+export function linked(
+  engine: Engine,
+  flow: Flow,
+  { recordId, number, content, amount }: Carried,
+  other: string,
   at: number,
 ): void {
   const { causes, deliveries, links } = engine.store;
   const { kind } = flow.mapping;
-  deliveries.end(delivery, "delivered", other ?? "");
-  if (other === null) return;
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
   for (const waiting of causes.waitingFor(kind, [recordId, other])) deliveries.reopen(waiting);

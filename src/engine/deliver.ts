@@ -11,6 +11,7 @@ import { isFinal } from "../core/request-state.ts";
 import type { Carried } from "../store/deliveries.ts";
 import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
+import { awaitAcknowledgements } from "./acknowledged.ts";
 import { arrived } from "./arrived.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -315,6 +316,7 @@ function apply(
   switch (request.machine.state) {
     case "done":
       arrived(engine, flow, carried, cause, at);
+      awaitAcknowledgements(engine, flow, request, carried, cause, at);
       leaveUnfinished(engine, carried, cause);
       accepted(flow.sink, engine.store.lots, request.request, carried);
       break;

@@ -70,6 +70,8 @@ export interface Flow {
   readonly paused: boolean;
   /** It attaches PDFs to what the flow of this name delivers (attach.ts); left out: it is a flow of its own. */
   readonly attachesTo?: string;
+  /** It writes back for what the flow of this name reads (reply.ts); left out: it is a flow of its own. */
+  readonly repliesTo?: string;
 }
 
 export type Schedule =

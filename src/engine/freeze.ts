@@ -7,11 +7,13 @@ import { canonical, parseExact, stringifyExact } from "../core/json.ts";
 import { instantByValue, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
+import { expectAcknowledgements } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
+import { numbered } from "./numbered.ts";
 import { referencesBy } from "../core/references.ts";
 import { mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
@@ -141,10 +143,11 @@ function judge(
       return { verdict: "skipped", note: out.skip, number };
     const document = parsed(mapping.output, out, "mapping-output");
     const figures = mapping.figures(document);
-    const content = contentOf(document);
+    const received = sink.concerns?.(document) ?? document;
+    const content = contentOf(received);
     const isSame = link?.content === content && isRevisit(engine, delivery);
     const settledBefore =
-      link === null || isSame ? null : compare(flow, link, document, figures, number);
+      link === null || isSame ? null : compare(flow, link, received, figures, number);
     const waits =
       settledBefore?.verdict === "skipped" && isUnfinished(engine, flow, delivery, number);
     if (waits && sink.unfinished !== undefined)
@@ -304,7 +307,7 @@ function freezeAll(
     }
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
     const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
-    const frozen = group.length === 1 ? first.alone : sink.freeze(items);
+    const frozen = numbered(engine, sink, items, first.alone);
     const request = store.requests.add(
       {
         flow: flow.flow,
@@ -321,6 +324,8 @@ function freezeAll(
     );
     for (const { delivery, mapped } of group)
       store.deliveries.freeze(delivery.delivery, request, mapped);
+    const carried = group.map(({ delivery }) => delivery.delivery);
+    expectAcknowledgements(engine, flow, frozen, carried);
     made++;
   }
   return { frozen: made, left };

@@ -1,4 +1,5 @@
 /** A document that was delivered and is gone at its receiver: a person decides whether it goes again (ADR 0013). */
+import type { Fault } from "../core/fault.ts";
 import { type Link, ownId } from "../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { gone } from "./faults.ts";
@@ -13,12 +14,16 @@ export function reassigned(engine: Engine, flow: Flow, before: Link): void {
 
 /**
  * The link is dropped, so that a retry delivers it anew. Inside a transaction. False when another version of the record
- * is on its way: that one finds out by itself.
+ * is on its way: that one finds out by itself. `fault`: what a person is told of it.
  */
-export function lost(engine: Engine, flow: Flow, link: Link): boolean {
+export function lost(
+  engine: Engine,
+  flow: Flow,
+  link: Link,
+  fault: Fault = gone(endpointOf(flow.to)),
+): boolean {
   const { store, clock } = engine;
   const at = clock.now().wallMs;
-  const endpoint = endpointOf(flow.to);
   const { number } = link;
   const recordId = ownId(link, flow.side);
   const last = store.disagreements.last(flow.flow, recordId, number);
@@ -26,7 +31,7 @@ export function lost(engine: Engine, flow: Flow, link: Link): boolean {
   const delivery = store.losses.lastDelivered(flow.flow, recordId, number);
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);
-  store.losses.lose(delivery, number, gone(endpoint), at);
-  store.journal.audit(at, { flow: flow.flow, delivery, event: "gone", detail: number });
+  store.losses.lose(delivery, number, fault, at);
+  store.journal.audit(at, { flow: flow.flow, delivery, event: fault.code, detail: number });
   return true;
 }

@@ -1,8 +1,10 @@
 /** Source → store: one page, one transaction, until the source has no more. */
 import type { Advance, Obstacle } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { storeReplies } from "./reply.ts";
 
 /** Why reading stopped early. */
 export interface Trouble {
@@ -48,13 +50,16 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     for await (const page of flow.source.read(store.flows.position(flow.name), reading)) {
       const at = clock.now().wallMs;
       const taken = store.transaction(() => {
-        for (const notice of page.notices ?? [])
+        const told = takeAcknowledgements(engine, page.acknowledgements ?? [], at);
+        const notices = [...(page.notices ?? []), ...told];
+        for (const notice of notices)
           store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });
-        return store.intake.page(flow.flow, page, at);
+        storeReplies(engine, flow, page.replies ?? [], at);
+        return { ...store.intake.page(flow.flow, page, at), notices };
       });
       pages++;
       received += taken.received;
-      for (const notice of page.notices ?? []) engine.note("notice", { flow: flow.name, notice });
+      for (const notice of taken.notices) engine.note("notice", { flow: flow.name, notice });
       stored += page.changes.length;
       engine.progress?.({
         flow: flow.name,

@@ -1,5 +1,6 @@
 /** One run of a flow: pull, then map, freeze and deliver until nothing is left that can go now. */
-import type { Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/moment.ts";
+import { settleAcknowledgements } from "./acknowledged.ts";
 import { deliver, moved } from "./deliver.ts";
 import { delivering, type Engine, type Flow } from "./engine.ts";
 import { freezeNext } from "./freeze.ts";
@@ -39,6 +40,7 @@ export async function push(
   const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
   revisit(engine, flow);
+  progress += settleLate(engine, flow);
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
   let after = 0;
@@ -55,7 +57,26 @@ export async function push(
     if (round.left === 0 || delivered.open > 0 || round.frozen + round.settled === 0)
       after = round.last;
   }
-  return { progress, wakeAt: sooner(delivered.wakeAt, nextRevisit(engine, flow)) };
+  const wakeAt = sooner(delivered.wakeAt, nextRevisit(engine, flow));
+  return { progress, wakeAt: sooner(wakeAt, nextLate(engine, flow)) };
+}
+
+/** Acknowledgements that are late by now. */
+function settleLate(engine: Engine, flow: Flow): number {
+  const { store, clock } = engine;
+  const at = clock.now().wallMs;
+  if (store.acknowledgements.open(flow.flow, at).length === 0) return 0;
+  return store.transaction(() => settleAcknowledgements(engine, flow, at));
+}
+
+const LATE_AGAIN_MS = 60_000;
+
+/** When the next acknowledgement is late; null: none is awaited. */
+function nextLate({ store, clock }: Engine, flow: Flow): Moment | null {
+  const next = store.acknowledgements.nextDueMs(flow.flow);
+  const now = clock.now();
+  // One that is late already waits for what is on its way of the same record.
+  return next === null ? null : later(now, Math.max(next - now.wallMs, LATE_AGAIN_MS));
 }
 
 const sooner = (one: Moment | null, other: Moment | null): Moment | null =>

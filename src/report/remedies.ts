@@ -34,6 +34,16 @@ const together = (remedy: Remedy, cause: string): Remedy => ({ ...remedy, togeth
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   // The record itself.
   "does-not-fit": CORRECTED,
+  // Of an EDI partner's sets: they come again under a new number.
+  "bad-set": CORRECTED,
+  "other-issuer": CORRECTED,
+  "not-a-credit": CORRECTED,
+  "not-a-payment": CORRECTED,
+  adjusted: CORRECTED,
+  discount: CORRECTED,
+  overpaid: CORRECTED,
+  "no-invoice": CORRECTED,
+  "several-prices": CORRECTED,
   "unreadable-record": CORRECTED,
   "bad-key": CORRECTED,
   "bad-row": CORRECTED,
@@ -111,4 +121,6 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   ),
   "number-taken": together(LOOKED_FOR, "the receiver has another document under this number"),
   "same-name": LOOKED_FOR,
+  "refused-later": LOOKED_FOR,
+  "not-acknowledged": LOOKED_FOR,
 };

@@ -107,7 +107,13 @@ function oneLine(one: AuditRow, audit: readonly AuditRow[]): Told[] {
 }
 
 /** Each comes with a quarantine, whose cause says the same. */
-const REASONS: ReadonlySet<string> = new Set(["gone", "turned", "unfinished"]);
+const REASONS: ReadonlySet<string> = new Set([
+  "gone",
+  "refused-later",
+  "not-acknowledged",
+  "turned",
+  "unfinished",
+]);
 
 /** What became of it, unless the audit has told that. */
 function outcome(row: DeliveryRow, newer: DeliveryRow | null, audit: readonly AuditRow[]): Told[] {

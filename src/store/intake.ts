@@ -137,8 +137,9 @@ function arrivalsOf(database: Database.Database) {
   );
 
   return {
-    add(flow: number, { id, name }: Arrival, at: number): void {
-      addArrival.run({ flow, id, name, at });
+    /** Its bytes last, for the latest arrival is known by them. */
+    add(flow: number, { id, name, numbers = [] }: Arrival, at: number): void {
+      for (const known of [...numbers, id]) addArrival.run({ flow, id: known, name, at });
     },
     known(flow: number, arrival: string): { name: string; at: string; latest: boolean } | null {
       const row = findArrival.get(flow, arrival);

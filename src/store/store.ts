@@ -3,6 +3,7 @@ import type Database from "better-sqlite3";
 import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts";
 import { alerts } from "./alerts.ts";
 import { type Copied, copyStore } from "./backup.ts";
+import { acknowledgements } from "./acknowledgements.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
 import { disagreements } from "./disagreements.ts";
@@ -21,6 +22,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
@@ -97,7 +99,10 @@ export function openStore(folder: string): Store {
     restored: () => sent.restored(),
     everSent: () => sent.everSent(),
     sentUntil: () => sent.until(),
-    acknowledge: (atMs) => sent.acknowledge(atMs),
+    acknowledge: (atMs) => {
+      sent.acknowledge(atMs);
+      transaction(() => all.sequences.leap());
+    },
     rest: () => {
       sent.flush();
       database.pragma("shrink_memory");
@@ -139,5 +144,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     remembered: remembered(database),
     samples: samples(database),
     alerts: alerts(database),
+    sequences: sequences(database),
+    acknowledgements: acknowledgements(database),
   };
 }

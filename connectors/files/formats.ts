@@ -1,0 +1,30 @@
+/** The formats that files come and go in: a further one is a line in each function here, and in `config.ts`. */
+import type { SinkConfig, SourceConfig, TableSource } from "./config.ts";
+import type { Site } from "./drop.ts";
+import type { DocumentWriter, RecordReader } from "./format.ts";
+import { profileOf, type Reader, tableReader, wholeReader } from "./reader.ts";
+import { tableWriter } from "./table-writer.ts";
+import { x12Reader } from "./x12/reader.ts";
+import { x12Writer } from "./x12/writer.ts";
+
+/** @throws InvalidProfile */
+export function writerOf(config: SinkConfig, site: Site): DocumentWriter {
+  return config.format === "x12" ? x12Writer(config, site) : tableWriter(config, site);
+}
+
+/** @throws InvalidProfile */
+export function readerOf(config: SourceConfig, site: Site): Reader {
+  return config.format === "table"
+    ? tableReader(config, profileOf(config, site.folder), site)
+    : wholeReader(recordsOf(config, site));
+}
+
+function recordsOf(config: Exclude<SourceConfig, TableSource>, site: Site): RecordReader {
+  return x12Reader(config, site);
+}
+
+/** What the records of a source are, told without reading any. */
+export const sourceForm = (source: SourceConfig): string => source.layout;
+
+/** What the documents of a sink are. */
+export const sinkForm = (sink: SinkConfig): string => `files.${sink.document}`;

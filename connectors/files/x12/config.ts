@@ -1,0 +1,101 @@
+/** What two partners have agreed on for X12: the group `x12` of a source or a sink. */
+import { z } from "zod";
+import { versions } from "./elements.ts";
+
+const separator = (by: string) =>
+  z
+    .string()
+    .regex(/^[^A-Za-z0-9\s\u0000]$/, "is one character that is no letter, digit or blank")
+    .default(by);
+
+const Separators = z
+  .strictObject({
+    element: separator("*"),
+    component: separator(">"),
+    segment: separator("~"),
+    repetition: separator("^"),
+  })
+  .refine((all) => new Set(Object.values(all)).size === 4, "has the same character twice");
+
+const Code = z.string().regex(/^[A-Z0-9]{2}$/, "is a code of two capitals or digits");
+
+const Id = z.strictObject({
+  qualifier: Code.default("ZZ").describe(
+    "ISA05 or ISA07: 01 a DUNS number, 12 a phone, ZZ agreed.",
+  ),
+  id: z
+    .string()
+    .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -")
+    .describe("ISA06 or ISA08."),
+  group: z
+    .string()
+    .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -")
+    .optional()
+    .describe("GS02 or GS03; left out: the same as `id`."),
+});
+
+const parsed = <T>(schema: z.ZodType<T>, text: object = {}) => schema.parse(text);
+
+export const X12Options = z.strictObject({
+  us: Id.describe("Who we are to the partner."),
+  partner: Id,
+  version: z.enum(versions).default("004010").describe("The release, GS08."),
+  usage: z
+    .enum(["test", "production"])
+    .describe("ISA15. Files of the other one are refused when they are read."),
+  separators: Separators.default(parsed(Separators)).describe(
+    "What we write. What we read says its own.",
+  ),
+  lineEnds: z
+    .enum(["none", "lf", "crlf"])
+    .default("none")
+    .describe("What is written after each segment's terminator."),
+  characters: z
+    .enum(["basic", "extended"])
+    .default("extended")
+    .describe("The characters of X12 that are written: basic has no small letters."),
+  text: z
+    .enum(["refuse", "replace"])
+    .default("refuse")
+    .describe(
+      "Descriptions, notes and names with other characters: refuse the document, or replace the characters as docs/x12.md says. Numbers and codes are never changed.",
+    ),
+  ourCode: z
+    .string()
+    .min(2)
+    .max(80)
+    .optional()
+    .describe(
+      "What the partner calls our company (N104 of the seller). Sources of invoices need it.",
+    ),
+  idQualifier: z
+    .enum(["91", "92"])
+    .default("92")
+    .describe("N103 of what is written: 92 the buyer's."),
+  product: Code.default("VP").describe(
+    "Which product id counts and is written (IT106, PO106, LIN02).",
+  ),
+  units: z
+    .record(z.string().min(1), Code)
+    .default({ gal: "GA", ltr: "LT", bbl: "BR" })
+    .describe("What the partner calls our units."),
+  taxes: z
+    .record(z.string().min(1), Code)
+    .default({})
+    .describe("What the partner calls our tax codes (TXI01)."),
+  gross: z
+    .string()
+    .regex(/^[A-Z0-9]{1,3}$/)
+    .optional()
+    .describe("MEA02 of gross gallons; left out: they are not written."),
+  net: z
+    .string()
+    .regex(/^[A-Z0-9]{1,3}$/)
+    .optional()
+    .describe("MEA02 of net gallons; left out: they are not written."),
+});
+export type X12Options = z.infer<typeof X12Options>;
+
+/** ISA15. */
+export const usageOf = ({ usage }: Pick<X12Options, "usage">): string =>
+  usage === "production" ? "P" : "T";

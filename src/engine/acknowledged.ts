@@ -1,0 +1,154 @@
+/**
+ * What a receiver tells later of documents that were delivered to it: X12's functional acknowledgement, SAP's ALEAUD. What
+ * it refuses is not there, and what it does not tell of in time may not be: a person has those (ADR 0046), as they have
+ * what is gone. A late acknowledgement closes it by itself.
+ */
+import type { Acknowledgement, Frozen, Sink, Source } from "../core/contract.ts";
+import type { Fault } from "../core/fault.ts";
+import type { Answer, Finding } from "../core/outcome.ts";
+import type { Acknowledging } from "../store/acknowledgements.ts";
+import type { Carried } from "../store/deliveries.ts";
+import { linked } from "./arrived.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { lost } from "./lost.ts";
+
+/** What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. */
+export function withAcknowledgements(source: Source, { acknowledged }: Sink): Source {
+  const told = acknowledged?.source;
+  if (told === undefined) return source;
+  return {
+    ...source,
+    async *read(position, reading) {
+      for await (const page of told.read(null, reading)) yield { ...page, position };
+      yield* source.read(position, reading);
+    },
+  };
+}
+
+/** Frozen under these references. Inside the same transaction. */
+export function expectAcknowledgements(
+  { store }: Engine,
+  { flow, sink }: Flow,
+  frozen: Frozen,
+  deliveries: readonly number[],
+): void {
+  const references = sink.acknowledged?.references(frozen, deliveries.length) ?? [];
+  for (const [at, reference] of references.entries()) {
+    const delivery = deliveries[at];
+    if (delivery !== undefined) store.acknowledgements.expect(reference, flow, delivery);
+  }
+}
+
+/** It was delivered: from now on the receiver has time. Inside the transaction of the answer. */
+export function awaitAcknowledgements(
+  { store }: Engine,
+  { sink }: Flow,
+  frozen: Frozen,
+  carried: readonly Carried[],
+  cause: Answer | Finding,
+  atMs: number,
+): void {
+  if (sink.acknowledged === undefined) return;
+  const { references, withinMs } = sink.acknowledged;
+  const ids = "ids" in cause ? (cause.ids ?? []) : [];
+  for (const [at, reference] of references(frozen, carried.length).entries())
+    store.acknowledgements.delivered(
+      reference,
+      ids[at] ?? null,
+      withinMs === null ? null : atMs + withinMs,
+    );
+}
+
+/** What came in one page. Inside its transaction. Returns what a person should be told besides. */
+export function takeAcknowledgements(
+  engine: Engine,
+  acknowledgements: readonly Acknowledgement[],
+  atMs: number,
+): string[] {
+  const { store, flows } = engine;
+  const notices: string[] = [];
+  for (const one of acknowledgements) {
+    const rows = store.acknowledgements.named(one);
+    if (rows.length === 0)
+      notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
+    for (const row of rows) {
+      // Documents that the same acknowledgement names by themselves were taken before.
+      if (one.item === null && row.state !== "awaited") continue;
+      store.acknowledgements.take(row, one);
+      const { flow, delivery } = row;
+      const event = one.verdict === "accepted" ? "acknowledged" : "refused later";
+      const detail = `${one.exchange}${row.item === "" ? "" : ` ${row.item}`}: ${one.detail}`;
+      store.journal.audit(atMs, { flow, delivery, event, detail });
+      const own = flows.find((flow) => flow.flow === row.flow);
+      if (own === undefined) continue;
+      if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
+      else if (row.state === "accepted")
+        notices.push(`${one.exchange} ${row.item} was accepted before, and is refused now.`);
+    }
+  }
+  for (const flow of flows) settleAcknowledgements(engine, flow, atMs);
+  return notices;
+}
+
+/** What was refused, and what is late, becomes work for a person. Inside a transaction. Returns how many. */
+export function settleAcknowledgements(engine: Engine, flow: Flow, atMs: number): number {
+  const { store } = engine;
+  if (flow.sink.acknowledged === undefined) return 0;
+  let told = 0;
+  for (const row of store.acknowledgements.open(flow.flow, atMs)) {
+    const carried = store.deliveries.carried(row.delivery);
+    const link =
+      carried === null ? null : store.links.find(flow.mapping.kind, flow.side, carried.recordId);
+    // Somebody has settled it otherwise, or a newer version went since and is told of by itself.
+    const isOver = carried === null || link === null || link.content !== carried.content;
+    // Where a newer version is on its way it is looked at again after.
+    if (isOver || lost(engine, flow, link, faultOf(flow, row))) {
+      store.acknowledgements.tell(row, true);
+      told++;
+    }
+  }
+  return told;
+}
+
+/**
+ * A document that a person had because nothing was told of it, or because it was refused, is there after all. Returns
+ * what a person should be told.
+ */
+function accept(engine: Engine, flow: Flow, row: Acknowledging, atMs: number): string[] {
+  const { deliveries, disagreements, incidents, links, acknowledgements } = engine.store;
+  const carried = row.told === 1 ? deliveries.carried(row.delivery) : null;
+  if (carried === null || row.counterpart === null) return [];
+  const { recordId, number, delivery } = carried;
+  const last = disagreements.last(flow.flow, recordId, number);
+  const isLinked = links.find(flow.mapping.kind, flow.side, recordId) !== null;
+  if (isLinked || last?.state !== "quarantined") {
+    if (isLinked && !acknowledgements.wentAgain(row)) return [];
+    return [
+      `${number} (${row.exchange}) was acknowledged after a person had decided about it or had it sent again: look whether it is there twice.`,
+    ];
+  }
+  incidents.end(delivery, number, "gone");
+  linked(engine, flow, carried, row.counterpart, atMs);
+  const state = acknowledgements.stateOf(delivery);
+  if (state === "quarantined" || state === "superseded")
+    deliveries.end(delivery, "delivered", row.counterpart);
+  // A version that came since is judged now that this one counts.
+  if (last.delivery !== delivery) deliveries.reopen(last.delivery);
+  return [];
+}
+
+function faultOf(flow: Flow, { state, exchange, item, detail }: Acknowledging): Fault {
+  const endpoint = endpointOf(flow.to);
+  const name = item === "" ? exchange : `${exchange}, ${item}`;
+  if (state === "refused")
+    return {
+      code: "refused-later",
+      message: `"${endpoint}" got it (${name}) and refused it: ${detail}`,
+      next: "Correct what it names where the document comes from, then retry: it is sent under a new number. If it counts there after all, resolve it with --receiver-id.",
+    };
+  return {
+    code: "not-acknowledged",
+    message: `"${endpoint}" has not said in time whether it took it (${name})`,
+    next: "Ask there. It closes by itself when the acknowledgement comes. If they have the document, resolve it with --receiver-id; if they have not, retry: it is sent under a new number.",
+  };
+}
