@@ -239,6 +239,22 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await send(sink, ours)).toMatchObject({ outcome: "done", ids: ["4711"] });
   });
 
+  test("what stands as a sale is not booked as a purchase too, though no link names it; once it is void it is", async () => {
+    const desk = deskIn(server);
+    const sale = invoiceDocument();
+    await send(invoiceSink(desk.books), sale);
+    const turned = billDocument({ id: sale.id, number: sale.number });
+    expect(await send(billSink(desk.books), turned)).toMatchObject({
+      fault: {
+        code: "differs",
+        message: expect.stringContaining("side: Tryton sale, platform purchase") as string,
+      },
+    });
+    expect(await allInvoices(desk)).toHaveLength(1);
+    await send(invoiceSink(desk.books), { ...sale, ...VOID });
+    expect(await send(billSink(desk.books), turned)).toMatchObject({ outcome: "done" });
+  });
+
   test("a number that the supplier has given already is not booked twice, in a batch neither; after a cancellation it is", async () => {
     const desk = deskIn(server);
     const sink = billSink(desk.books);

@@ -87,7 +87,13 @@ async function locate(
     ["number", "in", [...numbers, ...bindings]],
     ["id", "in", [...owners.keys(), ...draftsIn(bindings)]],
   ];
-  const entries = await read(books, type, [clause]);
+  const turned = purpose === "delivery" ? turnedOf(type, wanted, made) : [];
+  const { company } = await books.tryton.session();
+  const entries = await readInvoices(books, [
+    ["company", "=", company],
+    NO_CREDIT_NOTE,
+    ["OR", [["type", "=", type], clause], ...turned],
+  ]);
   // Nobody has noted a dispute on what this send has just made.
   const disputes = new Set(wanted.filter(({ disputed }) => disputed).map(({ mark }) => mark));
   const noted = entries.filter(
@@ -112,6 +118,29 @@ async function locate(
       facts: entry.made && own !== undefined ? { ...rest, number: own } : rest,
     };
   });
+}
+
+/**
+ * A sale that the platform has turned into a purchase, or back: while it stands it is told by its mark, and nothing is
+ * booked beside it, also by a store that has lost its link. What is void there asks for its own kind only.
+ */
+function turnedOf(
+  type: InvoiceType,
+  wanted: readonly Wanted<Kind>[],
+  made: Call["made"],
+): unknown[] {
+  const marks = wanted.flatMap(({ mark, target }) =>
+    made.has(mark) || target === "cancelled" ? [] : [markOf(mark)],
+  );
+  if (marks.length === 0) return [];
+  const other = type === "out" ? "in" : "out";
+  return [
+    [
+      ["type", "=", other],
+      ["comment", "in", marks],
+      ["state", "!=", "cancelled"],
+    ],
+  ];
 }
 
 /**

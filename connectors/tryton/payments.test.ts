@@ -210,6 +210,25 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     expect(await send(sink, first)).toMatchObject({ outcome: "done", ids: [expect.any(String)] });
   });
 
+  test("a payment that is booked on another invoice already is not booked again, where no link names it either", async () => {
+    const desk = deskIn(server);
+    const [before, after] = [await booked(desk), await booked(desk)];
+    const first = paymentDocument({ invoice: before.invoice.number, amount: d("300.00") });
+    await send(before.sink, first);
+    const moved = { ...first, invoice: after.invoice.number, invoiceId: after.invoice.id };
+    expect(await send(after.sink, moved)).toMatchObject({
+      fault: {
+        code: "differs",
+        message: expect.stringContaining(before.invoice.number) as string,
+      },
+    });
+    const lines = await rows<object>(desk, "account.invoice", [], ["amount_to_pay"]);
+    expect(lines).toMatchObject([
+      { amount_to_pay: d("19829.33") },
+      { amount_to_pay: d("20129.33") },
+    ]);
+  });
+
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {
     const desk = deskIn(server);
     const { sink, invoice, toPay } = await booked(desk);

@@ -90,7 +90,12 @@ async function locate(
   const invoices = await invoicesOf(books, wanted);
   const bound = movesIn(wanted.flatMap(({ binding }) => binding ?? []));
   const on = invoices.map(resourceOf);
-  const clause = ["OR", ["move.origin", "in", on], ["move", "in", [...known, ...bound]]];
+  const clause = [
+    "OR",
+    ["move.origin", "in", on],
+    ["move", "in", [...known, ...bound]],
+    ...(purpose === "delivery" ? anywhere(wanted, made) : []),
+  ];
   const marks = new Set(wanted.map(({ mark }) => mark));
   const all = await paymentMoves(books, [["move.description", "!=", null], clause]);
   const own = all.filter(({ mark }) => marks.has(paidMarkIn(mark) ?? ""));
@@ -108,6 +113,17 @@ async function locate(
     }),
   ];
 }
+
+/**
+ * What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
+ * has lost its link.
+ */
+const anywhere = (wanted: readonly WantedPayment[], made: Call["made"]): unknown[] =>
+  wanted.flatMap(({ mark }) =>
+    made.has(mark) || isSettlement(mark)
+      ? []
+      : [["move.description", "like", `${paymentMark(mark)} %`]],
+  );
 
 async function invoicesOf(
   { tryton }: Books,

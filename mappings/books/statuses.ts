@@ -29,7 +29,7 @@ export function statusOf<S extends string>(
   if (!known.includes(status)) throw unknownStatus(what, status);
   const isThere = references.find(kind, id) !== null;
   const end = ended[status];
-  // Books that were restored to before it ended have lost its link, not the document: the sink looks for it.
+  // A store or books that were lost or set back do not know its link: the sink looks for the document.
   if (end !== undefined && !isThere && references.wasLost?.(id) === true) return end;
   if (!isThere) return skip(status.toLowerCase());
   if (end !== undefined) return end;

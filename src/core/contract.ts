@@ -306,8 +306,8 @@ export interface References {
   /** The same, or null. */
   find(kind: Kind, id: string): string | null;
   /**
-   * Was the record itself delivered once, and lost by its receiver since (restored books)? `find` does not know it then,
-   * and it may be there after all. Left out: no.
+   * Was the record itself delivered once, and lost by its receiver since (restored books), or may it have been, before the
+   * store was lost or set back? `find` does not know it then, and it may be there after all. Left out: no.
    */
   wasLost?(id: string): boolean;
 }

@@ -15,7 +15,7 @@ import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { numbered } from "./numbered.ts";
 import { referencesBy } from "../core/references.ts";
-import { mayFreeze } from "./restored.ts";
+import { hasForgotten, mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
 import { type Earlier, earlierThan } from "./under-way.ts";
 import { isRevisit, waitsSince } from "./waits.ts";
@@ -385,7 +385,8 @@ function referencesOf(engine: Engine, { side, flow }: Flow): References {
     const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
-  return { ...referencesBy(engine, find), wasLost: (id) => incidents.ever(flow, id, "gone") };
+  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
+  return { ...referencesBy(engine, find), wasLost };
 }
 
 function kept(number: string, figures: Figures, content: string): Mapped {

@@ -10,6 +10,7 @@ import { markFile } from "../store/rights.ts";
 import { openStore } from "../store/store.ts";
 import {
   bill,
+  billMapping,
   engineOn,
   pagesOf,
   quickPolicy,
@@ -259,4 +260,33 @@ test("a copy from before the first send beside a mark of later sends is a restor
   const store = openStore(folder);
   expect(store.restored()).toContain("restored from a backup");
   store.close();
+});
+
+test("what a lost store may have delivered is said to be lost, before the release and after it; by no other store", async () => {
+  const said = async (more: object): Promise<boolean[]> => {
+    const bench = engineOn(tempFolder(), testClock(Date.now()));
+    const engine = { ...bench.engine, ...more };
+    const lost: boolean[] = [];
+    const mapping: typeof billMapping = {
+      ...billMapping,
+      map(one, references) {
+        lost.push(references.wasLost?.(one.number) === true);
+        return billMapping.map(one, references);
+      },
+    };
+    const source = pagesOf(
+      [{ changes: [bill("INV-1", "10.00")], position: 1 }],
+      [{ changes: [bill("INV-2", "10.00")], position: 2 }],
+    );
+    const flow = bench.flow({ sink: receiver(), source, mapping });
+    const daemon = new Daemon(engine, [flow]);
+    const parts = { engine, flows: [flow], daemon, version: "0", startedAt: new Date() };
+    await daemon.once(signal);
+    if (lost[0]) await storeOffice(parts).release("restored", "eva");
+    bench.clock.advance(60_000);
+    await daemon.once(signal);
+    return lost;
+  };
+  expect(await said({ knowsUs: async () => "invoices" })).toEqual([true, true]);
+  expect(await said({})).toEqual([false, false]);
 });

@@ -5,7 +5,15 @@
 import { compare, type Ignore, inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../core/holdings.ts";
-import { type Case, type FieldDifference, isLive, leading, liveOf, type Told } from "./case.ts";
+import {
+  type Case,
+  type FieldDifference,
+  isLive,
+  leading,
+  liveOf,
+  type Side,
+  type Told,
+} from "./case.ts";
 import { moneyKinds } from "./sums.ts";
 import { totalPaid } from "./payments.ts";
 
@@ -18,7 +26,11 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   if (isLive(platform) !== isLive(books)) return [endedOf(platform, books), ...links];
   const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
   const seen = new Set(mapped.map(({ field }) => field));
-  const plain = [...plainState(platform, books), ...plainDifferences(one.kind, platform, books)];
+  const began = told?.began ?? null;
+  const plain = [
+    ...plainState(platform, books, began),
+    ...plainDifferences(one.kind, platform, books),
+  ];
   return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
 }
 
@@ -129,9 +141,18 @@ const endedOf = (platform: Holding, books: Holding): FieldDifference => ({
   books: books.facts.state ?? "not ended",
 });
 
-/** States in words that both sides have: a dispute is open, a payment or party is there or ended. */
-function plainState({ kind, facts: one }: Holding, { facts: other }: Holding): FieldDifference[] {
+/**
+ * States in words that both sides have: a dispute is open, a payment or party is there or ended. A dispute about an
+ * invoice of the books is known to the platform alone, and no delivery brings it there.
+ */
+function plainState(
+  { kind, facts: one }: Holding,
+  { facts: other }: Holding,
+  began: Side | null,
+): FieldDifference[] {
   if (one.state === undefined || other.state === undefined) return [];
+  if (began === "books" && one.state === "disputed" && other.state !== "disputed")
+    return [{ field: "state", platform: one.state, books: other.state }];
   const [platform, books] = [plainly(kind, one.state), plainly(kind, other.state)];
   return platform === books ? [] : [{ field: "state", platform, books }];
 }

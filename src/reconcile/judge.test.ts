@@ -230,3 +230,25 @@ test("a part that is paid by a payment which the platform took back is not said 
     },
   });
 });
+
+test("an invoice of the books that the platform calls disputed is told; one that came from there is noted in the books", () => {
+  const site = new Ground(twoSides(16));
+  const own = site.take("invoice", ({ began }) => began === "books");
+  site.facts("platform", own, (facts) => ({ ...facts, state: "disputed" }));
+  // No mapping says what becomes of it on the platform.
+  const tell = tellOf(site.sides.pairs);
+  const told: typeof tell = (one) => {
+    const said = tell(one);
+    if (said === null || !("facts" in said)) return said;
+    const { state: _, ...facts } = said.facts;
+    return { ...said, facts };
+  };
+  const { cases } = reconcile(askedOf(site.sides, told));
+  expect(cases.filter(({ bucket }) => !agreeing.has(bucket))).toMatchObject([
+    {
+      key: `platform:${own.platform}`,
+      cause: { code: "progress" },
+      differences: [{ field: "state", platform: "disputed", books: "open" }],
+    },
+  ]);
+});
