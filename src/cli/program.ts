@@ -1,6 +1,7 @@
 /** The program: every command, from one list. */
 import { Command, Option } from "commander";
 import { alerts } from "./alerts.ts";
+import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
 import { budget } from "./budget.ts";
 import { check } from "./check.ts";
@@ -52,6 +53,7 @@ export function makeProgram(): Command {
     budget,
     reconcile,
     release,
+    audit,
     alerts,
     backup,
     restore,
@@ -87,4 +89,12 @@ export function makeProgram(): Command {
     )
     .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
   return program;
+}
+
+/** The command that these words name, as far as they do. */
+export function commandOf(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words)
+    command = command.commands.find((candidate) => candidate.name() === word) ?? command;
+  return command;
 }

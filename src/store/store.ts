@@ -9,6 +9,7 @@ import { disagreements } from "./disagreements.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
+import { handling } from "./handling.ts";
 import { highWater } from "./high-water.ts";
 import { incidents } from "./incidents.ts";
 import { intake } from "./intake.ts";
@@ -139,5 +140,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     remembered: remembered(database),
     samples: samples(database),
     alerts: alerts(database),
+    handling: handling(database),
   };
 }
