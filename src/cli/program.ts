@@ -8,6 +8,7 @@ import { check } from "./check.ts";
 import { addCommand } from "./command.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
+import { evidence } from "./evidence.ts";
 import { init } from "./init.ts";
 import { load } from "./load.ts";
 import { map } from "./map.ts";
@@ -52,6 +53,7 @@ export function makeProgram(): Command {
     quarantine,
     budget,
     reconcile,
+    evidence,
     release,
     audit,
     alerts,
