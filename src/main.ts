@@ -2,10 +2,10 @@
  * The door: builds the program, runs one command, and turns every error into a sentence, the next action and an exit
  * code. Commands load what they need themselves, so none waits for what it does not use.
  */
-import { type Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import { complain } from "./cli/answer.ts";
 import { commandName } from "./cli/command.ts";
-import { makeProgram } from "./cli/program.ts";
+import { commandOf, makeProgram } from "./cli/program.ts";
 import { exitCodes } from "./core/errors.ts";
 
 const program = makeProgram();
@@ -27,13 +27,5 @@ try {
 }
 
 function complainOf(error: unknown): void {
-  complain(commandName(commandOf(words)), words.includes("--json"), error);
-}
-
-/** The command that these words name, as far as they do. */
-function commandOf(words: readonly string[]): Command {
-  let command = program;
-  for (const word of words)
-    command = command.commands.find((candidate) => candidate.name() === word) ?? command;
-  return command;
+  complain(commandName(commandOf(program, words)), words.includes("--json"), error);
 }

@@ -2,9 +2,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { composeDaemon } from "../src/cli/compose.ts";
 import { loadConfiguration } from "../src/cli/configuration.ts";
+import { startServices } from "../src/cli/services.ts";
+import type { Config } from "../src/config/config.ts";
 import { serveAdmin } from "../src/console/admin.ts";
 import type { Change } from "../src/core/contract.ts";
 import { ConfigurationError } from "../src/core/errors.ts";
@@ -15,6 +17,7 @@ import { openStore } from "../src/store/store.ts";
 import { testClock } from "./support/clock.ts";
 import { bill, engineOn, pagesOf, type Receiver, receiver } from "./support/engine.ts";
 import { configuredSite } from "./support/configured.ts";
+import { webReceiver } from "./support/receivers.ts";
 import { tempFolder } from "./support/folder.ts";
 import { askCommand, commandHere } from "./support/here.ts";
 
@@ -174,6 +177,27 @@ test("the commands back up under a running daemon, refuse to restore under it, a
   );
   expect(removed).toHaveLength(1);
   await askCommand("restore", to, "--by", "eva", "--config", file);
+
+  // The daemon that starts next stops, says so where it is asked, and tells whoever is to be told.
+  const web = await webReceiver();
+  const told = { webhook: { url: web.url, key: null }, email: null, quiet: null };
+  const watched: Config = {
+    ...config,
+    monitoring: { port: 0 },
+    alerts: { ...told, collectMs: 0, unreachableMs: 60_000 },
+  };
+  const log = pino({ level: "silent" });
+  const next = await composeDaemon(watched, log);
+  const services = await startServices(watched, next, log);
   const { stops } = await askCommand<{ stops: { breaker: string }[] }>("status", "--config", file);
   expect(stops.map(({ breaker }) => breaker)).toEqual(["restored"]);
+  const metrics = await (await fetch(`http://127.0.0.1:${services.monitor}/metrics`)).text();
+  expect(metrics).toContain('fuelbridge_stops{cause="restored"} 1');
+  await vi.waitUntil(() => web.posts.length > 0, { timeout: 60_000, interval: 20 });
+  await services.close();
+  await next.close();
+  expect(JSON.parse(web.posts[0]?.body ?? "")).toMatchObject({
+    status: "trouble",
+    began: [{ title: "Stopped: restored, everything that is sent" }],
+  });
 });

@@ -61,4 +61,18 @@ test("a plan names what the next run writes to both sides, with each field that 
   expect(await site.world.writes()).toBe(written);
   await once();
   expect(await site.world.writes()).toBe(written + 1);
+
+  // The pack of the same site: what reconcile says, with the mappings that made it.
+  const pack = join(site.folder, "evidence");
+  const made = await commandHere("evidence", "make", pack, "--config", site.config, "--json");
+  const { data } = JSON.parse(made.out) as { data: { seal: string; agrees: boolean } };
+  expect(made.code).toBe(data.agrees ? 0 : 1);
+  const checked = await commandHere("evidence", "verify", pack, "--seal", data.seal);
+  expect(checked.code).toBe(0);
+  const { flows, digests } = JSON.parse(readFileSync(join(pack, "mappings.json"), "utf8")) as {
+    flows: { flow: string; mapping: string }[];
+    digests: Record<string, string>;
+  };
+  expect(flows.map(({ mapping }) => mapping)).toContain("tryton-export/rack-prices");
+  expect(Object.keys(digests)).toEqual(["shipped mappings", "cross-reference tables"]);
 });

@@ -87,6 +87,11 @@ const SYSTEM: Readonly<Record<string, Omit<Complaint, "message"> & { exitCode: n
     next: "Give the user of this command that right, or give the command as the user that runs fuelbridge.",
     exitCode: exitCodes.environment,
   },
+  "ENOENT$|EISDIR$|ENOTDIR$": {
+    code: "environment",
+    next: "Name a file that is there.",
+    exitCode: exitCodes.environment,
+  },
   "ENOSPC$|EDQUOT$|EFBIG$|EIO$|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)": {
     code: "storage",
     next: "Check free space, the rights of the files, and the disk, then start again: nothing that was confirmed is lost.",

@@ -1,12 +1,14 @@
 /** The program: every command, from one list. */
 import { Command, Option } from "commander";
 import { alerts } from "./alerts.ts";
+import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
 import { budget } from "./budget.ts";
 import { check } from "./check.ts";
 import { addCommand } from "./command.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
+import { evidence } from "./evidence.ts";
 import { init } from "./init.ts";
 import { load } from "./load.ts";
 import { map } from "./map.ts";
@@ -51,7 +53,9 @@ export function makeProgram(): Command {
     quarantine,
     budget,
     reconcile,
+    evidence,
     release,
+    audit,
     alerts,
     backup,
     restore,
@@ -87,4 +91,12 @@ export function makeProgram(): Command {
     )
     .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
   return program;
+}
+
+/** The command that these words name, as far as they do. */
+export function commandOf(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words)
+    command = command.commands.find((candidate) => candidate.name() === word) ?? command;
+  return command;
 }

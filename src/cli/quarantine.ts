@@ -3,7 +3,7 @@ import type { QuarantineGroup, Quarantined, Retried } from "../report/office.ts"
 import { ask } from "./ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 import type { Action } from "../report/remedies.ts";
-import { age, counted, table } from "./table.ts";
+import { age, counted, instant, table } from "./table.ts";
 
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
 
@@ -42,6 +42,36 @@ export function quarantine(program: Command): void {
       .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
       .option("--by <name>", "who settled it (default: this user)"),
   );
+  handling(parent);
+}
+
+function handling(parent: Command): void {
+  configured(
+    addCommand(parent, "assign <selector>", `who sees to it: ${SELECTOR}`, async (given) => {
+      const [selector = ""] = given.args;
+      const { to = null, by = thisPerson(), note = "assigned" } = given.options;
+      const assignment = { to, by, note };
+      const data = await ask(given.file, (office) => office.assign(selector, assignment));
+      const told = counted(data.assigned, "delivery is", "deliveries are");
+      return { data, text: `${told} ${to === null ? "nobody's now" : `now ${to}'s`}.` };
+    })
+      .option("--to <name>", "who; left out: nobody any more")
+      .option("--note <text>", "why; it is kept")
+      .option("--by <name>", "who assigns it (default: this user)"),
+  );
+  configured(
+    addCommand(
+      parent,
+      "note <selector> <text>",
+      `write what you know: ${SELECTOR}`,
+      async (given) => {
+        const [selector = "", note = ""] = given.args;
+        const remark = { by: given.options["by"] ?? thisPerson(), note };
+        const data = await ask(given.file, (office) => office.remark(selector, remark));
+        return { data, text: `Noted on ${counted(data.noted, "delivery", "deliveries")}.` };
+      },
+    ).option("--by <name>", "who writes it (default: this user)"),
+  );
 }
 
 function retriedInWords({ retried, left }: Retried): string {
@@ -70,6 +100,9 @@ function groupInWords(group: Shown): string {
     `  ${group.next}`,
     "",
     deliveriesInWords(group),
+    ...group.deliveries.flatMap(({ delivery, notes }) =>
+      notes.map(({ at, who, text }) => `${delivery}, ${who} at ${instant(at)}: ${text}`),
+    ),
     "",
     ...group.helps.map((action) => HELP[action](group)),
     ...(group.deliveries.length > 1
@@ -89,6 +122,7 @@ function deliveriesInWords({ cause, deliveries }: Shown): string {
     // Of many documents that differ alike: what differs in each.
     ["FIELD", ({ field }) => field],
     ["AGE", ({ ageMs }) => age(ageMs)],
+    ["ASSIGNED TO", ({ assignee }) => assignee],
     ["FROM", ({ origin, version }) => origin ?? version],
     // Where the group's sentence leaves the values out.
     ["CAUSE", (one) => (one.awaits !== null || one.cause === cause ? null : one.cause)],

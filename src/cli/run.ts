@@ -35,7 +35,8 @@ export function run(program: Command): void {
             const { fault } = planOf(config, assumed, Date.now());
             if (fault !== null)
               log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
-            log.info({ port: services.port, flows: config.flows.length }, "fuelbridge runs");
+            const { port, monitor } = services;
+            log.info({ port, monitor, flows: config.flows.length }, "fuelbridge runs");
             try {
               await daemon.run(signal);
             } finally {

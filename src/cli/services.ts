@@ -12,6 +12,8 @@ import type { Composed } from "./compose.ts";
 export interface Services {
   /** Of the admin interface. */
   readonly port: number;
+  /** What answers a monitor; null: the admin interface does. */
+  readonly monitor: number | null;
   close(): Promise<void>;
 }
 
@@ -25,10 +27,12 @@ export async function startServices(
   const { state, secrets } = config;
   const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
   const closing: (() => Promise<void>)[] = [() => admin.close()];
+  let monitored: number | null = null;
   try {
     const { port } = config.monitoring;
     if (port !== null) {
       const monitor = await serveMonitor({ office, state, port });
+      monitored = monitor.port;
       closing.unshift(() => monitor.close());
     }
     closing.unshift(startAlerts(config, daemon, log));
@@ -38,6 +42,7 @@ export async function startServices(
   }
   return {
     port: admin.port,
+    monitor: monitored,
     async close() {
       for (const close of closing) await close();
     },

@@ -19,6 +19,8 @@ export function readingOffice(office: Office, command: string): Office {
     reconcile: refuse,
     retry: refuse,
     resolve: refuse,
+    assign: refuse,
+    remark: refuse,
     runNow: refuse,
     release: refuse,
   };

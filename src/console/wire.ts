@@ -26,6 +26,14 @@ const reconciling = z.strictObject({
   by: text,
 });
 
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const auditing = z.strictObject({
+  from: day.nullable(),
+  to: day.nullable(),
+  after: z.int().min(0),
+  people: z.boolean(),
+});
+
 const sampling = z.strictObject({
   flow: text,
   text: text.nullable(),
@@ -53,6 +61,9 @@ export const questions = {
   quarantineShow: z.tuple([text]),
   retry: z.tuple([text, z.boolean().optional()]),
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
+  assign: z.tuple([text, z.strictObject({ by: text, note: text, to: text.nullable() })]),
+  remark: z.tuple([text, z.strictObject({ by: text, note: text })]),
+  audit: z.tuple([auditing]),
   backup: z.tuple([]),
   runNow: z.tuple([text]),
   release: z.tuple([text, text]),

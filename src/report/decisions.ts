@@ -86,7 +86,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
         `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
         "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
       );
-    note(engine, flow, row, "resolved", by(decision));
+    note(engine, flow, row, "resolved", by(decision), decision.by);
     if (receiverId === undefined)
       engine.store.deliveries.end(row.delivery, "resolved", by(decision));
     else link(engine, flow, row, receiverId);
@@ -120,8 +120,15 @@ function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: strin
   if (carried !== null) linkBoth(engine, flow, carried, receiverId, engine.clock.now().wallMs);
 }
 
-function note(engine: Engine, flow: Flow, row: QuarantinedRow, event: string, detail: string) {
-  const entry = { flow: flow.flow, delivery: row.delivery, event, detail };
+function note(
+  engine: Engine,
+  flow: Flow,
+  row: QuarantinedRow,
+  event: string,
+  detail: string,
+  who?: string,
+) {
+  const entry = { flow: flow.flow, delivery: row.delivery, event, detail, who };
   engine.store.journal.audit(engine.clock.now().wallMs, entry);
 }
 

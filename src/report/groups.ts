@@ -66,6 +66,10 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
     cause,
+    assignee: engine.store.handling.assignee(delivery),
+    notes: engine.store.handling
+      .notes(delivery)
+      .map(({ atMs, who, text }) => ({ at: new Date(atMs).toISOString(), who, text })),
     awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }

@@ -49,6 +49,12 @@ export interface Office {
   retry(selector: Selector, anyway?: boolean): Promise<Retried>;
   /** Closed by a person who settled it by hand; `note` says how. */
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
+  /** Who sees to them. @throws OfficeError when the selector names nothing, as the next */
+  assign(selector: Selector, assignment: Assignment): Promise<{ assigned: number }>;
+  /** What somebody knows about them; it is kept. */
+  remark(selector: Selector, remark: Remark): Promise<{ noted: number }>;
+  /** Who did what, when and why: one page. */
+  audit(asked: AuditAsked): Promise<AuditPage>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
   runNow(flow: string): Promise<{ flows: readonly string[] }>;
   /**
@@ -92,6 +98,48 @@ export interface Decision {
   readonly note: string;
   /** The receiver's id of the document, when the person found it there: both sides are linked. */
   readonly receiverId?: string;
+}
+
+export interface Remark {
+  readonly by: string;
+  readonly note: string;
+}
+
+export interface Assignment extends Remark {
+  /** Null: nobody any more. */
+  readonly to: string | null;
+}
+
+export interface AuditAsked {
+  /** Calendar days of the company, both included; null: from the first, until now. */
+  readonly from: Day | null;
+  readonly to: Day | null;
+  /** Entries after this one; 0: from the first. */
+  readonly after: number;
+  /** What people decided alone. */
+  readonly people: boolean;
+}
+
+export interface AuditPage {
+  /** The oldest first. */
+  readonly entries: readonly AuditEntry[];
+  /** What `after` is for the next page; null: this was the last. */
+  readonly next: number | null;
+}
+
+export interface AuditEntry {
+  readonly entry: number;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** Null: fuelbridge itself, or a decision from before names were kept apart. */
+  readonly who: string | null;
+  readonly event: string;
+  readonly flow: string | null;
+  /** Of the document that it is about. */
+  readonly number: string | null;
+  readonly delivery: number | null;
+  readonly request: number | null;
+  readonly detail: string;
 }
 
 /** The process that works on the store. */
@@ -311,6 +359,10 @@ export interface Quarantined {
   readonly cause: string;
   /** The number, else the id, of the document that it waits for. */
   readonly awaits: string | null;
+  /** Who sees to it; null: nobody. */
+  readonly assignee: string | null;
+  /** The oldest first; `at`: ISO 8601 UTC. */
+  readonly notes: readonly { readonly at: string; readonly who: string; readonly text: string }[];
 }
 
 export interface Trace {

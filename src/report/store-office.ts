@@ -22,6 +22,7 @@ import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
 import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
+import { assign, auditPage, remark } from "./handling.ts";
 import { type MonthReport, monthReport } from "./month.ts";
 import { counterpartsOf, samplesOf } from "./samples.ts";
 import { toBook } from "./to-book.ts";
@@ -112,6 +113,10 @@ export function storeOffice(parts: OfficeParts): Office {
       daemon?.nudge();
       return { resolved: chosen.length };
     },
+
+    assign: async (selector, given) => ({ assigned: assign(engine, flows, selector, given) }),
+    remark: async (selector, given) => ({ noted: remark(engine, flows, selector, given) }),
+    audit: async (asked) => auditPage(engine, asked),
 
     async runNow(name) {
       if (daemon === null)

@@ -8,6 +8,8 @@ export interface Entry {
   readonly delivery?: number;
   readonly event: string;
   readonly detail: string;
+  /** The person who decided it; left out: fuelbridge itself. */
+  readonly who?: string | undefined;
   /** What it says of each delivery, where it is about a request that carries several. */
   readonly parts?: Readonly<Record<number, string>> | undefined;
 }
@@ -24,8 +26,8 @@ export interface BreakerRow {
 
 export function journal(database: Database.Database) {
   const add = database.prepare(
-    `insert into audit (at_ms, flow, request, delivery, event, detail, parts)
-     values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into audit (at_ms, flow, request, delivery, event, detail, parts, who)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const trip = database.prepare(
     `insert into breaker (breaker, scope, since_ms, retry_ms, message, next)
@@ -67,8 +69,9 @@ export function journal(database: Database.Database) {
   return {
     audit(atMs: number, entry: Entry): void {
       const { flow = null, request = null, delivery = null, event, detail, parts } = entry;
+      const { who = null } = entry;
       const each = parts === undefined ? null : JSON.stringify(parts);
-      add.run(atMs, flow, request, delivery, event, shortened(detail), each);
+      add.run(atMs, flow, request, delivery, event, shortened(detail), each, who);
     },
     trip(breaker: BreakerRow): void {
       standing = null;
@@ -91,7 +94,7 @@ export function journal(database: Database.Database) {
       standing = null;
       if (drop.run(breaker).changes === 0) return false;
       release.run(breaker, atMs, by);
-      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null);
+      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null, by);
       return true;
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. */

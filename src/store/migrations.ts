@@ -339,6 +339,24 @@ export const migrations: readonly string[] = [
     next_ms integer not null,
     unique (channel, id)
   ) strict;
+
+  -- Who decided it; null: fuelbridge itself, or an entry from before this column.
+  alter table audit add column who text;
+
+  -- Who sees to a delivery in quarantine, and what people wrote about it.
+  create table assignment (
+    delivery integer primary key references delivery,
+    assignee text not null,
+    at_ms integer not null
+  ) strict;
+  create table quarantine_note (
+    note integer primary key,
+    delivery integer not null references delivery,
+    at_ms integer not null,
+    who text not null,
+    text text not null
+  ) strict;
+  create index quarantine_note_delivery on quarantine_note (delivery);
     `,
   `
   -- The last number of each sequence that requests are numbered by (ADR 0046).

@@ -10,6 +10,7 @@ import { disagreements } from "./disagreements.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
 import { grouped } from "./grouped.ts";
+import { handling } from "./handling.ts";
 import { highWater } from "./high-water.ts";
 import { incidents } from "./incidents.ts";
 import { intake } from "./intake.ts";
@@ -146,5 +147,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     alerts: alerts(database),
     sequences: sequences(database),
     acknowledgements: acknowledgements(database),
+    handling: handling(database),
   };
 }

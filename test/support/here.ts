@@ -1,7 +1,8 @@
 /** A command of the program, carried out in this process: what it writes and its exit code. */
 import { vi } from "vitest";
 import { complain } from "../../src/cli/answer.ts";
-import { makeProgram } from "../../src/cli/program.ts";
+import { commandName } from "../../src/cli/command.ts";
+import { commandOf, makeProgram } from "../../src/cli/program.ts";
 
 export interface SaidHere {
   readonly code: number;
@@ -22,10 +23,11 @@ export async function commandHere(...args: string[]): Promise<SaidHere> {
   });
   const before = process.exitCode;
   process.exitCode = 0;
+  const program = makeProgram();
   try {
-    await makeProgram().parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    complain(args.filter((word) => !word.startsWith("-"))[0] ?? "", args.includes("--json"), error);
+    complain(commandName(commandOf(program, args)), args.includes("--json"), error);
   } finally {
     out.mockRestore();
     err.mockRestore();

@@ -1,0 +1,99 @@
+/** `--json` and narrow screens, of every command that there is: the commander program is walked, no list is kept. */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { pino } from "pino";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { configuredSite } from "../../test/support/configured.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { commandHere } from "../../test/support/here.ts";
+import { serveAdmin } from "../console/admin.ts";
+import { composeDaemon } from "./compose.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { commandName } from "./command.ts";
+import { makeProgram } from "./program.ts";
+
+const leavesOf = (command: Command): Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+const leaves = leavesOf(makeProgram()).map((command) => ({ name: commandName(command), command }));
+
+const NOWHERE = join(tmpdir(), "fuelbridge-evidence-of-no-test");
+
+/** They run until a signal comes, or start what costs seconds; each has a test of its own. */
+const LONG = new Set(["run", "worker", "sandbox", "demo", "once", "init"]);
+/** Arguments with which a site that has done nothing yet answers, where it needs some. */
+const GIVEN: Readonly<Record<string, readonly string[]>> = {
+  now: ["orders"],
+  trace: ["INV-1"],
+  map: ["orders", "--last", "1"],
+  plan: ["--stored"],
+  "profile try": ["orders", "nowhere.csv"],
+  "profile guess": ["nowhere.csv"],
+  "quarantine show": ["q0000000"],
+  "quarantine retry": ["all"],
+  "quarantine resolve": ["all", "--note", "settled"],
+  "quarantine assign": ["all", "--to", "ann"],
+  "quarantine note": ["all", "called them"],
+  release: ["doubled"],
+  // The platform is not there.
+  "evidence make": [NOWHERE],
+  "evidence verify": ["nowhere"],
+  reconcile: ["--last"],
+  completion: ["bash"],
+};
+
+test.each(leaves)("$name answers a wrong option with the one envelope", async ({ name }) => {
+  const said = await commandHere(...name.split(" "), "--no-such-option", "--json");
+  expect(said).toMatchObject({ code: 2, err: "" });
+  expect(said.out.endsWith("\n") && said.out.indexOf("\n") === said.out.length - 1).toBe(true);
+  expect(JSON.parse(said.out)).toEqual({
+    ok: false,
+    command: name,
+    error: { code: "usage", message: expect.any(String), next: expect.any(String) },
+  });
+});
+
+test("every command answers with one line of JSON in the one envelope", async () => {
+  const { file } = configuredSite();
+  // A daemon answers, as it usually does: no command opens the store by itself.
+  const config = await loadConfiguration(file);
+  const daemon = await composeDaemon(config, pino({ level: "silent" }));
+  const { office } = daemon;
+  const admin = await serveAdmin({ office, state: config.state, port: 0, secrets: [] });
+  onTestFinished(async () => {
+    await admin.close();
+    await daemon.close();
+  });
+  for (const { name, command } of leaves) {
+    if (LONG.has(name)) continue;
+    const isConfigured = command.options.some(({ long }) => long === "--config");
+    const args = [
+      ...name.split(" "),
+      ...(GIVEN[name] ?? command.registeredArguments.filter((one) => one.required).map(() => "x")),
+      ...(isConfigured ? ["--config", file] : []),
+    ];
+    const said = await commandHere(...args, "--json");
+    expect(said.out.trim().split("\n"), args.join(" ")).toHaveLength(1);
+    const envelope = JSON.parse(said.out) as { ok: boolean; command: string; error?: object };
+    expect(envelope.command).toBe(name);
+    if (envelope.ok) expect(envelope).toHaveProperty("data");
+    else {
+      const { code, message, next } = envelope.error as Record<string, string>;
+      expect([code, message, next].every((text) => text !== undefined && text !== "")).toBe(true);
+      expect(code, args.join(" ")).not.toBe("unexpected");
+      expect(said.code).not.toBe(0);
+    }
+  }
+});
+
+test("tables of status and quarantine fit into 50 columns, and hold no colours where NO_COLOR is set", async () => {
+  const { file } = configuredSite();
+  vi.stubEnv("COLUMNS", "50");
+  vi.stubEnv("NO_COLOR", "1");
+  const { out } = await commandHere("status", "--config", file);
+  expect(out).not.toContain("\u001B[");
+  const table = out.split("\n").filter((line) => /^(FLOW|orders|invoices)\b/.test(line));
+  for (const line of table) expect(line.length, line).toBeLessThanOrEqual(50);
+  const nowhere = await commandHere("status", "--config", join(tempFolder(), "none.yaml"));
+  expect(nowhere.err).toMatch(/^fuelbridge: .*\n {2}\S/);
+});

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { EnvironmentError, exitCodes } from "../core/errors.ts";
+import {
+  digestOf,
+  evidenceOf,
+  type EvidenceAbout,
+  SUMS,
+  sumsOf,
+  verified,
+} from "../reconcile/evidence.ts";
+import { asText } from "../reconcile/text.ts";
+import type { Answer } from "./answer.ts";
+import { askOf } from "./ask.ts";
+import { addCommand, configured, thisPerson } from "./command.ts";
+import { loadConfiguration } from "./configuration.ts";
+import { table } from "./table.ts";
+import { version } from "./version.ts";
+
+/** A pack for auditors: a folder of files with their SHA-256 sums. */
+export function evidence(program: Command): void {
+  const parent = program.command("evidence").description("what both sides hold, for an auditor");
+  configured(
+    addCommand(
+      parent,
+      "make <folder>",
+      "reconcile a period and write rows, totals, journals and sums into a new folder",
+      ({ file, args: [folder = ""], options }) =>
+        make(file, folder, { from: options["from"] ?? null, to: options["to"] ?? null }),
+    )
+      .option("--from <day>", "the first day (default: the first of this month)")
+      .option("--to <day>", "the last day (default: today)"),
+  );
+  addCommand(
+    parent,
+    "verify <folder>",
+    "is every file as it was when the pack was made?",
+    async ({ args: [folder = ""], options }) => verify(folder, options["seal"] ?? null),
+  ).option("--seal <sha256>", "the seal that was noted then");
+}
+
+type Days = { readonly from: string | null; readonly to: string | null };
+
+/** @throws EnvironmentError when the folder has files, or cannot be written */
+async function make(file: string, folder: string, { from, to }: Days): Promise<Answer> {
+  const path = resolve(folder);
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new EnvironmentError(`${path} has files already.`, "Name a new folder, or an empty one.");
+  const config = await loadConfiguration(file);
+  const by = thisPerson();
+  const report = await askOf(
+    config,
+    (office) => office.reconcile({ from, to, flow: null, by }),
+    "evidence make",
+  );
+  const about: EvidenceAbout = {
+    company: config.company,
+    environment: config.platform.environment,
+    version,
+    at: new Date().toISOString(),
+    by,
+    mappings: mappingsOf(config),
+  };
+  const files = evidenceOf(report, about, asText(report, table));
+  const sums = sumsOf(files);
+  mkdirSync(path, { recursive: true });
+  for (const [name, text] of [...Object.entries(files), [SUMS, sums] as const])
+    writeFileSync(join(path, name), text);
+  const seal = digestOf(sums);
+  return {
+    data: { folder: path, seal, agrees: report.agrees, files: Object.keys(files) },
+    text: [
+      `The evidence is in ${path}: ${Object.keys(files).length} files and ${SUMS}.`,
+      report.agrees ? "Both sides agree." : "Both sides do not agree: cases.csv says where.",
+      `Seal, to be noted elsewhere: ${seal}`,
+      `fuelbridge evidence verify ${folder} --seal ${seal}`,
+    ].join("\n"),
+    exitCode: report.agrees ? exitCodes.ok : exitCodes.runtime,
+  };
+}
+
+/** @throws EnvironmentError when it is no pack */
+function verify(folder: string, seal: string | null): Answer {
+  const path = resolve(folder);
+  if (!existsSync(join(path, SUMS)))
+    throw new EnvironmentError(
+      `There is no ${SUMS} in ${path}.`,
+      "Name a folder that `fuelbridge evidence make` wrote.",
+    );
+  const names = readdirSync(path).filter((name) => name !== SUMS);
+  const files = new Map(names.map((name) => [name, readFileSync(join(path, name))]));
+  const found = verified(files, readFileSync(join(path, SUMS), "utf8"));
+  const sealed = seal === null ? null : seal === found.seal;
+  const wrong = [
+    ...found.changed.map((name) => `changed: ${name}`),
+    ...found.missing.map((name) => `missing: ${name}`),
+    ...found.extra.map((name) => `not of the pack: ${name}`),
+    ...(sealed === false ? [`the seal is ${found.seal}, not the one that was noted`] : []),
+  ];
+  return {
+    data: { ...found, sealed },
+    text:
+      wrong.length > 0
+        ? wrong.join("\n")
+        : `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
+    exitCode: wrong.length === 0 ? exitCodes.ok : exitCodes.runtime,
+  };
+}
+
+function mappingsOf(config: Config): EvidenceAbout["mappings"] {
+  const own = config.mappingsFolder;
+  return {
+    flows: config.flows.map(({ name, from, to, mapping, options }) => ({
+      flow: name,
+      from: `${from.endpoint}.${from.name}`,
+      to: `${to.endpoint}.${to.name}`,
+      mapping,
+      options: options ?? null,
+    })),
+    digests: {
+      "shipped mappings": digestOfFolder(join(import.meta.dirname, "..", "..", "mappings")),
+      ...(own === null ? {} : { "site's mappings": digestOfFolder(own) }),
+      "cross-reference tables": digestOfFolder(config.crossReferences),
+    },
+  };
+}
+
+/** Of the names and bytes of all files below it, tests and cases left out; of nothing where there is no folder. */
+function digestOfFolder(folder: string): string {
+  const hash = createHash("sha256");
+  if (!existsSync(folder)) return hash.digest("hex");
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(test|fixture)\./.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  for (const name of names) hash.update(name.slice(folder.length)).update(readFileSync(name));
+  return hash.digest("hex");
+}

@@ -1,0 +1,63 @@
+/** The evidence pack: what is in it, what other programs say of it, and that a change of any file is found. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { isThere } from "../../test/support/machine.ts";
+import { askedOf } from "../../test/support/reconciling.ts";
+import { tellOf, twoSides } from "../../test/support/two-sides.ts";
+import { commandHere } from "../../test/support/here.ts";
+import { evidenceOf, SUMS, sumsOf } from "./evidence.ts";
+import { reconcile } from "./report.ts";
+
+const ABOUT = {
+  company: "bluebonnet",
+  environment: "live",
+  version: "0.1.0",
+  at: "2026-11-22T19:00:00.000Z",
+  by: "ann",
+  mappings: { flows: [], digests: {} },
+};
+
+test("a pack has the rows of both sides, its journals pass hledger, and verify names every file that was changed", async () => {
+  const pairs = twoSides(20);
+  const report = reconcile(askedOf(pairs, tellOf(pairs.pairs)));
+  const files = evidenceOf(report, ABOUT, "the report");
+  const rows = parse(files["records.csv"] ?? "", { columns: true }) as { side: string }[];
+  const count = (side: "platform" | "books"): number =>
+    report.cases.reduce((sum, one) => sum + one.records[side].length, 0);
+  for (const side of ["platform", "books"] as const)
+    expect(rows.filter((row) => row.side === side)).toHaveLength(count(side));
+
+  const folder = tempFolder();
+  const sums = sumsOf(files);
+  for (const [name, text] of [...Object.entries(files), [SUMS, sums]] as const)
+    writeFileSync(join(folder, name), text);
+  if (isThere("hledger"))
+    for (const name of ["period.journal", "agreement.journal"])
+      execFileSync("hledger", ["-f", join(folder, name), "check", "-s", "ordereddates"]);
+  if (process.platform === "linux") execFileSync("sha256sum", ["-c", SUMS], { cwd: folder });
+
+  const verify = async (...more: string[]) => {
+    const said = await commandHere("evidence", "verify", folder, ...more, "--json");
+    const { data } = JSON.parse(said.out) as { data: { seal: string } };
+    return { code: said.code, ...data };
+  };
+  const whole = await verify();
+  expect(whole).toMatchObject({ code: 0, changed: [], missing: [], extra: [] });
+  const { seal } = whole;
+  for (const name of Object.keys(files)) {
+    const path = join(folder, name);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(/\d/, (digit) => String((Number(digit) + 1) % 10)) + " ");
+    expect(await verify()).toMatchObject({ code: 1, changed: [name] });
+    writeFileSync(path, text);
+  }
+  writeFileSync(join(folder, "more.csv"), "");
+  expect(await verify()).toMatchObject({ code: 1, extra: ["more.csv"] });
+  // Whoever writes new sums as well is found by the seal that was noted when the pack was made.
+  writeFileSync(join(folder, SUMS), `${sums}${"0".repeat(64)}  more.csv\n`.replace(/^0+/, ""));
+  expect(await verify("--seal", seal)).toMatchObject({ code: 1, sealed: false });
+});

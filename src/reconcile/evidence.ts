@@ -1,0 +1,124 @@
+/**
+ * A reconciliation as files that an auditor can check without fuelbridge: rows of both sides, totals, the mappings, the
+ * journals, and SHA-256 sums of all of them in the form that `sha256sum -c` reads.
+ */
+import { stringify } from "csv-stringify/sync";
+import { createHash } from "node:crypto";
+import { guarded } from "../core/spreadsheet.ts";
+import { sides } from "./case.ts";
+import { asCsv } from "./csv.ts";
+import { agreementJournal, periodJournal } from "./journal.ts";
+import type { Report } from "./report.ts";
+
+/** What a pack is about, beside its report. */
+export interface EvidenceAbout {
+  readonly company: string;
+  readonly environment: string;
+  /** Of fuelbridge. */
+  readonly version: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly by: string;
+  /** The flows with their mappings, and digests of what the mappings and tables say. */
+  readonly mappings: {
+    readonly flows: readonly {
+      readonly flow: string;
+      readonly from: string;
+      readonly to: string;
+      readonly mapping: string;
+      readonly options: unknown;
+    }[];
+    /** SHA-256 by file or folder: the shipped mappings, the site's own, and each cross-reference table. */
+    readonly digests: Readonly<Record<string, string>>;
+  };
+}
+
+export const SUMS = "SHA256SUMS";
+const PERIOD = "period.journal";
+
+/** By name, without {@link SUMS}. `text`: the report as people read it. @throws FuelbridgeError as the journals */
+export function evidenceOf(
+  report: Report,
+  about: EvidenceAbout,
+  text: string,
+): Readonly<Record<string, string>> {
+  const { cases: _, ...totals } = report;
+  const { mappings, ...made } = about;
+  return {
+    "about.json": json(made),
+    "cases.csv": asCsv(report),
+    "records.csv": recordsCsv(report),
+    "report.json": json(report),
+    "report.txt": `${text}\n`,
+    "totals.json": json(totals),
+    "mappings.json": json(mappings),
+    [PERIOD]: periodJournal(report),
+    "agreement.journal": agreementJournal(report, PERIOD),
+  };
+}
+
+/** The text of {@link SUMS} for these files. */
+export const sumsOf = (files: Readonly<Record<string, string | Buffer>>): string =>
+  Object.entries(files)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, content]) => `${digestOf(content)}  ${name}\n`)
+    .join("");
+
+export const digestOf = (content: string | Buffer): string =>
+  createHash("sha256").update(content).digest("hex");
+
+export interface Verified {
+  /** The digest of {@link SUMS}: what was noted when the pack was made, it must still be. */
+  readonly seal: string;
+  readonly changed: readonly string[];
+  readonly missing: readonly string[];
+  /** Files that no sum is for. */
+  readonly extra: readonly string[];
+}
+
+/** `files`: what lies in the folder, without {@link SUMS}. */
+export function verified(files: ReadonlyMap<string, Buffer>, sums: string): Verified {
+  const expected = new Map(
+    sums
+      .split("\n")
+      .map((line) => LINE.exec(line))
+      .flatMap((line) => (line === null ? [] : [[line[2] ?? "", line[1] ?? ""] as const])),
+  );
+  const names = [...expected.keys()];
+  return {
+    seal: digestOf(sums),
+    changed: names.filter((name) => {
+      const content = files.get(name);
+      return content !== undefined && digestOf(content) !== expected.get(name);
+    }),
+    missing: names.filter((name) => !files.has(name)),
+    extra: [...files.keys()].filter((name) => !expected.has(name)),
+  };
+}
+
+const LINE = /^([0-9a-f]{64}) {2}([\w.-]+)$/;
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+const COLUMNS = ["case", "side", "kind", "id", "number", "state", "date", "amount", "open"];
+
+/** Each record of both sides as it was read. */
+const recordsCsv = ({ cases }: Report): string =>
+  stringify(
+    cases.flatMap((one) =>
+      sides.flatMap((side) =>
+        one.records[side].map(({ id, number, state, day, amount, open }) => [
+          one.case,
+          side,
+          one.kind,
+          guarded(id),
+          guarded(number ?? ""),
+          state,
+          day,
+          amount,
+          open,
+        ]),
+      ),
+    ),
+    { header: true, columns: COLUMNS },
+  );

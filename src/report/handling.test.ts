@@ -1,0 +1,62 @@
+/** What people do with the quarantine beside deciding it, and who did what. */
+import { expect, test } from "vitest";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { storeOffice } from "./store-office.ts";
+
+test("a delivery in quarantine is assigned and noted on, and the audit says who, what, when and why", async () => {
+  const bench = engineOn(tempFolder());
+  const changes = [
+    bill("INV-1", "1.00", { product: "AVGAS" }),
+    bill("INV-2", "2.00", { product: "AVGAS" }),
+  ];
+  const flow = bench.flow({ sink: receiver(), source: pagesOf([{ changes, position: 1 }]) });
+  const daemon = new Daemon(bench.engine, [flow]);
+  const office = storeOffice({
+    engine: bench.engine,
+    flows: [flow],
+    daemon,
+    version: "0",
+    startedAt: new Date(),
+  });
+  await daemon.once(new AbortController().signal);
+  const [group] = await office.quarantine();
+  const id = group?.id ?? "";
+  const deliveries = async () => (await office.quarantineShow(id)).deliveries;
+  const [first] = await deliveries();
+  const one = first?.delivery ?? "";
+
+  expect(await office.assign(id, { to: "kim", by: "ann", note: "knows AVGAS" })).toEqual({
+    assigned: 2,
+  });
+  expect(await office.remark(one, { by: "kim", note: "=asked the supplier" })).toEqual({
+    noted: 1,
+  });
+  await office.assign(one, { to: null, by: "kim", note: "done" });
+  expect((await deliveries()).map(({ assignee, notes }) => [assignee, notes.length])).toEqual([
+    [null, 1],
+    ["kim", 0],
+  ]);
+  expect((await deliveries())[0]?.notes[0]).toMatchObject({
+    who: "kim",
+    text: "=asked the supplier",
+  });
+  await expect(office.assign("q0", { to: "x", by: "x", note: "x" })).rejects.toThrow("q0");
+  await office.resolve(one, { by: "kim", note: "paid in cash" });
+
+  const asked = { from: null, to: null, after: 0, people: true };
+  const { entries, next } = await office.audit(asked);
+  expect(next).toBeNull();
+  expect(entries.map(({ who, event, number, detail }) => [who, event, number, detail])).toEqual([
+    ["ann", "assigned", "INV-1", "to kim: knows AVGAS"],
+    ["ann", "assigned", "INV-2", "to kim: knows AVGAS"],
+    ["kim", "note", "INV-1", "=asked the supplier"],
+    ["kim", "assigned", "INV-1", "to nobody: done"],
+    ["kim", "resolved", "INV-1", "kim: paid in cash"],
+  ]);
+  const day = "2026-11-21";
+  expect((await office.audit({ ...asked, from: day, to: day })).entries).toHaveLength(5);
+  expect((await office.audit({ ...asked, to: "2026-11-20" })).entries).toEqual([]);
+  bench.store.close();
+});
