@@ -62,8 +62,7 @@ export const elementErrors = {
 
 /** Why a value does not fit its element, as a code of data element 723; null: it fits. `most`: its greatest length. */
 export function faultOf(value: string, { type, min }: Element, most: number): string | null {
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
-  if (/[\u0000-\u001f\u007f\ufffd]/.test(value)) return elementErrors.badCharacter;
+  if (/[\p{Cc}\ufffd]/u.test(value)) return elementErrors.badCharacter;
   if (type === "DT") return dayOf(value) === null ? elementErrors.badDate : null;
   if (type === "TM") return isTime(value) ? null : elementErrors.badTime;
   const isNumber = type === "N0" || type === "N2" || type === "R";
