@@ -72,8 +72,10 @@ export function takeAcknowledgements(
     if (rows.length === 0)
       notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
     for (const row of rows) {
-      // Documents that the same acknowledgement names by themselves were taken before.
-      if (one.item === null && row.state !== "awaited") continue;
+      // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
+      const isSaid =
+        row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
+      if (one.item === null && isSaid) continue;
       store.acknowledgements.take(row, one);
       const { flow, delivery } = row;
       const event = one.verdict === "accepted" ? "acknowledged" : "refused later";
@@ -82,8 +84,13 @@ export function takeAcknowledgements(
       const own = flows.find((flow) => flow.flow === row.flow);
       if (own === undefined) continue;
       if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
-      else if (row.state === "accepted")
-        notices.push(`${one.exchange} ${row.item} was accepted before, and is refused now.`);
+      // A person has it already because it was late: what they read is why it was refused.
+      else if (row.told === 1 && store.acknowledgements.stateOf(delivery) === "quarantined")
+        store.causes.add(
+          delivery,
+          faultOf(own, { ...row, state: "refused", detail: one.detail }),
+          atMs,
+        );
     }
   }
   for (const flow of flows) settleAcknowledgements(engine, flow, atMs);

@@ -187,6 +187,10 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   hour(1);
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual(["invoices: not-acknowledged"]);
+  // A group that is rejected (AK9 R) is rejected with its sets, whatever is said of each.
+  puts("997-0.edi", saying(500, 1, "AK5*A"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
   puts("997-1.edi", saying(501, 1, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1"));
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);
