@@ -4,6 +4,7 @@
  * what is gone. A late acknowledgement closes it by itself.
  */
 import type { Acknowledgement, Frozen, Sink, Source } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Acknowledging } from "../store/acknowledgements.ts";
@@ -12,15 +13,28 @@ import { linked } from "./arrived.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { lost } from "./lost.ts";
 
-/** What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. */
+/**
+ * What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. Where it
+ * cannot be read, the source is read all the same.
+ */
 export function withAcknowledgements(source: Source, { acknowledged }: Sink): Source {
   const told = acknowledged?.source;
   if (told === undefined) return source;
   return {
     ...source,
     async *read(position, reading) {
-      for await (const page of told.read(null, reading)) yield { ...page, position };
+      let trouble: SourceUnavailable | null = null;
+      try {
+        for await (const page of told.read(null, reading)) yield { ...page, position };
+      } catch (error) {
+        if (!(error instanceof SourceUnavailable)) throw error;
+        trouble = error;
+      }
       yield* source.read(position, reading);
+      if (trouble === null) return;
+      // Its stop would be one of the endpoint that the flow reads from.
+      const { message, next } = trouble;
+      throw new SourceUnavailable(message, { next, cause: trouble });
     },
   };
 }

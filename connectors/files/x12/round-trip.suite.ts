@@ -36,7 +36,7 @@ const text = (max: number) =>
     .map((all) => all.join("").trim().replace(/ +/g, " "))
     .filter((one) => one !== "");
 const code = fc
-  .array(fc.constantFrom(..."ABCDEFXYZ0123456789-./"), { minLength: 2, maxLength: 22 })
+  .array(fc.constantFrom(...Array.from("ABCDEFXYZ0123456789-./")), { minLength: 2, maxLength: 22 })
   .map((all) => all.join(""));
 
 const line = fc
@@ -106,15 +106,15 @@ export function roundTrips(numRuns: number): void {
       const swapped = { ...dialect, us: agreed.partner, partner: agreed.us, text: "refuse" };
       const written = x12Writer(sink, context() as never).textOf([itemOf(document)], 117);
       const { changes } = read("books.invoices", Buffer.from(written, "latin1"), swapped);
-      const [record] = records(changes);
-      expect(changes[0]?.fault).toBeUndefined();
+      expect(changes.map(({ fault }) => fault)).toEqual([undefined]);
+      const record = records(changes)[0] ?? {};
       expect(record).toMatchObject({
         number: document.number,
         partyCode: document.customer,
         reference: document.poNumber,
         description: document.notes,
       });
-      const lines = record?.["lines"] as readonly Record<string, unknown>[];
+      const lines = record["lines"] as readonly Record<string, unknown>[];
       expect(lines.map(({ product }) => product)).toEqual(document.lines.map(({ item }) => item));
       expect(lines.map(({ amount }) => (amount as Decimal).fixed(2))).toEqual(
         document.lines.map(({ amount }) => amount.fixed(2)),
@@ -124,8 +124,8 @@ export function roundTrips(numRuns: number): void {
         expect(told.startsWith(description)).toBe(true);
         expect(told.endsWith(bolNumber === null ? "" : `BOL ${bolNumber}`)).toBe(true);
       }
-      expect((record?.["total"] as Decimal).fixed(2)).toBe(document.total.fixed(2));
-      const taxes = record?.["taxes"] as readonly { readonly amount: Decimal }[];
+      expect((record["total"] as Decimal).fixed(2)).toBe(document.total.fixed(2));
+      const taxes = record["taxes"] as readonly { readonly amount: Decimal }[];
       expect(taxes.map(({ amount }) => amount.fixed(2))).toEqual(
         document.taxes.map(({ amount }) => amount.fixed(2)),
       );
@@ -147,10 +147,7 @@ export function roundTrips(numRuns: number): void {
         }
         const told = records(read("books.prices", wrapped("SC", catalogue)).changes);
         expect(
-          told.map(({ product, price }) => [
-            product,
-            String((price as unknown as Decimal).plain()),
-          ]),
+          told.map(({ product, price }) => [product, (price as unknown as Decimal).plain()]),
         ).toEqual(products.map(([product, price]) => [product, price.plain()]));
         const invoices = [...new Map(paid)];
         const advice = new SetWriter(options(), "820", setControlOf(0));

@@ -45,7 +45,7 @@ export function dateOf(day: string): string {
 }
 
 /** HHMM, HHMMSS, and up to hundredths of a second. */
-export const isTime = (text: string): boolean =>
+const isTime = (text: string): boolean =>
   /^(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\d{1,2})?)?$/.test(text);
 
 /** The codes of data element 723 that this connector tells: what is wrong with an element. */
