@@ -42,6 +42,21 @@ test("the example of docs/x12.md is a configuration, and says what its ends offe
   ]);
 });
 
+test("a sink whose acknowledgements nobody reads is complained of", () => {
+  const { sinks } = endpoint as { sinks: { invoices: object } };
+  const complaints = (change: object) =>
+    offersOf(
+      FilesConfig.parse({
+        ...endpoint,
+        sources: {},
+        sinks: { it: { ...sinks.invoices, acknowledgements: undefined, ...change } },
+      }),
+      "/",
+    ).complaints;
+  expect(complaints({})).toMatchObject([{ setting: ["sinks", "it", "acknowledgements"] }]);
+  expect(complaints({ acknowledgeWithin: "never" })).toEqual([]);
+});
+
 describe("refused", () => {
   test.each([
     ["sinks", { document: "delivery-tickets" }, {}, /document: .*customer-invoices/],
