@@ -25,16 +25,26 @@ export async function examineFiles(
   for (const [name, source] of sources) {
     const folder = drop.at(source.folder);
     await look(`source ${name}: ${folder}`, () => sourceNote(drop, source, folder));
+    if (source.format !== "x12" || source.replies === undefined) continue;
+    const { replies } = source;
+    await look(`replies of ${name}: ${drop.at(replies.folder)}`, () => sinkNote(drop, replies));
   }
-  for (const [name, sink] of sinks)
+  for (const [name, sink] of sinks) {
     await look(`sink ${name}: ${drop.at(sink.folder)}`, () => sinkNote(drop, sink));
+    if (sink.format !== "x12" || sink.acknowledgements === undefined) continue;
+    const { acknowledgements } = sink;
+    const folder = drop.at(acknowledgements.folder);
+    await look(`acknowledgements of ${name}: ${folder}`, () =>
+      sourceNote(drop, acknowledgements, folder),
+    );
+  }
   return examinations;
 }
 
 /** Files are listed and read there, and moved into `archive` and `failed`, which are made when the first one comes. */
 async function sourceNote(
   drop: Drop,
-  source: SourceConfig,
+  source: Pick<SourceConfig, "folder" | "archive" | "failed">,
   folder: string,
 ): Promise<string | null> {
   const { rights } = drop;
@@ -54,7 +64,10 @@ async function sourceNote(
 }
 
 /** Files are written in the staging folder and moved from there. */
-async function sinkNote(drop: Drop, sink: SinkConfig): Promise<string | null> {
+async function sinkNote(
+  drop: Drop,
+  sink: Pick<SinkConfig, "folder" | "staging">,
+): Promise<string | null> {
   const { target, staging } = foldersOf(sink, (path) => drop.at(path));
   const isThere = await drop.rights.expectWritable(target);
   const isStaged = await drop.rights.expectWritable(staging);

@@ -7,6 +7,7 @@ import { InvalidProfile } from "./profile-file.ts";
 import { openProfile } from "./profile-open.ts";
 import { foldersOf } from "./sink.ts";
 import { sinkForm, sourceForm } from "./formats.ts";
+import type { X12Sink } from "./x12/ends.ts";
 
 /** Folders on a server need no right on this machine. */
 export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: string): Offers {
@@ -21,12 +22,31 @@ export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: st
         return complaintsOf(["sources", name], profile, base, layout, pick);
       }),
       ...Object.entries(sinks).flatMap(([name, sink]) => {
+        if (sink.format === "x12") return unheard(name, sink, Object.values(sources));
         if (sink.format !== "table") return [];
         const { document, profile = `files/${document}` } = sink;
         return complaintsOf(["sinks", name], profile, base, `files.${document}`, {});
       }),
     ],
   };
+}
+
+/** Every document would be work for a person, because nobody reads what the partner says of it. */
+function unheard(
+  name: string,
+  { acknowledgements, acknowledgeWithin }: X12Sink,
+  sources: readonly SourceConfig[],
+): OfferComplaint[] {
+  const isHeard = acknowledgements !== undefined || sources.some(({ format }) => format === "x12");
+  if (isHeard || acknowledgeWithin === null) return [];
+  return [
+    {
+      setting: ["sinks", name, "acknowledgements"],
+      message:
+        "is missing: nothing reads the partner's 997, and each document is to be acknowledged",
+      remedy: "Set the folder that they come in, or acknowledgeWithin: never.",
+    },
+  ];
 }
 
 /** What is wrong with a profile, and with it in this place. */

@@ -206,7 +206,7 @@ export interface Sink {
 
 export interface Acknowledged {
   /** What the receiver will name each item of a request by, in their order. Pure. */
-  references(request: Frozen, items: number): readonly Reference[];
+  readonly references: (request: Frozen, items: number) => readonly Reference[];
   /** A document of which nothing was told so long after it was delivered is work for a person. Null: it may take for ever. */
   readonly withinMs: number | null;
   /** Where they come, unless other sources of the endpoint bring them: pages with nothing but acknowledgements. */

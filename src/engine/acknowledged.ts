@@ -4,6 +4,7 @@
  * what is gone. A late acknowledgement closes it by itself.
  */
 import type { Acknowledgement, Frozen, Sink, Source } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Acknowledging } from "../store/acknowledgements.ts";
@@ -12,15 +13,28 @@ import { linked } from "./arrived.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { lost } from "./lost.ts";
 
-/** What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. */
+/**
+ * What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. Where it
+ * cannot be read, the source is read all the same.
+ */
 export function withAcknowledgements(source: Source, { acknowledged }: Sink): Source {
   const told = acknowledged?.source;
   if (told === undefined) return source;
   return {
     ...source,
     async *read(position, reading) {
-      for await (const page of told.read(null, reading)) yield { ...page, position };
+      let trouble: SourceUnavailable | null = null;
+      try {
+        for await (const page of told.read(null, reading)) yield { ...page, position };
+      } catch (error) {
+        if (!(error instanceof SourceUnavailable)) throw error;
+        trouble = error;
+      }
       yield* source.read(position, reading);
+      if (trouble === null) return;
+      // Its stop would be one of the endpoint that the flow reads from.
+      const { message, next } = trouble;
+      throw new SourceUnavailable(message, { next, cause: trouble });
     },
   };
 }
@@ -72,8 +86,10 @@ export function takeAcknowledgements(
     if (rows.length === 0)
       notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
     for (const row of rows) {
-      // Documents that the same acknowledgement names by themselves were taken before.
-      if (one.item === null && row.state !== "awaited") continue;
+      // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
+      const isSaid =
+        row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
+      if (one.item === null && isSaid) continue;
       store.acknowledgements.take(row, one);
       const { flow, delivery } = row;
       const event = one.verdict === "accepted" ? "acknowledged" : "refused later";
@@ -82,8 +98,13 @@ export function takeAcknowledgements(
       const own = flows.find((flow) => flow.flow === row.flow);
       if (own === undefined) continue;
       if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
-      else if (row.state === "accepted")
-        notices.push(`${one.exchange} ${row.item} was accepted before, and is refused now.`);
+      // A person has it already because it was late: what they read is why it was refused.
+      else if (row.told === 1 && store.acknowledgements.stateOf(delivery) === "quarantined")
+        store.causes.add(
+          delivery,
+          faultOf(own, { ...row, state: "refused", detail: one.detail }),
+          atMs,
+        );
     }
   }
   for (const flow of flows) settleAcknowledgements(engine, flow, atMs);

@@ -30,7 +30,8 @@ export function acknowledgements(database: Database.Database) {
     "select * from acknowledgement where exchange = ?",
   );
   const take = database.prepare(
-    "update acknowledgement set state = :verdict, detail = :detail where exchange = :exchange and item = :item",
+    `update acknowledgement set state = :verdict, detail = :detail, told = iif(:verdict = 'refused', 0, told)
+     where exchange = :exchange and item = :item`,
   );
   const tell = database.prepare(
     "update acknowledgement set told = :told where exchange = :exchange and item = :item",
@@ -74,6 +75,7 @@ export function acknowledgements(database: Database.Database) {
       const row = one.get(exchange, item);
       return row === undefined ? [] : [row];
     },
+    /** A refusal is told anew, whatever was told before. */
     take(
       { exchange, item }: Reference,
       { verdict, detail }: Pick<Acknowledgement, "verdict" | "detail">,

@@ -5,7 +5,7 @@ import { versions } from "./elements.ts";
 const separator = (by: string) =>
   z
     .string()
-    .regex(/^[^A-Za-z0-9\s\u0000]$/, "is one character that is no letter, digit or blank")
+    .regex(/^[^\p{L}\p{N}\p{Z}\p{Cc}]$/u, "is one character that is no letter, digit or blank")
     .default(by);
 
 const Separators = z

@@ -59,6 +59,8 @@ interface Partner {
   /** `flow: code`, one for each group of the quarantine. */
   readonly causes: () => string[];
   readonly cause: () => string;
+  /** Events of the log. */
+  readonly notes: readonly string[];
 }
 
 async function opened(): Promise<Partner> {
@@ -119,6 +121,7 @@ async function opened(): Promise<Partner> {
     lies: (inside) => readdirSync(join(folder, "in", inside)).toSorted(),
     puts: (name, text) => writeFileSync(join(folder, "in", name), text),
     causes: () => bench.store.questions.quarantine().map(({ flow, code }) => `${flow}: ${code}`),
+    notes: bench.notes,
     cause: () => bench.store.questions.quarantine()[0]?.cause ?? "",
   };
 }
@@ -155,7 +158,7 @@ const rejected = ["AK3*BIG*2**8", "AK4*2*76*7*INV2026000118ACME", "AK5*R*5"];
 
 test("an invoice goes out as 810; a 997 that rejects it lands with a person, and a retry has a new number", async () => {
   await control.records("invoices", [INVOICE]);
-  const { engine, flows, got, puts, causes, cause } = await opened();
+  const { engine, flows, got, puts, causes, cause, notes } = await opened();
   await runFlow(engine, flows.invoices, never);
   expect(got("customer-invoices")).toEqual([expect.stringContaining("*000000001*0*T*>~GS*IN*")]);
   expect(got("customer-invoices")[0]).toContain("BIG*20261118*INV2026000118ACME~");
@@ -172,9 +175,15 @@ test("an invoice goes out as 810; a 997 that rejects it lands with a person, and
   expect(
     got("customer-invoices").map((text) => /GS\*IN(?:\*[^*]*){4}\*(\d+)/.exec(text)?.[1]),
   ).toEqual(["1", "2"]);
-  puts("997-2.edi", saying(502, 2, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1"));
+  const accepting = (control: number, group: number): string =>
+    saying(control, group, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1");
+  puts("997-2.edi", accepting(502, 2));
   await runFlow(engine, flows.invoices, never);
-  expect(causes()).toEqual([]);
+  expect({ causes: causes(), notes }).toMatchObject({ causes: [], notes: [] });
+  // The first one counts there after all, so the partner has it twice: somebody must know.
+  puts("997-3.edi", accepting(503, 1));
+  await runFlow(engine, flows.invoices, never);
+  expect(notes).toEqual(["notice"]);
 });
 
 test("a 997 that does not come in time lands with a person, and closes it when it comes late", async () => {
@@ -187,6 +196,10 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   hour(1);
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual(["invoices: not-acknowledged"]);
+  // A group that is rejected (AK9 R) is rejected with its sets, whatever is said of each.
+  puts("997-0.edi", saying(500, 1, "AK5*A"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
   puts("997-1.edi", saying(501, 1, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1"));
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);

@@ -1,6 +1,6 @@
 /** Transaction set 810 as invoices of the books: those that our company issued, as its ERP sends them. */
 import type { InvoiceRecord } from "../../../src/books/records.ts";
-import { Decimal } from "../../../src/core/decimal.ts";
+import type { Decimal } from "../../../src/core/decimal.ts";
 import {
   all,
   at,
@@ -134,7 +134,6 @@ function taxed(
 ): Pick<InvoiceRecord, "taxes" | "untaxed" | "tax"> {
   const own = lines.flatMap((line) => all(line, "TXI"));
   const atEnd = all(after, "TXI");
-  const sum = (taxes: readonly Segment[]): Decimal => sumOf(taxes.map((txi) => money(at(txi, 2))));
   const untaxed = sumOf(made.map(({ amount }) => amount));
   const both = [...own, ...atEnd];
   const isRepeated = own.length > 0 && sum(own).equals(sum(atEnd));
@@ -160,6 +159,8 @@ function taxed(
   });
   return { taxes, untaxed, tax: sum(chosen) };
 }
+
+const sum = (taxes: readonly Segment[]): Decimal => sumOf(taxes.map((txi) => money(at(txi, 2))));
 
 function dueDay(itd: Segment | undefined, invoiceDate: string): string | null {
   const named = day(at(itd, 6));

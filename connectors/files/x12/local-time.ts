@@ -18,6 +18,7 @@ export function localTime(now: Date, dayOf: (instant: string) => string): string
   }
   const minutes = Math.floor((DAY_MS - (after - now.getTime())) / MINUTE_MS + 0.5);
   const bounded = Math.min(Math.max(minutes, 0), 24 * 60 - 1);
-  const two = (value: number): string => String(value).padStart(2, "0");
   return `${today}T${two(Math.floor(bounded / 60))}:${two(bounded % 60)}`;
 }
+
+const two = (value: number): string => String(value).padStart(2, "0");

@@ -76,8 +76,11 @@ export function x12Reader(
     restates: false,
     bytesMax: BYTES_MAX,
     read(bytes, file) {
-      const interchanges = interchangesOf(Buffer.from(bytes).toString("latin1"));
+      const interchanges = interchangesOf(textOf(bytes));
       for (const interchange of interchanges) expectOurs(options, interchange);
+      const numbers = interchanges.map(numberOf);
+      const twice = numbers.find((number, at) => numbers.indexOf(number) !== at);
+      if (twice !== undefined) throw new FileFault(`has two interchanges of one number (${twice})`);
       const left =
         foreign(kind, interchanges) ??
         (layout === "books.prices" ? tooEarly(interchanges, localTime(now(), dayOf)) : null);
@@ -94,11 +97,19 @@ export function x12Reader(
           const content = replyTo(verdict, now().toISOString());
           replies.push({ id: replyId(interchange, group), content });
         }
-      const numbers = interchanges.map(numberOf);
       const acknowledgements = interchanges.flatMap((one) => acknowledgementsIn(options, one));
       return { changes, notices: [], numbers, acknowledgements, replies };
     },
   };
+}
+
+/** X12 names no encoding: UTF-8 where it is nothing else, else Latin-1, which is never wrong about ASCII. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return Buffer.from(bytes).toString("latin1");
+  }
 }
 
 /** @throws FileFault */

@@ -98,6 +98,9 @@ export const setErrors = {
 /** Codes of data element 716. */
 export const groupErrors = { otherVersion: "2", otherControl: "4", otherCount: "5" } as const;
 
+const NUL = String.fromCharCode(0);
+/** What DOS wrote at the end of a file is one, too. */
+const BLANKS: ReadonlySet<string> = new Set(["\r", "\n", "\t", " ", String.fromCharCode(26)]);
 const ISA_LENGTH = 106;
 /** Where the element separator stands in an ISA. */
 const ISA_SEPARATORS = [3, 6, 17, 20, 31, 34, 50, 53, 69, 76, 81, 83, 89, 99, 101, 103];
@@ -228,7 +231,10 @@ class Reader {
     const eleventh = isa[82] ?? "";
     const repetition = /[A-Za-z0-9 ]/.test(eleventh) ? null : eleventh;
     const all = [element, component, terminator, ...(repetition === null ? [] : [repetition])];
-    if (new Set(all).size !== all.length || all.some((one) => /[A-Za-z0-9 \u0000]/.test(one)))
+    if (
+      new Set(all).size !== all.length ||
+      all.some((one) => one === NUL || /[A-Za-z0-9 ]/.test(one))
+    )
       throw new FileFault(
         "has delimiters that are letters, digits or blanks, or twice the same",
         this.#line(start),
@@ -261,7 +267,7 @@ class Reader {
 
   /** Line ends and blanks after a terminator are no part of the next segment. */
   #skipBlanks(): void {
-    while (/[\r\n\t \ufeff\u001a]/.test(this.#text[this.#position] ?? "")) this.#position++;
+    while (BLANKS.has(this.#text[this.#position] ?? "")) this.#position++;
   }
 
   #fault(message: string, { at }: Segment): FileFault {

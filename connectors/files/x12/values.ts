@@ -45,7 +45,7 @@ export function dateOf(day: string): string {
 }
 
 /** HHMM, HHMMSS, and up to hundredths of a second. */
-export const isTime = (text: string): boolean =>
+const isTime = (text: string): boolean =>
   /^(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\d{1,2})?)?$/.test(text);
 
 /** The codes of data element 723 that this connector tells: what is wrong with an element. */
@@ -62,8 +62,7 @@ export const elementErrors = {
 
 /** Why a value does not fit its element, as a code of data element 723; null: it fits. `most`: its greatest length. */
 export function faultOf(value: string, { type, min }: Element, most: number): string | null {
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
-  if (/[\u0000-\u001f\u007f\ufffd]/.test(value)) return elementErrors.badCharacter;
+  if (/[\p{Cc}\ufffd]/u.test(value)) return elementErrors.badCharacter;
   if (type === "DT") return dayOf(value) === null ? elementErrors.badDate : null;
   if (type === "TM") return isTime(value) ? null : elementErrors.badTime;
   const isNumber = type === "N0" || type === "N2" || type === "R";

@@ -27,7 +27,7 @@ const CHARACTERS = {
 } as const;
 
 /** What one segment cannot have as text: the delimiters of the file. */
-export const delimitersOf = ({ separators, version }: X12Options): string[] => [
+const delimitersOf = ({ separators, version }: X12Options): string[] => [
   separators.element,
   separators.component,
   separators.segment,

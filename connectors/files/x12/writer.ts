@@ -24,8 +24,8 @@ const encoding = "latin1";
 
 interface Kind {
   readonly functionalId: string;
-  set(context: Context, document: unknown, place: number): string[];
-  concerns(context: Context, document: unknown): unknown;
+  readonly set: (context: Context, document: unknown, place: number) => string[];
+  readonly concerns: (context: Context, document: unknown) => unknown;
 }
 
 const KINDS: Readonly<Record<X12Sink["document"], Kind>> = {
@@ -93,8 +93,11 @@ export function replyWriter(options: X12Options): DocumentWriter {
     encoding,
     sequence: sequenceOf(options),
     nameOf: (items, number = 0) => nameOf("997", items, number),
-    textOf([item], number = 0) {
-      const { content } = item?.document as { content: ReplyContent };
+    textOf(items, number = 0) {
+      const [content] = items.map(
+        ({ document }) => (document as { content: ReplyContent }).content,
+      );
+      if (content === undefined) throw new TypeError("a 997 of nothing");
       const sets = [acknowledgementSet(options, content)];
       return interchange(options, { functionalId: "FA", control: number, at: content.at }, sets);
     },

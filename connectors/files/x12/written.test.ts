@@ -160,8 +160,8 @@ describe("limits", () => {
   });
 
   test("what is void is not told as an invoice", () => {
-    const void_ = itemOf(invoice({ status: "VOID" }));
-    expect(refusal(() => sink("customer-invoices").textOf([void_], 1))).toMatch(
+    const ended = itemOf(invoice({ status: "VOID" }));
+    expect(refusal(() => sink("customer-invoices").textOf([ended], 1))).toMatch(
       /^ended: it is VOID/,
     );
   });

@@ -1,0 +1,176 @@
+/** Random documents, written as X12 and read back from the bytes: equal to the cent and the character. */
+import * as fc from "fast-check";
+import { expect } from "vitest";
+import { Decimal } from "../../../src/core/decimal.ts";
+import type { CustomerInvoiceDocument } from "../documents.ts";
+import { X12Sink } from "./ends.ts";
+import { setControlOf, SetWriter } from "./write.ts";
+import { x12Writer } from "./writer.ts";
+import {
+  agreed,
+  context,
+  d,
+  envelope,
+  invoice,
+  itemOf,
+  options,
+  read,
+  records,
+} from "./x12.fixture.ts";
+
+type Line = CustomerInvoiceDocument["lines"][number];
+
+/** So many cents, or ten thousandths, as digits. */
+const decimal = (min: number, max: number, places: number) =>
+  fc.integer({ min, max }).map((units) => {
+    const digits = String(Math.abs(units)).padStart(places + 1, "0");
+    const at = digits.length - places;
+    return d(`${units < 0 ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`);
+  });
+
+/** Every character of the extended set but the delimiters `*`, `>`, `~` and `^`, which is none of 004010. */
+const characters = Array.from("ABCXYZabcxyz0189 !\"&'()+,-./:;?=%@[]_{}\\|<#$");
+const text = (max: number) =>
+  fc
+    .array(fc.constantFrom(...characters), { minLength: 1, maxLength: max })
+    .map((all) => all.join("").trim().replace(/ +/g, " "))
+    .filter((one) => one !== "");
+const code = fc
+  .array(fc.constantFrom(...Array.from("ABCDEFXYZ0123456789-./")), { minLength: 2, maxLength: 22 })
+  .map((all) => all.join(""));
+
+const line = fc
+  .record({
+    item: fc.option(code),
+    description: text(200),
+    gallons: fc.option(decimal(1, 99_999_999, 2)),
+    rate: fc.option(decimal(0, 99_999, 4)),
+    free: decimal(-9_999_999, 999_999_999, 2),
+    isOwn: fc.boolean(),
+    bolNumber: fc.option(code),
+  })
+  .map(({ free, isOwn, ...one }): Line => {
+    const product =
+      one.gallons === null || one.rate === null ? null : one.gallons.times(one.rate).round(2);
+    return {
+      ...one,
+      product: one.item,
+      spec: null,
+      grossGallons: null,
+      netGallons: null,
+      amount: isOwn || product === null ? free : product,
+      deliveryTicket: null,
+      location: null,
+      carrier: null,
+      deliveredDate: null,
+    };
+  });
+
+const invoices = fc
+  .record({
+    number: code,
+    customer: code,
+    poNumber: fc.option(code),
+    notes: fc.option(text(300)),
+    lines: fc.array(line, { minLength: 1, maxLength: 6 }),
+    taxes: fc.array(decimal(0, 9_999_999, 2), { maxLength: 3 }),
+  })
+  .map(({ taxes, ...one }) => {
+    const amounts = [...one.lines.map(({ amount }) => amount), ...taxes];
+    const [tax] = invoice().taxes;
+    return invoice({
+      ...one,
+      total: Decimal.sum(amounts),
+      taxes: taxes.map((amount) => ({ ...(tax as NonNullable<typeof tax>), amount })),
+    });
+  });
+
+const dialects = fc.record({
+  version: fc.constantFrom("004010", "005010"),
+  separators: fc.constantFrom({}, { element: "`", segment: "¬", component: "¦" }),
+  lineEnds: fc.constantFrom("none", "lf", "crlf"),
+});
+
+/** @param numRuns documents of each kind */
+export function roundTrips(numRuns: number): void {
+  fc.assert(
+    fc.property(invoices, dialects, (document, dialect) => {
+      const settings = { ...agreed, ...dialect };
+      const sink = X12Sink.parse({
+        format: "x12",
+        document: "customer-invoices",
+        folder: "out",
+        x12: settings,
+      });
+      // The partner's side: who sends there is who receives here.
+      const swapped = { ...dialect, us: agreed.partner, partner: agreed.us, text: "refuse" };
+      const written = x12Writer(sink, context() as never).textOf([itemOf(document)], 117);
+      const { changes } = read("books.invoices", Buffer.from(written, "latin1"), swapped);
+      expect(changes.map(({ fault }) => fault)).toEqual([undefined]);
+      const record = records(changes)[0] ?? {};
+      expect(record).toMatchObject({
+        number: document.number,
+        partyCode: document.customer,
+        reference: document.poNumber,
+        description: document.notes,
+      });
+      const lines = record["lines"] as readonly Record<string, unknown>[];
+      expect(lines.map(({ product }) => product)).toEqual(document.lines.map(({ item }) => item));
+      expect(lines.map(({ amount }) => (amount as Decimal).fixed(2))).toEqual(
+        document.lines.map(({ amount }) => amount.fixed(2)),
+      );
+      for (const [at, { description, bolNumber }] of document.lines.entries()) {
+        const told = String(lines[at]?.["description"]);
+        expect(told.startsWith(description)).toBe(true);
+        expect(told.endsWith(bolNumber === null ? "" : `BOL ${bolNumber}`)).toBe(true);
+      }
+      expect((record["total"] as Decimal).fixed(2)).toBe(document.total.fixed(2));
+      const taxes = record["taxes"] as readonly { readonly amount: Decimal }[];
+      expect(taxes.map(({ amount }) => amount.fixed(2))).toEqual(
+        document.taxes.map(({ amount }) => amount.fixed(2)),
+      );
+    }),
+    { numRuns },
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(code, decimal(0, 99_999_999, 5)), { minLength: 1, maxLength: 9 }),
+      fc.array(fc.tuple(code, decimal(1, 999_999_999, 2)), { minLength: 1, maxLength: 9 }),
+      (prices, paid) => {
+        const products = [...new Map(prices)];
+        const catalogue = new SetWriter(options(), "832", setControlOf(0));
+        catalogue.add("BCT", ["PC", "C1"]);
+        catalogue.add("N1", ["SF", null, "92", "T-73-OK-2700"]);
+        for (const [at, [product, price]] of products.entries()) {
+          catalogue.add("LIN", [String(at + 1), "VP", product]);
+          catalogue.add("CTP", [null, "UCP", price, d("1"), "GA"]);
+        }
+        const told = records(read("books.prices", wrapped("SC", catalogue)).changes);
+        expect(
+          told.map(({ product, price }) => [product, (price as unknown as Decimal).plain()]),
+        ).toEqual(products.map(([product, price]) => [product, price.plain()]));
+        const invoices = [...new Map(paid)];
+        const advice = new SetWriter(options(), "820", setControlOf(0));
+        const sum = Decimal.sum(invoices.map(([, amount]) => amount));
+        advice.add("BPR", ["I", sum, "C", "ACH", ...Array<null>(11).fill(null), "2026-11-28"]);
+        advice.add("N1", ["PR", null, "92", "ACME"]);
+        for (const [number, amount] of invoices)
+          advice.add("RMR", ["IV", number, null, amount, amount]);
+        const settled = records(read("books.paidInvoices", wrapped("RA", advice)).changes);
+        expect(
+          settled.map(({ number, state, total }) => [
+            number,
+            state,
+            (total as unknown as Decimal).fixed(2),
+          ]),
+        ).toEqual(invoices.map(([number, amount]) => [number, "paid", amount.fixed(2)]));
+      },
+    ),
+    { numRuns },
+  );
+}
+
+const wrapped = (functionalId: string, writer: SetWriter): string => {
+  const [st = "", ...segments] = writer.end();
+  return envelope({ functionalId, sets: [[st.split("*")[1] ?? "", ...segments.slice(0, -1)]] });
+};
