@@ -1,21 +1,17 @@
 /** The `files` section of a configuration. */
 import { z } from "zod";
+import { repeated } from "../../src/core/company.ts";
+import { type DocumentName, documents } from "./documents.ts";
 import { layouts } from "./layouts/index.ts";
+import { origin, Pattern, target } from "./place.ts";
 import { HEADS } from "./profile.ts";
 import { SftpConfig } from "./sftp/config.ts";
-import { Marker, SinkConfig } from "./sink.ts";
 
 const names = layouts.map(({ name }) => name);
 
-const Pattern = z
-  .string()
-  .min(1)
-  .max(120)
-  .refine((text) => text.split("*").length <= 2, "may have one * only")
-  .refine((text) => !/[/\\]/.test(text), "is a file name, not a path");
-
-export const SourceConfig = z
+export const TableSource = z
   .strictObject({
+    format: z.literal("table").default("table"),
     layout: z.enum(names).describe("What the records of the files are: which mappings take them."),
     profile: z
       .string()
@@ -24,7 +20,7 @@ export const SourceConfig = z
       .describe(
         "Where things stand in the files: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: the shipped one of the layout.",
       ),
-    folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
+    ...origin,
     pick: z
       .union([Pattern, z.record(z.string(), Pattern)])
       .describe("Which files of the folder, one * allowed; per part where an export has several."),
@@ -32,19 +28,6 @@ export const SourceConfig = z
     delimiter: z.enum(["auto", ",", ";", "\t", "|"]).default("auto"),
     labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
     decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
-    marker: Marker.optional().describe(
-      "A file is read when a file with this ending more lies beside it: .ok. Left out: none is asked for.",
-    ),
-    archive: z.string().min(1).default("archive").describe("Where files go that were read."),
-    keepDays: z
-      .int()
-      .min(1)
-      .max(36_500)
-      .optional()
-      .describe(
-        "Files that were read are put into one folder a day, and deleted after so many days. Left out: they are kept.",
-      ),
-    failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
   })
   .superRefine(({ layout, profile, pick }, context) => {
     const known = layouts.find(({ name }) => name === layout);
@@ -62,7 +45,41 @@ export const SourceConfig = z
     context.addIssue({ code: "custom", path: ["pick"], message });
   });
 
+export type TableSource = z.infer<typeof TableSource>;
+
+/** A source of any format. */
+export const SourceConfig = z.discriminatedUnion("format", [TableSource]);
 export type SourceConfig = z.infer<typeof SourceConfig>;
+
+export const TableSink = z
+  .strictObject({
+    format: z.literal("table").default("table"),
+    document: z.enum(Object.keys(documents) as [DocumentName, ...DocumentName[]]),
+    ...target,
+    profile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
+      ),
+    per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
+    itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
+    spreadsheetSafe: z
+      .boolean()
+      .default(true)
+      .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
+    timeZone: repeated("timeZone"),
+  })
+  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
+    message: "more than one document in a file needs per: batch",
+    path: ["itemsMax"],
+  });
+export type TableSink = z.infer<typeof TableSink>;
+
+/** A sink of any format. */
+export const SinkConfig = z.discriminatedUnion("format", [TableSink]);
+export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({
   folder: z

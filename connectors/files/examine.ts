@@ -4,9 +4,9 @@
  */
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import type { FilesConfig, SourceConfig } from "./config.ts";
+import type { FilesConfig, SinkConfig, SourceConfig } from "./config.ts";
 import { type Drop, failure } from "./drop.ts";
-import { foldersOf, type SinkConfig } from "./sink.ts";
+import { foldersOf } from "./sink.ts";
 import { troubleOf } from "./trouble.ts";
 
 /** One line for the server, and one for each folder of the sources and sinks that flows use. */

@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
-import type { SourceConfig } from "./config.ts";
+import type { SourceConfig, TableSource } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
@@ -15,7 +15,8 @@ import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
 import { archiveFolders } from "./retention.ts";
 import { encodingOf, openSet, readSet } from "./sets.ts";
-import { placeOf, profileOf } from "./source.ts";
+import { profileOf } from "./reader.ts";
+import { placeOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -25,7 +26,9 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
   [customerInvoices.name]: "invoice",
 };
 
-export const exportedKind = ({ layout }: SourceConfig): HoldingKind | null => KINDS[layout] ?? null;
+/** A source of tables that both sides hold. */
+export const exportedKind = (source: SourceConfig): HoldingKind | null =>
+  source.format === "table" ? (KINDS[source.layout] ?? null) : null;
 
 export interface Export {
   readonly holdings: readonly Holding[];
@@ -39,7 +42,7 @@ export interface Export {
  * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
  * @throws SourceUnavailable when there is none
  */
-export async function newestExport(config: SourceConfig, surroundings: Site): Promise<Export> {
+export async function newestExport(config: TableSource, surroundings: Site): Promise<Export> {
   const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, surroundings);
   for (const folder of [...(await archiveFolders(place)), place.folder])
@@ -56,7 +59,7 @@ export async function newestExport(config: SourceConfig, surroundings: Site): Pr
 
 /** Every export of a source that still lies there, read and unread, the oldest first. @throws SourceUnavailable as `changesIn` */
 export async function everyExport(
-  config: SourceConfig,
+  config: TableSource,
   surroundings: Site,
 ): Promise<readonly (readonly Change[])[]> {
   const place = placeOf(config, surroundings);
@@ -82,7 +85,7 @@ async function changesIn(
   folder: string,
   set: FileSet,
   profile: Profile,
-  config: SourceConfig,
+  config: TableSource,
   surroundings: Site,
 ): Promise<readonly Change[] | null> {
   try {

@@ -14,12 +14,12 @@ import {
   type Strength,
 } from "../../src/core/holdings.ts";
 import type { Encoding } from "./bytes.ts";
-import type { FilesConfig } from "./config.ts";
+import type { FilesConfig, TableSink, TableSource } from "./config.ts";
 import { readWhole } from "./disk.ts";
 import { documents } from "./documents.ts";
 import type { Drop, Site } from "./drop.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
-import { type SinkConfig, writingOf } from "./sink.ts";
+import { writingOf } from "./table-writer.ts";
 import { unavailable } from "./trouble.ts";
 import { writeDocuments, type Writing } from "./write.ts";
 import { type InvoiceName, readWritten, tellsWhich, type Written } from "./written.ts";
@@ -30,13 +30,17 @@ const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
 };
 
 export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings {
-  const sinkOf = (kind: HoldingKind): SinkConfig | undefined =>
+  const sinkOf = (kind: HoldingKind): TableSink | undefined =>
     Object.values(files.sinks).find(
-      (sink) =>
-        sink.document === WRITTEN[kind] && tellsWhich(writingOf(sink, surroundings).profile),
+      (sink): sink is TableSink =>
+        sink.format === "table" &&
+        sink.document === WRITTEN[kind] &&
+        tellsWhich(writingOf(sink, surroundings).profile),
     );
   const sourcesOf = (kind: HoldingKind) =>
-    Object.values(files.sources).filter((source) => exportedKind(source) === kind);
+    Object.values(files.sources).filter(
+      (source): source is TableSource => source.format === "table" && exportedKind(source) === kind,
+    );
 
   async function all(kind: HoldingKind): Promise<Holding[]> {
     const sink = sinkOf(kind);
@@ -95,7 +99,7 @@ interface Ours {
  * The newest version of each document: from the import folder where its file still is, else as it was frozen. Files
  * that the store does not know of count too: it may have been lost.
  */
-async function writtenOf(kind: HoldingKind, sink: SinkConfig, surroundings: Site): Promise<Ours[]> {
+async function writtenOf(kind: HoldingKind, sink: TableSink, surroundings: Site): Promise<Ours[]> {
   const { drop } = surroundings;
   const document = WRITTEN[kind] as InvoiceName;
   const writing = writingOf(sink, surroundings);
@@ -208,7 +212,7 @@ const AT_ONCE = 200;
 async function expected(
   kind: HoldingKind,
   items: readonly Item[],
-  sink: SinkConfig,
+  sink: TableSink,
   surroundings: Surroundings,
 ): Promise<Expected[]> {
   const name = WRITTEN[kind] as InvoiceName;

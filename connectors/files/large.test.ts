@@ -9,7 +9,7 @@ import { openProfile } from "./profile-open.ts";
 import { findSets, list } from "./pickup.ts";
 import { openSet, readSet } from "./sets.ts";
 import { dropFolder, picks, recordsOf, type DropFolder } from "./source.fixture.ts";
-import { SourceConfig } from "./config.ts";
+import { TableSource } from "./config.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {
@@ -113,7 +113,7 @@ test.each([
   if (opened === null) throw new Error("not opened");
   await write(join(folder.path, "customers.csv"));
   const { signal } = new AbortController();
-  const config = SourceConfig.parse(picks.customers);
+  const config = TableSource.parse(picks.customers);
   const profile = openProfile(config.layout, folder.path);
   expect(await readSet({ profile, config, surroundings: {} }, opened, { signal })).toBeNull();
   await opened.close();
@@ -146,7 +146,7 @@ test("how far a reading is, is told while it is under way", async () => {
   const told: { records: number; share: number }[] = [];
   const { signal } = new AbortController();
   const advanced = (advance: { records: number; share: number }) => void told.push(advance);
-  const config = SourceConfig.parse(picks.customers);
+  const config = TableSource.parse(picks.customers);
   const profile = openProfile(config.layout, folder.path);
   const surroundings = {};
   const read = await readSet({ profile, config, surroundings }, opened, {

@@ -1,11 +1,12 @@
 /** What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */
 import { resolve } from "node:path";
 import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
-import type { FilesConfig, SourceConfig } from "./config.ts";
+import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
 import { partsOf, type Profile } from "./profile.ts";
 import { InvalidProfile } from "./profile-file.ts";
 import { openProfile } from "./profile-open.ts";
-import { foldersOf, type SinkConfig } from "./sink.ts";
+import { foldersOf } from "./sink.ts";
+import { sinkForm, sourceForm } from "./formats.ts";
 
 /** Folders on a server need no right on this machine. */
 export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: string): Offers {
@@ -14,12 +15,16 @@ export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: st
     sources: mapped(sources, (name, source) => sourceOffer(name, source, root)),
     sinks: mapped(sinks, (name, sink) => sinkOffer(name, sink, root)),
     complaints: [
-      ...Object.entries(sources).flatMap(([name, { layout, profile = layout, pick }]) =>
-        complaintsOf(["sources", name], profile, base, layout, pick),
-      ),
-      ...Object.entries(sinks).flatMap(([name, { document, profile = `files/${document}` }]) =>
-        complaintsOf(["sinks", name], profile, base, `files.${document}`, {}),
-      ),
+      ...Object.entries(sources).flatMap(([name, source]) => {
+        if (source.format !== "table") return [];
+        const { layout, profile = layout, pick } = source;
+        return complaintsOf(["sources", name], profile, base, layout, pick);
+      }),
+      ...Object.entries(sinks).flatMap(([name, sink]) => {
+        if (sink.format !== "table") return [];
+        const { document, profile = `files/${document}` } = sink;
+        return complaintsOf(["sinks", name], profile, base, `files.${document}`, {});
+      }),
     ],
   };
 }
@@ -30,7 +35,7 @@ function complaintsOf(
   name: string,
   base: string,
   layout: string,
-  pick: SourceConfig["pick"],
+  pick: TableSource["pick"],
 ): OfferComplaint[] {
   let profile: Profile;
   try {
@@ -72,7 +77,8 @@ function complaintsOf(
 
 /** A file that was read is renamed into a folder that is created when the first one comes. */
 function sourceOffer(name: string, source: SourceConfig, root: string | null): Offer {
-  if (root === null) return { form: source.layout };
+  const form = sourceForm(source);
+  if (root === null) return { form };
   const folder = resolve(root, source.folder);
   const need = (setting: keyof SourceConfig, path: string): FolderNeed => ({
     path,
@@ -81,7 +87,7 @@ function sourceOffer(name: string, source: SourceConfig, root: string | null): O
     setting: ["sources", name, setting],
   });
   return {
-    form: source.layout,
+    form,
     folders: [
       need("folder", folder),
       need("archive", resolve(folder, source.archive)),
@@ -92,7 +98,7 @@ function sourceOffer(name: string, source: SourceConfig, root: string | null): O
 
 /** The right to list a folder is needed to make a file's name durable in it. */
 function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
-  const form = `files.${sink.document}`;
+  const form = sinkForm(sink);
   if (root === null) return { form };
   const { target, staging } = foldersOf(sink, (path) => resolve(root, path));
   const need = (path: string, setting: "folder" | "staging"): FolderNeed => ({

@@ -208,6 +208,9 @@ const keyFault = (key: string): Fault => ({
   next: NEXT,
 });
 
+/** The same for a change that no table has. */
+export const keepChange = (scratch: Scratch, change: Change): void => keep(scratch, change, false);
+
 /** One change for an id. Two records with one id and different content are a fault: neither is more right. */
 function keep(scratch: Scratch, change: Change, scattered: boolean): void {
   const found = scratch.put(change.id, packedChange(change));

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
-import type { SourceConfig } from "./config.ts";
+import type { TableSource } from "./config.ts";
 import type { Drop, OpenFile } from "./drop.ts";
 import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
@@ -28,7 +28,7 @@ interface OpenedFile {
 
 export interface SetReading {
   readonly profile: Profile;
-  readonly config: SourceConfig;
+  readonly config: TableSource;
   readonly surroundings: Pick<Surroundings, "scratch">;
 }
 
@@ -40,7 +40,7 @@ export interface ReadResult {
 }
 
 /** What the source's own settings say counts before what its profile says. */
-export const encodingOf = ({ encoding }: SourceConfig, profile: Profile): Encoding =>
+export const encodingOf = ({ encoding }: TableSource, profile: Profile): Encoding =>
   encoding === "auto" ? profile.encoding : encoding;
 
 /** Up to this, memory will do. */

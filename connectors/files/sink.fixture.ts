@@ -5,7 +5,8 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CustomerInvoiceDocument } from "./documents.ts";
 import { localDrop } from "./local.ts";
-import { type FileSink, openSinks, SinkConfig } from "./sink.ts";
+import { SinkConfig } from "./config.ts";
+import { type FileSink, openSinks } from "./sink.ts";
 
 export const START = "2026-03-02T08:00:00.000Z";
 

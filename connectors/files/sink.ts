@@ -5,9 +5,7 @@
  */
 import { hash } from "node:crypto";
 import { posix } from "node:path";
-import { z } from "zod";
-import { repeated } from "../../src/core/company.ts";
-import type { Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import {
   done,
   type Finding,
@@ -17,56 +15,12 @@ import {
   unknown,
 } from "../../src/core/outcome.ts";
 import { contentAt, writeDurably } from "./disk.ts";
-import { type DocumentName, documents } from "./documents.ts";
 import { failure, type Site } from "./drop.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { bytesOf, type Encoding } from "./bytes.ts";
-import { openProfile } from "./profile-open.ts";
-import { writeDocuments, type Writing } from "./write.ts";
-
-export const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
-
-export const SinkConfig = z
-  .strictObject({
-    document: z.enum(Object.keys(documents) as [DocumentName, ...DocumentName[]]),
-    folder: z
-      .string()
-      .min(1)
-      .describe("Where the ERP looks for files, from the connector's folder."),
-    staging: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "Where files are written before they are moved: on the same file system, and ours alone; <folder>.staging.",
-      ),
-    marker: Marker.optional().describe(
-      "After each file, one with this ending more says that it is whole: .ok. Left out: none is written.",
-    ),
-    profile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
-      ),
-    per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
-    itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
-    spreadsheetSafe: z
-      .boolean()
-      .default(true)
-      .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
-    timeZone: repeated("timeZone"),
-  })
-  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
-    message: "more than one document in a file needs per: batch",
-    path: ["itemsMax"],
-  });
-export type SinkConfig = z.infer<typeof SinkConfig>;
-
-const BATCH_ITEMS_MAX = 200;
-const NAME_MAX = 100;
+import type { SinkConfig } from "./config.ts";
+import { writerOf } from "./formats.ts";
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
@@ -112,27 +66,26 @@ export async function checkSinks(
 
 function fileSink(config: SinkConfig, site: Site): FileSink {
   const { drop } = site;
-  const writing = writingOf(config, site);
-  const { encoding, ending } = writing.profile;
+  const writer = writerOf(config, site);
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
-  const placesOf = (request: Outgoing) => placesIn(config, site, encoding, request);
+  const idsOf = (request: Outgoing): readonly string[] =>
+    writer.idsOf?.(request) ?? pathsOf(request);
+  const placesOf = (request: Outgoing) => placesIn(config, site, writer.encoding, request);
   const isStaged = async (file: Placed | undefined): Promise<boolean> =>
     file !== undefined && (await drop.look(file.part)) !== null;
   return {
-    operation: documents[config.document].operation,
-    writes: "upsert",
-    itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
+    operation: writer.operation,
+    writes: writer.writes,
+    itemsMax: writer.itemsMax,
     policy: POLICY,
     ready,
+    ...(writer.concerns === undefined ? {} : { concerns: writer.concerns }),
+    ...(writer.inspect === undefined ? {} : { inspect: writer.inspect }),
 
     freeze: (items) => ({
-      target: posix.join(config.folder.replaceAll("\\", "/"), nameOf(config, items, ending)),
-      body: writeDocuments(
-        config.document,
-        items.map((item) => item.document),
-        writing,
-      ),
+      target: posix.join(config.folder.replaceAll("\\", "/"), writer.nameOf(items)),
+      body: writer.textOf(items),
     }),
 
     async prepare(request) {
@@ -258,29 +211,6 @@ export function foldersOf(
   return { target, staging: staging === undefined ? `${target}.staging` : at(staging) };
 }
 
-/** @throws InvalidProfile */
-export const writingOf = (
-  { document, profile, spreadsheetSafe }: SinkConfig,
-  { folder, dayOf }: Pick<Surroundings, "folder" | "dayOf">,
-): Writing => ({
-  profile: openProfile(profile ?? `files/${document}`, folder),
-  spreadsheetSafe,
-  dayOf,
-});
-
 /** The file; in one with several documents, each by its own id in it. */
-const idsOf = ({ target, items }: Outgoing): string[] =>
+const pathsOf = ({ target, items }: Outgoing): string[] =>
   items.map(({ id }) => (items.length === 1 ? target : `${target}#${id}`));
-/** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
-function nameOf(config: SinkConfig, items: readonly Item[], ending: string): string {
-  const [item] = items;
-  if (config.per === "batch" || item === undefined) {
-    const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
-    return `${config.document}_${items.length}_${hash8(content)}.${ending}`;
-  }
-  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.${ending}`;
-  const number = item.number.replace(/[^A-Za-z0-9.-]+/g, "-");
-  return `${`${config.document}_${number}`.slice(0, NAME_MAX - rest.length)}${rest}`;
-}
-
-const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);

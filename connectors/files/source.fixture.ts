@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { parseExact, type Json } from "../../src/core/json.ts";
-import type { SourceConfig } from "./config.ts";
+import type { TableSource } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
 import { files } from "./index.ts";
 import { customers } from "./layouts/parties.ts";
 import type { Layout } from "./layouts/table.ts";
 import { localDrop } from "./local.ts";
 import type { Profile } from "./profile.ts";
+import { tableReader } from "./reader.ts";
 import { openSource } from "./source.ts";
 import { specimenProfiles } from "./specimens.fixture.ts";
 
@@ -64,7 +65,8 @@ export async function dropFolder(): Promise<DropFolder> {
   const specimenSource = (profile: Profile, source: Record<string, unknown>, more = {}): Source => {
     const it = { ...source, layout: customers.name };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
-    return openSource(config.sources["it"] as SourceConfig, config, surroundings, profile);
+    const table = config.sources["it"] as TableSource;
+    return openSource(table, config, surroundings, tableReader(table, profile, surroundings));
   };
   const folder: DropFolder = {
     path,

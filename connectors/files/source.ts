@@ -7,14 +7,15 @@ import type { Page, Reading, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
-import { HEADS, type Profile } from "./profile.ts";
-import { openProfile } from "./profile-open.ts";
+import { HEADS } from "./profile.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
-import { encodingOf, type Opened, openSet, readSet, type SetReading } from "./sets.ts";
+import { readerOf } from "./formats.ts";
+import type { Reader } from "./reader.ts";
+import { type Opened, openSet } from "./sets.ts";
 import { unavailable } from "./trouble.ts";
 
 interface Place {
@@ -38,10 +39,10 @@ export function openSource(
   config: SourceConfig,
   files: FilesConfig,
   surroundings: Site,
-  profile: Profile = profileOf(config, surroundings.folder),
+  reader: Reader = readerOf(config, surroundings),
 ): Source {
   const place = placeOf(config, surroundings);
-  const read: ReadSet = { config, profile, place, surroundings };
+  const read: ReadSet = { reader, place, surroundings };
   return {
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const queue = await lookAt(place, files, surroundings, reading.signal);
@@ -55,10 +56,6 @@ export function openSource(
     },
   };
 }
-
-/** The profile of a source: a site's own, or the shipped one of its layout. @throws InvalidProfile */
-export const profileOf = ({ layout, profile }: SourceConfig, folder: string): Profile =>
-  openProfile(profile ?? layout, folder);
 
 export function placeOf(config: SourceConfig, surroundings: Site): Place {
   const { drop } = surroundings;
@@ -76,7 +73,8 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
   };
 }
 
-interface ReadSet extends SetReading {
+interface ReadSet {
+  readonly reader: Reader;
   readonly place: Place;
   readonly surroundings: Site;
 }
@@ -92,8 +90,8 @@ async function* deliver(
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   try {
-    const { config, place, profile } = read;
-    const opened = await openSet(place.drop, place.folder, set, encodingOf(config, profile));
+    const { place, reader } = read;
+    const opened = await openSet(place.drop, place.folder, set, reader.encoding);
     if (opened === null) {
       reading.hindered?.(refuse.changing(set));
       return true;
@@ -116,18 +114,18 @@ async function* pagesOf(
   opened: Opened,
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
-  const { place, profile } = read;
+  const { place, reader } = read;
   const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
   const known = reading.known(opened.hash);
-  if (known !== null && (known.latest || !profile.layout.restates)) {
+  if (known !== null && (known.latest || !reader.restates)) {
     await archive(place, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, notices: [notice] };
     return true;
   }
   try {
-    const result = await readSet(read, opened, reading);
+    const result = await reader.read(opened, reading);
     if (result === null) {
       if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
       return !reading.signal.aborted;

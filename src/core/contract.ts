@@ -178,6 +178,11 @@ export interface Sink {
   /** Requests it may have under way at once; 4 when left out. */
   readonly atOnce?: number;
   readonly policy: Policy;
+  /**
+   * What of a document reaches the receiver: a version that changes nothing else is nothing new to it. Pure. Left out:
+   * all of it.
+   */
+  concerns?(document: unknown): unknown;
   /** Pure: the same items give the same bytes. @throws Refused when the receiver would refuse it anyway. */
   freeze(items: readonly Item[]): Frozen;
   /** Idempotent work that must be done before the request counts as sent (a staging file). */

@@ -141,10 +141,11 @@ function judge(
       return { verdict: "skipped", note: out.skip, number };
     const document = parsed(mapping.output, out, "mapping-output");
     const figures = mapping.figures(document);
-    const content = contentOf(document);
+    const received = sink.concerns?.(document) ?? document;
+    const content = contentOf(received);
     const isSame = link?.content === content && isRevisit(engine, delivery);
     const settledBefore =
-      link === null || isSame ? null : compare(flow, link, document, figures, number);
+      link === null || isSame ? null : compare(flow, link, received, figures, number);
     const waits =
       settledBefore?.verdict === "skipped" && isUnfinished(engine, flow, delivery, number);
     if (waits && sink.unfinished !== undefined)

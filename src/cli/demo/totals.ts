@@ -5,7 +5,7 @@
 import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
 import { readDelivered, type TradedDocument } from "../../../connectors/files/delivered.ts";
-import type { SourceConfig } from "../../../connectors/files/config.ts";
+import type { TableSource } from "../../../connectors/files/config.ts";
 import { everyExport } from "../../../connectors/files/exported.ts";
 import { localDrop } from "../../../connectors/files/local.ts";
 import { files } from "../../../connectors/files/index.ts";
@@ -256,7 +256,7 @@ async function deliveredOf(
     settleMs: 0,
     sources: { it: { ...source, folder: "export" } },
   });
-  const exports = await everyExport(settings.sources["it"] as SourceConfig, {
+  const exports = await everyExport(settings.sources["it"] as TableSource, {
     drop: localDrop(join(folder, settings.folder)),
     folder,
     now: () => new Date(),

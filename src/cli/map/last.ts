@@ -98,7 +98,8 @@ function judge(
   }
   if (sent === null) return { ...about, verdict: "new" };
   if (!sent.newest) return { ...about, verdict: "newer" };
-  if (isContentOf(outcome.document, sent.content)) return { ...about, verdict: "same" };
+  const received = sink.concerns?.(outcome.document) ?? outcome.document;
+  if (isContentOf(received, sent.content)) return { ...about, verdict: "same" };
   const item: Item = {
     number: number ?? "",
     id,
