@@ -118,19 +118,32 @@ function expectHarmless(text: string): void {
       "declares a document type, which no IDoc has",
       lineOf(text, declared.index),
     );
+  expectShallow(text);
+}
+
+/** What is markup and no element, and how it ends. */
+const ASIDES = [
+  ["<!--", "-->"],
+  ["<![CDATA[", "]]>"],
+  ["<?", "?>"],
+] as const;
+
+/** One pass over the tags. @throws FileFault for more elements, or deeper ones, than an IDoc has */
+function expectShallow(text: string): void {
   let depth = 0;
   let elements = 0;
-  for (const { 0: tag, index } of text.matchAll(
-    /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<(\/?)[A-Za-z_][^<>]*>/g,
-  )) {
-    if (tag.startsWith("<!")) continue;
-    if (tag.startsWith("</")) depth--;
-    else {
+  for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at)) {
+    const [start, close] = ASIDES.find(([one]) => text.startsWith(one, at)) ?? ["<", ">"];
+    const end = text.indexOf(close, at + start.length);
+    if (end === -1) throw new FileFault("ends inside a tag", lineOf(text, at));
+    if (start === "<" && text[at + 1] === "/") depth--;
+    else if (start === "<") {
       if (++elements > ELEMENTS_MAX)
-        throw new FileFault(`has more than ${ELEMENTS_MAX} elements`, lineOf(text, index));
-      if (!tag.endsWith("/>") && ++depth > DEPTH_MAX)
-        throw new FileFault(`is more than ${DEPTH_MAX} elements deep`, lineOf(text, index));
+        throw new FileFault(`has more than ${ELEMENTS_MAX} elements`, lineOf(text, at));
+      if (text[end - 1] !== "/" && ++depth > DEPTH_MAX)
+        throw new FileFault(`is more than ${DEPTH_MAX} elements deep`, lineOf(text, at));
     }
+    at = end + close.length;
   }
 }
 
