@@ -165,8 +165,10 @@ function inWords(
   state: Read | null,
 ): string {
   let next = 0;
-  const words = (text ?? "").replaceAll(/[&$](\d)?/g, (_, place: string | undefined) =>
-    String(parameters[place === undefined ? next++ : Number(place) - 1] ?? ""),
+  const words = (text ?? "").replaceAll(
+    /[&$](\d)?/g,
+    (_, place: string | undefined) =>
+      parameters[place === undefined ? next++ : Number(place) - 1] ?? "",
   );
   const [id, number] =
     state === null

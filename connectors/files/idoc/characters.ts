@@ -4,17 +4,17 @@
  * What needs a closer look: markup, control characters (tab and line end too: a field is one line), half surrogates and
  * the two characters that are none.
  */
-const SPECIAL = /[&<>\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff\ufffe\uffff]/;
+const SPECIAL = /[&<>\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
 /** Tab, line ends, and what people take for one. */
 const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
-const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]/;
+const FORBIDDEN = /[\p{Cc}\u2028\u2029\ufffe\uffff]/u;
 
 /** The first character that has no place in a field; null: all have. */
 export function misplaced(value: string): string | null {
   if (!SPECIAL.test(value)) return null;
   const control = FORBIDDEN.exec(value);
   if (control !== null) return control[0];
-  return value.isWellFormed() ? null : (/\p{Surrogate}/u.exec(value)?.[0] ?? "");
+  return value.isWellFormed() ? null : (/\p{Cs}/u.exec(value)?.[0] ?? "");
 }
 
 /**
@@ -25,7 +25,7 @@ export const cleaned = (value: string): string =>
   SPECIAL.test(value)
     ? value
         .replaceAll(BREAKS, " ")
-        .replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, "")
+        .replaceAll(/[\p{Cc}\ufffe\uffff]/gu, "")
         .toWellFormed()
     : value;
 

@@ -4,7 +4,7 @@ import type { Surroundings } from "../../../src/core/contract.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { Decimal } from "../../../src/core/decimal.ts";
 import type { CondSource, KeyPart } from "./config.ts";
-import { badField, type Taken, type TakenFrom } from "./reader.ts";
+import { badField, type Taken, type TakenFrom } from "./taken.ts";
 import { dayIn, dividedBy, numberIn } from "./values.ts";
 import { below, field, overlong, type Read } from "./xml.ts";
 

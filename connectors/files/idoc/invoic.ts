@@ -21,9 +21,19 @@ type Line = SupplierInvoiceDocument["lines"][number];
 
 /** What SAP gets of a bill; a version that changes nothing else is nothing new to it. */
 export function billConcerns(bill: SupplierInvoiceDocument, { paid }: InvoicSink): unknown {
-  const { version: _, status, paidDate, issuerId, orderId, notes, ...rest } = bill;
-  return { ...rest, state: stateOf(status, paid) };
+  const sent = Object.entries(bill).filter(([name]) => !NOT_SENT.has(name));
+  return { ...Object.fromEntries(sent), state: stateOf(bill.status, paid) };
 }
+
+/** What no IDoc has; notes go with the first version only, for payments change them. */
+const NOT_SENT: ReadonlySet<string> = new Set<keyof SupplierInvoiceDocument>([
+  "version",
+  "status",
+  "paidDate",
+  "issuerId",
+  "orderId",
+  "notes",
+]);
 
 /** `OUTSTANDING` and `OVERDUE` are the same to SAP; so is `PAID`, where SAP pays. */
 function stateOf(status: string, paid: InvoicSink["paid"]): string {

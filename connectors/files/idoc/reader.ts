@@ -6,18 +6,11 @@ import type { RecordReader } from "../format.ts";
 import { priceRecords } from "./cond.ts";
 import type { IdocSource } from "./config.ts";
 import { partyRecords } from "./parties.ts";
+import { NEXT, type Taken, type TakenFrom } from "./taken.ts";
 import { field, type Idoc, idocsIn, XML_BYTES_MAX } from "./xml.ts";
 
 export const idocRecords = ({ message }: Pick<IdocSource, "message">): string =>
   message === "COND_A" ? "books.prices" : "books.parties";
-
-/** What was read of one record: itself, or why it cannot be taken; null: it is rightly left out, as `why` says. */
-export type Taken =
-  | { readonly id: string; readonly record: object }
-  | { readonly id: string; readonly fault: Fault; readonly raw: unknown }
-  | { readonly id: null; readonly why: string };
-
-export type TakenFrom = (idoc: Idoc) => readonly Taken[];
 
 export function idocReader(
   config: IdocSource,
@@ -63,18 +56,10 @@ function changeOf({ origin }: Idoc, taken: Exclude<Taken, { id: null }>): Change
     : { ...common, text: stringifyExact(taken.record) };
 }
 
-const NEXT = "Have it corrected in SAP, and sent again; or correct this source's settings.";
-
 /** Why an IDoc is not taken at all; null: it is. */
 function notForUs(config: IdocSource, { control }: Idoc): Fault | null {
   const said = (name: Parameters<typeof field<"EDI_DC40">>[2]): string =>
     field(control, "EDI_DC40", name) ?? "";
-  const wrong = (name: string, is: string, wanted: string): Fault => ({
-    code: "not-for-us",
-    message: `the IDoc's ${name} is "${is}"; taken is "${wanted}"`,
-    next: NEXT,
-    field: name,
-  });
   if (said("MESTYP") !== config.message) return wrong("MESTYP", said("MESTYP"), config.message);
   if (config.sender !== undefined && said("SNDPRN") !== config.sender)
     return wrong("SNDPRN", said("SNDPRN"), config.sender);
@@ -90,9 +75,9 @@ function notForUs(config: IdocSource, { control }: Idoc): Fault | null {
   return null;
 }
 
-export const badField = (at: string, message: string): Fault => ({
-  code: "bad-field",
-  message: `${at} ${message}.`,
+const wrong = (name: string, is: string, wanted: string): Fault => ({
+  code: "not-for-us",
+  message: `the IDoc's ${name} is "${is}"; taken is "${wanted}"`,
   next: NEXT,
-  field: at,
+  field: name,
 });

@@ -5,7 +5,6 @@ import {
   type Inspection,
   type Item,
   type Outgoing,
-  type Surroundings,
   thereAsBrought,
 } from "../../../src/core/contract.ts";
 import { OrderDocument, ShipmentDocument } from "../../../src/books/documents.ts";
@@ -28,30 +27,20 @@ const MESSAGES = {
 
 export const idocForm = ({ message }: Pick<IdocSink, "message">): string => MESSAGES[message].form;
 
-interface Written extends Subject {
-  /** The data records; made when they are asked for. */
-  readonly records: () => string;
-}
-
 /**
  * One IDoc is one file, and one document is one IDoc, ever: SAP makes another document of every IDoc that it gets, so a
  * later version with other content is for a person.
  */
 export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
   const writer = new SegmentWriter(config);
-  const written = (item: Pick<Item, "id" | "revision" | "document">): Written =>
-    writtenBy(writer, config, item, site);
   return {
     ...MESSAGES[config.message],
     writes: "create",
     itemsMax: 1,
     encoding: "utf-8",
     concerns: (document) => concernsOf(config, document),
-    nameOf: ([item]) => fileName(config, written(item as Item)),
-    textOf([item]) {
-      const subject = written(item as Item);
-      return idocXml(config, subject, controlRecord(writer, config, subject) + subject.records());
-    },
+    nameOf: ([item]) => fileName(config, item as Item),
+    textOf: ([item]) => textOf(writer, config, item as Item, site),
     idsOf: (request) => [counterpartOf(config, request)],
     ...(config.answers === undefined ? {} : { inspect: inspecting(config.answers, site) }),
   };
@@ -82,8 +71,14 @@ function inspecting(
 }
 
 /** `INVOIC_FUELBRIDGE_0123456789012345.xml` */
-const fileName = ({ sender }: IdocSink, subject: Subject): string =>
-  `${subject.message}_${sender.partner.replace(/[^A-Za-z0-9.-]+/g, "-")}_${docnumOf(subject)}.xml`;
+function fileName(config: IdocSink, item: Item): string {
+  const message = messageOf(config, item.document);
+  const sender = config.sender.partner.replace(/[^A-Za-z0-9.-]+/g, "-");
+  return `${message}_${sender}_${docnumOf({ ...item, message })}.xml`;
+}
+
+const messageOf = ({ message }: IdocSink, document: unknown): string =>
+  message === "DELVRY" ? ticketMessage(document as ShipmentDocument) : message;
 
 /** The number that the name of a file ends in. */
 export const docnumIn = (target: string): string => /_(\d{16})\.xml$/.exec(target)?.[1] ?? "";
@@ -105,26 +100,24 @@ function concernsOf(config: IdocSink, document: unknown): unknown {
   return config.message === "DELVRY" ? ticketConcerns(ShipmentDocument.parse(document)) : document;
 }
 
-function writtenBy(
-  writer: SegmentWriter,
-  config: IdocSink,
-  { id, revision, document }: Pick<Item, "id" | "revision" | "document">,
-  site: Pick<Surroundings, "currency" | "dayOf">,
-): Written {
-  const of = { id, revision };
+/** @throws Refused */
+function textOf(writer: SegmentWriter, config: IdocSink, item: Item, site: Site): string {
+  const { id, revision, document } = item;
+  const of = { id, revision, message: messageOf(config, document) };
+  const written = (subject: Subject, records: string): string =>
+    idocXml(config, subject, controlRecord(writer, config, subject) + records);
   if (config.message === "INVOIC") {
     const bill = SupplierInvoiceDocument.parse(document);
     const day = bill.invoiceDate === null ? null : site.dayOf(bill.invoiceDate);
-    const records = (): string => billRecords(writer, config, bill, site);
-    return { ...of, day, message: "INVOIC", basicType: "INVOIC02", records };
+    const subject = { ...of, day, basicType: "INVOIC02" };
+    return written(subject, billRecords(writer, config, bill, site));
   }
   if (config.message === "ORDERS") {
     const order = OrderDocument.parse(document);
-    const records = (): string => orderRecords(writer, config, order, site);
-    return { ...of, day: order.date, message: "ORDERS", basicType: "ORDERS05", records };
+    const subject = { ...of, day: order.date, basicType: "ORDERS05" };
+    return written(subject, orderRecords(writer, config, order, site));
   }
   const ticket = ShipmentDocument.parse(document);
-  const records = (): string => ticketRecords(writer, config, ticket);
-  const { basicType } = config;
-  return { ...of, day: ticket.date, message: ticketMessage(ticket), basicType, records };
+  const subject = { ...of, day: ticket.date, basicType: config.basicType };
+  return written(subject, ticketRecords(writer, config, ticket));
 }

@@ -102,7 +102,8 @@ function textIn(bytes: Uint8Array): string {
   return text;
 }
 
-const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+/** What XML 1.0 does not have; half characters are no UTF-8. */
+const FORBIDDEN = /(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/u;
 
 /** What no parser is asked about. @throws FileFault */
 function expectHarmless(text: string): void {
