@@ -1,11 +1,12 @@
 /**
- * Real servers and programs that tests use, from the packages of Debian and one from PyPI. The set-up of the test run installs what is
+ * Real servers and programs that tests use, from the packages of Debian and from PyPI. The set-up of the test run installs what is
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installMockSap, isMockSapThere } from "./mock-sap.ts";
 import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
 interface Need {
@@ -76,6 +77,7 @@ function installMissing(): void {
       install(missing.flatMap(({ packages }) => packages)),
     );
   if (!isInstalled("8.0")) attempt("Tryton 8.0 of PyPI", installFromPyPI);
+  if (!isMockSapThere()) attempt("mock-sap of PyPI", installMockSap);
 }
 
 /** @throws Error with `CI=true` */

@@ -43,7 +43,7 @@ const bills: fc.Arbitrary<SupplierInvoiceDocument> = fc
     invoiceDate: day,
     dueDate: orNone(day),
     notes: orNone(
-      fc.array(text(300), { minLength: 1, maxLength: 4 }).map((lines) => lines.join("\n")),
+      fc.array(text(100), { minLength: 1, maxLength: 2 }).map((lines) => lines.join("\n")),
     ),
     subtotal: money,
     taxTotal: money,
@@ -55,12 +55,12 @@ const bills: fc.Arbitrary<SupplierInvoiceDocument> = fc
         rate,
         amount: money,
         deliveryTicket: orNone(code(35)),
-        description: text(200),
+        description: text(90),
       }),
-      { minLength: 1, maxLength: 5 },
+      { minLength: 1, maxLength: 2 },
     ),
     taxes: fc.uniqueArray(fc.record({ taxCode: code(7), amount: money }), {
-      maxLength: 5,
+      maxLength: 2,
       selector: ({ taxCode }) => taxCode,
     }),
   })
@@ -205,7 +205,9 @@ export function roundTrips(numRuns: number): void {
     const sink = openSap("INVOIC", { itemText: "0001" });
     fc.assert(
       fc.property(bills, (of) => {
-        expect(readBill(sink.freeze([itemOf(of)]).body)).toEqual(saidOf(of));
+        const [read, said] = [readBill(sink.freeze([itemOf(of)]).body), saidOf(of)];
+        // What is compared in words costs more than all the rest.
+        if (JSON.stringify(read) !== JSON.stringify(said)) expect(read).toEqual(said);
       }),
       { numRuns },
     );
