@@ -91,10 +91,11 @@ async function site() {
     },
     drop: (name: string, text: string) => writeFileSync(join(inbox, name), text),
     refused: () => readdirSync(join(inbox, "failed")),
-    /** What the engine does at start and every hour; a file is at rest once it was seen twice. */
+    /** What the engine does at start and every hour; a file is at rest when it has not changed for a minute. */
     verify: async (hours = 0) => {
       if (hours > 0) await clock.pause(hours * HOUR_MS);
       await verify(engine, flow, never);
+      await clock.pause(61_000);
       await verify(engine, flow, never);
     },
     causes: () => bench.store.questions.quarantine().filter(({ code }) => code === "differs"),

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { FileFault } from "../csv.ts";
 import { readWhole } from "../disk.ts";
-import type { Site } from "../drop.ts";
+import type { Drop, Site } from "../drop.ts";
 import { findSets, type Found, list, moveAway, writeErrors } from "../pickup.ts";
 import { unavailable } from "../trouble.ts";
 import type { AnswersConfig } from "./config.ts";
@@ -26,18 +26,30 @@ export type Answers = ReadonlyMap<string, Answer>;
 
 const PICKED = "heads";
 
+/** One reader for each folder of a drop: SAP answers to all our messages in one. */
+const readers = new WeakMap<Drop, Map<string, () => Promise<Answers>>>();
+
 /** Reads what has come since it was asked last. @throws SourceUnavailable when the folder cannot be read */
 export function answersIn(config: AnswersConfig, site: Site): () => Promise<Answers> {
+  const known = readers.get(site.drop) ?? new Map<string, () => Promise<Answers>>();
+  readers.set(site.drop, known);
+  const folder = site.drop.at(config.folder);
+  const reader = known.get(folder) ?? readerOf(config, site);
+  known.set(folder, reader);
+  return reader;
+}
+
+function readerOf(config: AnswersConfig, site: Site): () => Promise<Answers> {
   const { drop } = site;
   const folder = drop.at(config.folder);
   const archive = drop.at(config.folder, config.archive);
   const failed = drop.at(config.folder, config.failed);
   const patterns = new Map([[PICKED, config.pick]]);
   const known = new Map<string, Answer>();
-  /** Names of the archive that were read; null: none was, since the start. */
+  /** The archive was read, once since the start. */
   let remembered = false;
-  /** As it was listed before: a file that is still being written has changed since. */
-  let before: readonly Found[] = [];
+  /** Since when a file was seen as it is. */
+  let seen = new Map<string, Seen>();
 
   const filesIn = async (path: string): Promise<Found[]> =>
     findSets(patterns, await list(drop, path)).flatMap(({ parts }) => [...parts.values()]);
@@ -81,11 +93,15 @@ export function answersIn(config: AnswersConfig, site: Site): () => Promise<Answ
       await remember();
       if ((await drop.look(folder)) === null) return known;
       const files = (await filesIn(folder)).filter(({ regular }) => regular);
-      const isAtRest = ({ name, size, mtimeMs }: Found): boolean =>
-        before.some((one) => one.name === name && one.size === size && one.mtimeMs === mtimeMs) ||
-        site.now().getTime() - mtimeMs >= REST_MS;
-      for (const file of files) if (isAtRest(file)) await read(file);
-      before = files;
+      const now = site.now().getTime();
+      seen = new Map(
+        files.map((file) => [
+          file.name,
+          seenAs(file, seen.get(file.name), { now, isLocal: drop.isLocal }),
+        ]),
+      );
+      for (const file of files)
+        if (now - (seen.get(file.name)?.sinceMs ?? now) >= REST_MS) await read(file);
       return known;
     } catch (error) {
       throw unavailable(error, `the answers in ${folder} cannot be read`);
@@ -95,6 +111,20 @@ export function answersIn(config: AnswersConfig, site: Site): () => Promise<Answ
 
 /** A file that did not change for so long is whole. */
 const REST_MS = 60_000;
+
+interface Seen extends Pick<Found, "size" | "mtimeMs"> {
+  readonly sinceMs: number;
+}
+
+/** On this machine since its time of change; a server's clock is not ours, so there since it was first seen so. */
+function seenAs(
+  { size, mtimeMs }: Found,
+  before: Seen | undefined,
+  { now, isLocal }: { readonly now: number; readonly isLocal: boolean },
+): Seen {
+  if (before?.size === size && before.mtimeMs === mtimeMs) return before;
+  return { size, mtimeMs, sinceMs: isLocal ? Math.min(mtimeMs, now) : now };
+}
 
 const sha256 = (bytes: Buffer): string => hash("sha256", bytes, "hex");
 

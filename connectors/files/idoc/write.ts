@@ -11,9 +11,6 @@ export type Value = string | Decimal | null;
 
 export type Values<S extends SegmentName> = { readonly [F in FieldName<S>]?: Value };
 
-/** What a person knows a field by, where it comes from the platform: `invoice number`. */
-export type Labels = Readonly<Record<string, string>>;
-
 export class SegmentWriter {
   readonly #isCleaned: boolean;
 
@@ -36,7 +33,8 @@ export class SegmentWriter {
     for (const field in given) {
       const value = given[field];
       if (value === null || value === undefined || value === "") continue;
-      const text = this.#text(types[field] as FieldType, value, `${name}-${field}`, label);
+      const place: Place = { segment: name, field, label };
+      const text = this.#text(types[field] as FieldType, value, place);
       if (text !== "") fields += `<${field}>${text}</${field}>`;
     }
     return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
@@ -61,59 +59,51 @@ export class SegmentWriter {
     return this.of(header, { TDID: id, TSSPRAS_ISO: "EN" }, { below });
   }
 
-  #text(type: FieldType, value: string | Decimal, at: string, label: string): string {
-    if (value instanceof Decimal) return numberOf(type, value, at, label);
+  #text(type: FieldType, value: string | Decimal, place: Place): string {
+    if (value instanceof Decimal) return numberOf(type, value, place);
     if (type.kind === "date" && value.length === 10) return value.replaceAll("-", "");
     let text = value;
     const odd = misplaced(text);
     if (odd !== null) {
-      if (!this.#isCleaned || type.kind !== "text") throw unprintable(at, label, odd);
+      if (!this.#isCleaned || type.kind !== "text") throw unprintable(place, odd);
       text = cleaned(text);
     }
     if (type.kind === "text") text = text.trimEnd();
     else if (text !== text.trim())
-      throw noRoom(
-        `${said(at, label, text)} begins or ends with a blank, which SAP drops`,
-        label || at,
+      throw noRoomAt(place, text, "begins or ends with a blank, which SAP drops");
+    if (text.length > type.length)
+      throw noRoomAt(
+        place,
+        text,
+        `is ${text.length} characters long; SAP has room for ${type.length}`,
       );
-    expectRoom(type, text, at, label);
     return escaped(text);
   }
 }
 
+/** Where a value goes, and what a person knows it by. */
+interface Place {
+  readonly segment: string;
+  readonly field: string;
+  readonly label: string;
+}
+
 /** Decimal point, as many decimals as the field has, the minus behind. @throws Refused: nothing is rounded */
-function numberOf(
-  { decimals, length }: FieldType,
-  value: Decimal,
-  at: string,
-  label: string,
-): string {
+function numberOf({ decimals, length }: FieldType, value: Decimal, place: Place): string {
   const rounded = decimals === null ? value : value.round(decimals);
   if (!rounded.equals(value))
-    throw noRoom(
-      `${said(at, label, value.plain())} has more than ${decimals} decimals`,
-      label || at,
-    );
+    throw noRoomAt(place, value.plain(), `has more than ${decimals} decimals`);
   const digits = decimals === null ? value.abs().plain() : rounded.abs().fixed(decimals);
   const text = value.sign < 0 ? `${digits}-` : digits;
   if (text.length > length)
-    throw noRoom(
-      `${said(at, label, text)} has ${text.length} characters; SAP has room for ${length}`,
-      label || at,
-    );
+    throw noRoomAt(place, text, `has ${text.length} characters; SAP has room for ${length}`);
   return text;
 }
 
-function expectRoom({ length }: FieldType, text: string, at: string, label: string): void {
-  if (text.length <= length) return;
-  throw noRoom(
-    `${said(at, label, text)} is ${text.length} characters long; SAP has room for ${length}`,
-    label || at,
-  );
+function noRoomAt({ segment, field, label }: Place, value: string, why: string): Refused {
+  const at = `${segment}-${field}`;
+  return noRoom(`${label === "" ? "" : `${label} `}"${value}" (${at}) ${why}`, label || at);
 }
-
-const said = (at: string, label: string, value: string): string =>
-  `${label === "" ? "" : `${label} `}"${value}" (${at})`;
 
 /** A value that SAP has no room for. */
 export const noRoom = (message: string, field: string): Refused =>
@@ -124,13 +114,15 @@ export const noRoom = (message: string, field: string): Refused =>
     field,
   });
 
-const unprintable = (at: string, label: string, character: string): Refused =>
-  new Refused({
+function unprintable({ segment, field, label }: Place, character: string): Refused {
+  const at = `${segment}-${field}`;
+  return new Refused({
     code: "unprintable",
     message: `${label === "" ? at : `${label} (${at})`} has the character ${codePoint(character)}, which has no place in an IDoc`,
     next: 'Correct the text on the platform; the corrected version is delivered by itself. For texts, "characters: clean" of the sink leaves such characters out.',
     field: label || at,
   });
+}
 
 /** A document of the platform on its way into an IDoc. */
 export interface Subject {
