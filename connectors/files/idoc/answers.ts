@@ -60,12 +60,22 @@ function readerOf(config: AnswersConfig, site: Site): () => Promise<Answers> {
     }
   };
 
+  /** It was an answer when it was archived; what somebody else put there is none. */
+  const takeKnown = (bytes: Buffer, name: string): void => {
+    try {
+      take(bytes, name);
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      site.note("answer refused", { file: name, reason: error.message });
+    }
+  };
+
   async function remember(): Promise<void> {
     if (remembered) return;
     if ((await drop.look(archive)) !== null)
       for (const { name } of (await list(drop, archive)).filter(({ regular }) => regular)) {
         const bytes = await readWhole(drop, drop.path.join(archive, name));
-        if (bytes !== null) take(bytes, name);
+        if (bytes !== null) takeKnown(bytes, name);
       }
     remembered = true;
   }

@@ -15,8 +15,8 @@ import { openSinks, type FileSink } from "../sink.ts";
 import { openSource } from "../source.ts";
 import { FilesConfig } from "../config.ts";
 
-export const ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-export const NOW = "2026-08-14T15:02:11.000Z";
+const ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const NOW = "2026-08-14T15:02:11.000Z";
 
 export const golden = (name: string): string =>
   readFileSync(join(import.meta.dirname, "golden", `${name}.xml`), "utf8");

@@ -1,5 +1,5 @@
 /** Random documents, written as IDocs and read back: equal to the cent and the character. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import type { OrderDocument, ShipmentDocument } from "../../../src/books/documents.ts";

@@ -154,7 +154,7 @@ export function docnumOf({
 }
 
 /** Fields that begin with the document: the first 14 hex digits of its id, as people search for them in SAP. */
-export const shortId = (id: string): string => id.replaceAll("-", "").slice(0, 14).toUpperCase();
+const shortId = (id: string): string => id.replaceAll("-", "").slice(0, 14).toUpperCase();
 
 /** The control record; everything in it follows from the settings and the document. */
 export function controlRecord(writer: SegmentWriter, config: IdocSink, subject: Subject): string {

@@ -81,7 +81,7 @@ const messageOf = ({ message }: IdocSink, document: unknown): string =>
   message === "DELVRY" ? ticketMessage(document as ShipmentDocument) : message;
 
 /** The number that the name of a file ends in. */
-export const docnumIn = (target: string): string => /_(\d{16})\.xml$/.exec(target)?.[1] ?? "";
+const docnumIn = (target: string): string => /_(\d{16})\.xml$/.exec(target)?.[1] ?? "";
 
 /** An order is known by our reference, which its deliveries name; the others by the IDoc's number. */
 function counterpartOf(
