@@ -1,6 +1,6 @@
 /**
  * Rows a second of a CSV of 200,000 prices, and the memory that it takes: csv-parse alone, and the files connector with a
- * shipped profile, in turns and each in a fresh process.
+ * shipped profile, in turns and each in a fresh process. Then bills as IDocs, beside fast-xml-parser's builder.
  */
 import { createWriteStream } from "node:fs";
 import { once } from "node:events";
@@ -11,6 +11,8 @@ import type { Side } from "./pull.ts";
 import { inChild, inFolder, median, say, verdict, whole } from "./support.ts";
 
 const ROWS = 200_000;
+/** Bills with eight lines each. */
+const IDOCS = 5_000;
 const MAX_MB = 200;
 const LEAST = 0.5;
 
@@ -40,6 +42,32 @@ export async function benchFiles(rounds: number): Promise<void> {
         ["speed of csv-parse alone", ratio.toFixed(2), `>= ${LEAST}`, verdict(ratio >= LEAST)],
         ["peak MB", whole(peakMb), `< ${MAX_MB}`, verdict(peakMb < MAX_MB)],
       ],
+    ),
+  );
+}
+
+/** Documents a second as IDocs: fast-xml-parser's builder of trees that are ready, and ours of bills. */
+export async function benchIdoc(rounds: number): Promise<void> {
+  say("", `files: ${whole(IDOCS)} bills as IDocs, seconds of CPU (peak MB)`);
+  const ratios: number[] = [];
+  for (let at = 0; at < rounds; at++) {
+    const run = (side: string) =>
+      inChild<Side>("idoc-side.ts", {
+        FUELBRIDGE_SIDE: side,
+        FUELBRIDGE_DOCUMENTS: String(IDOCS),
+      });
+    const both = { builder: await run("builder"), ours: await run("fuelbridge") };
+    for (const [side, { records }] of Object.entries(both))
+      if (records !== IDOCS) throw new Error(`${side} wrote ${records} of ${IDOCS} documents`);
+    ratios.push(both.builder.cpuSeconds / both.ours.cpuSeconds);
+    say(`  fast-xml-parser ${shown(both.builder)}   fuelbridge ${shown(both.ours)}`);
+  }
+  const ratio = median(ratios);
+  say(
+    "",
+    table(
+      ["IDOC", "FIGURE", "TARGET", ""],
+      [["speed of its builder alone", ratio.toFixed(2), ">= 1", verdict(ratio >= 1)]],
     ),
   );
 }

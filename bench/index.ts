@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { benchDemo } from "./demo.ts";
-import { benchFiles } from "./files.ts";
+import { benchFiles, benchIdoc } from "./files.ts";
 import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
@@ -37,7 +37,10 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   demo: benchDemo,
   memory: benchMemory,
   "large-file": benchLargeFile,
-  files: () => benchFiles(rounds),
+  files: async () => {
+    await benchFiles(rounds);
+    await benchIdoc(rounds);
+  },
   sandbox: () => benchSandbox(Number(values.records)),
 };
 

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { mappings } from "../../mappings/index.ts";
 import { FilesConfig } from "./config.ts";
+import { offersOf } from "./offers.ts";
 import { picks } from "./source.fixture.ts";
 
 const issue = (source: Record<string, unknown>) =>
@@ -16,6 +18,21 @@ test.each(["sample.yaml", "sftp.yaml"])("%s is a configuration of this connector
   expect([config.sftp === undefined, Object.keys(config.sources).length]).toEqual(
     name === "sample.yaml" ? [true, 5] : [false, 1],
   );
+});
+
+test("idoc.yaml is one, and its ends take the mappings of what they are", () => {
+  const text = readFileSync(new URL("idoc.yaml", import.meta.url), "utf8");
+  const { endpoints } = parse(text) as { endpoints: { sap: Record<string, unknown> } };
+  const { connector, ...section } = endpoints.sap;
+  expect(connector).toBe("files");
+  const { sources, sinks, complaints } = offersOf(FilesConfig.parse(section), "/");
+  const forms = (offers: Readonly<Record<string, { form: string }>>) =>
+    Object.values(offers).map(({ form }) => form);
+  expect(forms(sources)).toEqual(["books.parties", "books.parties", "books.prices"]);
+  expect(forms(sinks)).toEqual(["files.supplier-invoices", "books.orders", "books.shipments"]);
+  expect(complaints).toEqual([]);
+  for (const form of [...forms(sources), ...forms(sinks)])
+    expect(mappings.some(({ reads, writes }) => reads === form || writes === form)).toBe(true);
 });
 
 test("an unknown layout is refused with the known ones", () => {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { repeated } from "../../src/core/company.ts";
 import { type DocumentName, documents } from "./documents.ts";
+import { IdocSink, IdocSource } from "./idoc/config.ts";
 import { layouts } from "./layouts/index.ts";
 import { origin, Pattern, target } from "./place.ts";
 import { HEADS } from "./profile.ts";
@@ -49,7 +50,7 @@ export const TableSource = z
 export type TableSource = z.infer<typeof TableSource>;
 
 /** A source of any format. */
-export const SourceConfig = z.discriminatedUnion("format", [TableSource, X12Source]);
+export const SourceConfig = z.discriminatedUnion("format", [TableSource, IdocSource, X12Source]);
 export type SourceConfig = z.infer<typeof SourceConfig>;
 
 export const TableSink = z
@@ -79,7 +80,7 @@ export const TableSink = z
 export type TableSink = z.infer<typeof TableSink>;
 
 /** A sink of any format. */
-export const SinkConfig = z.discriminatedUnion("format", [TableSink, X12Sink]);
+export const SinkConfig = z.discriminatedUnion("format", [TableSink, IdocSink, X12Sink]);
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({

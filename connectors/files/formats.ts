@@ -2,6 +2,8 @@
 import type { SinkConfig, SourceConfig, TableSource } from "./config.ts";
 import type { Site } from "./drop.ts";
 import type { DocumentWriter, RecordReader } from "./format.ts";
+import { idocReader, idocRecords } from "./idoc/reader.ts";
+import { idocForm, idocWriter } from "./idoc/writer.ts";
 import { profileOf, type Reader, tableReader, wholeReader } from "./reader.ts";
 import { tableWriter } from "./table-writer.ts";
 import { x12Reader } from "./x12/reader.ts";
@@ -9,6 +11,7 @@ import { x12Writer } from "./x12/writer.ts";
 
 /** @throws InvalidProfile */
 export function writerOf(config: SinkConfig, site: Site): DocumentWriter {
+  if (config.format === "idoc") return idocWriter(config, site);
   return config.format === "x12" ? x12Writer(config, site) : tableWriter(config, site);
 }
 
@@ -19,12 +22,13 @@ export function readerOf(config: SourceConfig, site: Site): Reader {
     : wholeReader(recordsOf(config, site));
 }
 
-function recordsOf(config: Exclude<SourceConfig, TableSource>, site: Site): RecordReader {
-  return x12Reader(config, site);
-}
+const recordsOf = (config: Exclude<SourceConfig, TableSource>, site: Site): RecordReader =>
+  config.format === "idoc" ? idocReader(config, site) : x12Reader(config, site);
 
 /** What the records of a source are, told without reading any. */
-export const sourceForm = (source: SourceConfig): string => source.layout;
+export const sourceForm = (source: SourceConfig): string =>
+  source.format === "idoc" ? idocRecords(source) : source.layout;
 
 /** What the documents of a sink are. */
-export const sinkForm = (sink: SinkConfig): string => `files.${sink.document}`;
+export const sinkForm = (sink: SinkConfig): string =>
+  sink.format === "idoc" ? idocForm(sink) : `files.${sink.document}`;

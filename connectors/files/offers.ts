@@ -158,8 +158,17 @@ function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
       need(target, "folder"),
       need(staging, owner),
       ...acknowledgementsNeeds(name, sink, root),
+      ...answerFolders(name, sink, root),
     ],
   };
+}
+
+/** Where SAP puts its answers; they are moved within it. */
+function answerFolders(name: string, sink: SinkConfig, root: string): FolderNeed[] {
+  if (sink.format !== "idoc" || sink.answers === undefined) return [];
+  const folder = resolve(root, sink.answers.folder);
+  const setting = ["sinks", name, "answers", "folder"];
+  return [{ path: folder, rights: ["r", "w", "x"], created: false, setting }];
 }
 
 const mapped = <In, Out>(

@@ -9,6 +9,8 @@ export interface Delivered {
   readonly counterpart: string;
   /** The bytes that it last went in: what it was brought to. Null when a person linked it. */
   readonly body: string | null;
+  /** When it was last delivered, or linked, ISO 8601 UTC; left out: nobody knows. */
+  readonly deliveredAt?: string;
   /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
   readonly waitsUntil?: string;
 }

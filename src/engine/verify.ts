@@ -187,6 +187,9 @@ function deliveredIn({ store }: Engine, { flow, side }: Flow): (asked: Asked) =>
     const id = ownId(link, side);
     const wait = store.waits.ofDocument(flow, id);
     const waitsUntil = wait === null ? {} : { waitsUntil: new Date(wait.untilMs).toISOString() };
-    return { id, counterpart: otherId(link, side), body, ...waitsUntil };
+    const { linkedMs } = link;
+    const deliveredAt =
+      linkedMs === undefined ? {} : { deliveredAt: new Date(linkedMs).toISOString() };
+    return { id, counterpart: otherId(link, side), body, ...deliveredAt, ...waitsUntil };
   };
 }

@@ -14,6 +14,8 @@ export interface Link {
   /** Hash of the document that was last delivered, and its amount. */
   readonly content: string | null;
   readonly amount: string | null;
+  /** When it was linked or last delivered, ms UTC; left out where it is about to be. */
+  readonly linkedMs?: number;
 }
 
 /** What this side calls it. */
@@ -25,7 +27,8 @@ export const otherId = (link: Link, side: Side): string =>
   side === "platform" ? link.erpId : link.platformId;
 
 export function links(database: Database.Database) {
-  const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount`;
+  const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount,
+    linked_ms as linkedMs`;
   const byPlatform = database.prepare<[string, string], Link>(
     `select ${columns} from link where kind = ? and platform_id = ?`,
   );
@@ -63,7 +66,7 @@ export function links(database: Database.Database) {
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
   const anySide = database.prepare<[string, string, string], Link & { linkedMs: number }>(
-    `select ${columns}, linked_ms as linkedMs from link
+    `select ${columns} from link
      where number = ? or platform_id = ? or erp_id = ?`,
   );
 

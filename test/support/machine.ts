@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installMockEdi, isMockEdiThere } from "./mock-edi.ts";
+import { installMockSap, isMockSapThere } from "./mock-sap.ts";
 import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
 interface Need {
@@ -78,6 +79,7 @@ function installMissing(): void {
     );
   if (!isInstalled("8.0")) attempt("Tryton 8.0 of PyPI", installFromPyPI);
   if (!isMockEdiThere()) attempt("mock-edi of PyPI", installMockEdi);
+  if (!isMockSapThere()) attempt("mock-sap of PyPI", installMockSap);
 }
 
 /** @throws Error with `CI=true` */

@@ -1,0 +1,248 @@
+/** Random documents, written as IDocs and read back: equal to the cent and the character. */
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { Decimal } from "../../../src/core/decimal.ts";
+import type { OrderDocument, ShipmentDocument } from "../../../src/books/documents.ts";
+import type { SupplierInvoiceDocument } from "../documents.ts";
+import { textOfLines } from "./characters.ts";
+import { bill, billLine, billTax, itemOf, openSap, order, ticket } from "./idoc.fixture.ts";
+import { numberIn } from "./values.ts";
+import { below, field, idocsIn, type Read } from "./xml.ts";
+
+/** Everything a field may hold: markup, accents, other scripts, characters of four bytes. */
+const text = (most: number): fc.Arbitrary<string> =>
+  fc
+    .string({ unit: "binary", maxLength: most })
+    .map((value) => value.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/gu, "&").trim())
+    .filter((value) => value !== "" && value.length <= most);
+const code = (most: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    text(most),
+    fc.stringMatching(/^0{0,3}[0-9]{1,4}$/),
+    fc
+      .constantFrom("0", "000417", "1E5", "0x10", "<&>", "]]>", "&amp;", "'\"")
+      .filter((one) => one.length <= most),
+  );
+const decimal = (most: bigint, places: number): fc.Arbitrary<Decimal> =>
+  fc.bigInt({ min: -most, max: most }).map((units) => Decimal.of(`${units}e-${places}`));
+const money = decimal(10n ** 13n, 2);
+const gallons = fc.bigInt({ min: 1n, max: 10n ** 9n }).map((units) => Decimal.of(`${units}e-3`));
+const rate = fc.bigInt({ min: 1n, max: 10n ** 8n }).map((units) => Decimal.of(`${units}e-6`));
+const orNone = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(one, { freq: 4 });
+const day = fc
+  .date({ min: new Date("2000-01-01"), max: new Date("2099-12-31"), noInvalidDate: true })
+  .map((date) => `${date.toISOString().slice(0, 10)}T18:00:00Z`);
+
+const bills: fc.Arbitrary<SupplierInvoiceDocument> = fc
+  .record({
+    id: fc.uuid(),
+    number: code(16),
+    vendor: code(10),
+    poNumber: code(35),
+    contractNumber: orNone(code(35)),
+    invoiceDate: day,
+    dueDate: orNone(day),
+    notes: orNone(
+      fc.array(text(100), { minLength: 1, maxLength: 2 }).map((lines) => lines.join("\n")),
+    ),
+    subtotal: money,
+    taxTotal: money,
+    total: money,
+    lines: fc.array(
+      fc.record({
+        item: code(35),
+        gallons,
+        rate,
+        amount: money,
+        deliveryTicket: orNone(code(35)),
+        description: text(90),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    taxes: fc.uniqueArray(fc.record({ taxCode: code(7), amount: money }), {
+      maxLength: 2,
+      selector: ({ taxCode }) => taxCode,
+    }),
+  })
+  .map(({ lines, taxes, ...head }) => {
+    const bare = { bolNumber: null, deliveredDate: null };
+    return bill({
+      ...head,
+      lines: lines.map((line) => ({ ...billLine(null, null, null, "0"), ...bare, ...line })),
+      taxes: taxes.map((tax) => ({ ...billTax("0"), ...tax })),
+    });
+  });
+
+const orders: fc.Arbitrary<OrderDocument> = fc
+  .record({
+    id: fc.uuid(),
+    number: code(35),
+    code: code(10),
+    date: day.map((one) => one.slice(0, 10)),
+    product: code(35),
+    quantity: gallons,
+    unitPrice: rate,
+  })
+  .map(({ id, number, code: party, date, ...line }) =>
+    order({
+      id,
+      number,
+      date,
+      party: { ...order().party, code: party },
+      lines: [{ ...line, unit: "gal", description: "x" }],
+    }),
+  );
+
+const tickets: fc.Arbitrary<ShipmentDocument> = fc
+  .record({
+    id: fc.uuid(),
+    number: code(35),
+    code: code(10),
+    reference: code(35),
+    order: orNone(code(35)),
+    product: code(18),
+    quantity: gallons,
+    grossGallons: orNone(gallons),
+  })
+  .map(({ id, number, code: party, reference, order: of, ...line }) =>
+    ticket({
+      id,
+      number,
+      reference,
+      order: of,
+      party: { ...ticket().party, code: party },
+      lines: [{ ...line, unit: "gal", netGallons: null, temperature: null, apiGravity: null }],
+    }),
+  );
+
+type Name = Parameters<typeof below>[1];
+
+/** The fields of the segments of a name, with one of them as the key. */
+const keyed = (
+  read: Pick<Read, "below">,
+  name: Name,
+  key: string,
+  value: string,
+): Record<string, string | null> =>
+  Object.fromEntries(below(read, name).map((one) => [get(one, key), get(one, value)]));
+const get = (read: Read | undefined, name: string): string | null =>
+  read === undefined ? null : field(read, "E1EDK01", name as "BELNR");
+const exact = (value: string | null | undefined): string | undefined =>
+  numberIn(value ?? "")?.plain();
+const textIn = (
+  read: Read | { below: readonly Read[] },
+  header: Name,
+  line: Name,
+): string | null => {
+  const [found] = below(read, header);
+  if (found === undefined) return null;
+  return textOfLines(
+    below(found, line).map((one) => ({
+      TDLINE: get(one, "TDLINE") ?? "",
+      TDFORMAT: get(one, "TDFORMAT") ?? "",
+    })),
+  );
+};
+const recordsOf = (body: string) => ({
+  below: idocsIn(Buffer.from(body), "it.xml")[0]?.records ?? [],
+});
+const ten = (one: string): string => (/^\d{1,9}$/.test(one) ? one.padStart(10, "0") : one);
+const dayOf = (one: string | null): string | undefined => one?.slice(0, 10).replaceAll("-", "");
+
+function readBill(body: string): unknown {
+  const root = recordsOf(body);
+  const sums = keyed(root, "E1EDS01", "SUMID", "SUMME");
+  const dates = keyed(root, "E1EDK03", "IDDAT", "DATUM");
+  const numbers = keyed(root, "E1EDK02", "QUALF", "BELNR");
+  return {
+    isCredit: get(below(root, "E1EDK01")[0], "BSART") === "CRME",
+    number: numbers["009"],
+    contract: numbers["006"] ?? null,
+    vendor: keyed(root, "E1EDKA1", "PARVW", "PARTN")["RS"],
+    dates: [dates["012"], dates["028"]],
+    sums: [exact(sums["010"]), exact(sums["005"]), exact(sums["011"])],
+    notes: textIn(root, "E1EDKT1", "E1EDKT2"),
+    taxes: below(root, "E1EDK04").map((tax) => [get(tax, "MWSKZ"), exact(get(tax, "MWSBT"))]),
+    lines: below(root, "E1EDP01").map((item) => ({
+      gallons: exact(get(item, "MENGE")),
+      rate: exact(get(item, "VPREI")),
+      po: keyed(item, "E1EDP02", "QUALF", "BELNR")["001"],
+      ticket: keyed(item, "E1EDP02", "QUALF", "BELNR")["016"] ?? null,
+      item: keyed(item, "E1EDP19", "QUALF", "IDTNR")["002"],
+      amount: exact(keyed(item, "E1EDP26", "QUALF", "BETRG")["003"]),
+      text: textIn(item, "E1EDPT1", "E1EDPT2"),
+    })),
+  };
+}
+
+function saidOf(of: SupplierInvoiceDocument): unknown {
+  const isCredit = of.total.sign < 0;
+  const signed = (one: Decimal | null): string | undefined =>
+    (isCredit ? one?.negated() : one)?.plain().replace(/^-0$/, "0");
+  return {
+    isCredit,
+    number: of.number,
+    contract: of.contractNumber,
+    vendor: ten(of.vendor),
+    dates: [dayOf(of.invoiceDate), dayOf(of.dueDate)],
+    sums: [of.subtotal, of.taxTotal, of.total].map(signed),
+    notes: of.notes,
+    taxes: of.taxes.map(({ taxCode, amount }) => [taxCode, signed(amount)]),
+    lines: of.lines.map((line) => ({
+      gallons: signed(line.gallons),
+      rate: line.rate?.plain(),
+      po: of.poNumber,
+      ticket: line.deliveryTicket,
+      item: line.item,
+      amount: signed(line.amount),
+      text: line.description,
+    })),
+  };
+}
+
+export function roundTrips(numRuns: number): void {
+  test(`${numRuns} random bills, written as INVOIC02 and read back, are equal to the cent and the character`, () => {
+    const sink = openSap("INVOIC", { itemText: "0001" });
+    fc.assert(
+      fc.property(bills, (of) => {
+        const [read, said] = [readBill(sink.freeze([itemOf(of)]).body), saidOf(of)];
+        // What is compared in words costs more than all the rest.
+        if (JSON.stringify(read) !== JSON.stringify(said)) expect(read).toEqual(said);
+      }),
+      { numRuns },
+    );
+  });
+
+  test(`${numRuns} random orders and tickets are read back as they were`, () => {
+    const [selling, delivering] = [openSap("ORDERS"), openSap("DELVRY")];
+    fc.assert(
+      fc.property(orders, tickets, (sold, brought) => {
+        const root = recordsOf(selling.freeze([itemOf(sold)]).body);
+        const [item] = below(root, "E1EDP01");
+        const [line] = sold.lines;
+        const [price] = below(item ?? { below: [] }, "E1EDP05");
+        expect([
+          keyed(root, "E1EDK02", "QUALF", "BELNR")["044"],
+          keyed(root, "E1EDKA1", "PARVW", "PARTN")["AG"],
+        ]).toEqual([sold.number, ten(sold.party.code)]);
+        expect(exact(get(item, "MENGE"))).toBe(line?.quantity.plain());
+        const per = Decimal.of(get(price, "UPRBS") ?? "0");
+        expect(exact(get(price, "KRATE"))).toBe(line?.unitPrice.times(per).plain());
+        const [head] = below(recordsOf(delivering.freeze([itemOf(brought)]).body), "E1EDL20");
+        const [part] = below(head ?? { below: [] }, "E1EDL24");
+        const [good] = brought.lines;
+        expect([get(head, "LIFEX"), get(head, "BOLNR"), get(part, "MATNR")]).toEqual([
+          brought.number,
+          brought.reference,
+          good?.product,
+        ]);
+        expect([exact(get(part, "LFIMG")), exact(get(part, "VOLUM"))]).toEqual([
+          good?.quantity.plain(),
+          good?.grossGallons?.plain(),
+        ]);
+        expect(get(below(part ?? { below: [] }, "E1EDL41")[0], "BSTNR")).toBe(brought.order);
+      }),
+      { numRuns },
+    );
+  });
+}

@@ -1,0 +1,3 @@
+import { roundTrips } from "./round-trip.suite.ts";
+
+roundTrips(200);

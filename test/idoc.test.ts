@@ -1,0 +1,163 @@
+/** Bills on the whole road to SAP, over real files, the store, the engine and the sandbox, and what SAP answers back. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aleaud, sinkConfig } from "../connectors/files/idoc/idoc.fixture.ts";
+import { files } from "../connectors/files/index.ts";
+import { mappings } from "../mappings/index.ts";
+import { calendarOf } from "../src/core/calendar.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { push, runFlow } from "../src/engine/run.ts";
+import { verify } from "../src/engine/verify.ts";
+import { resolve, select } from "../src/report/decisions.ts";
+import { never, usePlatform } from "./platform/support.ts";
+import { engineOn } from "./support/engine.ts";
+import { tempFolder } from "./support/folder.ts";
+
+const platform = usePlatform("demo");
+
+const HOUR_MS = 3_600_000;
+
+/** A site whose bills go to SAP, and SAP's side of its folders. */
+async function site() {
+  const folder = tempFolder();
+  const clock = await platform.clock();
+  const bench = engineOn(tempFolder(), clock);
+  const row = (_table: string, key: string) => ({
+    item: key.slice(0, 18),
+    tax: "I1",
+    account: "104711",
+  });
+  const engine: Engine = { ...bench.engine, tables: { row } };
+  const surroundings = {
+    folder,
+    now: () => new Date(clock.now().wallMs),
+    pause: async () => {},
+    currency: "USD",
+    dayOf: calendarOf("America/Chicago"),
+    ignore: {},
+    note: () => {},
+  };
+  const answers = { folder: "from-sap", withinHours: 24 };
+  const config = sinkConfig("INVOIC", { withoutOrder: "send", paid: "deliver", answers });
+  /** As after each start: nothing is remembered but what lies in files and in the store. */
+  const start = () => {
+    const { sinks } = files.open(
+      files.config.parse({ folder: ".", sinks: { it: config } }),
+      surroundings,
+    );
+    const remote = platform.endpoint({ clock });
+    const mapping = mappings.find(({ name }) => name === "canonical/supplier-invoices");
+    const [sink, source] = [sinks["it"], remote.sources["invoicesPayable"]];
+    if (mapping === undefined || sink === undefined || source === undefined)
+      throw new Error("no flow");
+    return bench.flow({
+      name: "bills",
+      mapping,
+      source,
+      sink,
+      side: "platform",
+      from: "platform.invoicesPayable",
+      to: "sap.it",
+    });
+  };
+  let flow = start();
+  const out = join(folder, "to-sap");
+  const inbox = join(folder, "from-sap");
+  mkdirSync(inbox);
+  let answered = 0;
+  return {
+    restart: () => {
+      flow = start();
+    },
+    deliver: async () => {
+      let ran: Pick<Awaited<ReturnType<typeof runFlow>>, "progress" | "wakeAt"> = await runFlow(
+        engine,
+        flow,
+        never,
+      );
+      while (ran.progress > 0 || ran.wakeAt !== null) {
+        if (ran.wakeAt !== null)
+          await clock.pause(Math.max(ran.wakeAt.monoMs - clock.now().monoMs, 1));
+        ran = await push(engine, flow, never);
+      }
+    },
+    written: () => readdirSync(out).toSorted(),
+    textOf: (name: string) => readFileSync(join(out, name), "utf8"),
+    /** SAP's answer to a file of ours. */
+    answer: (name: string, status: string, text: string, at: string) => {
+      const docnum = /(\d{16})\.xml$/.exec(name)?.[1] ?? "";
+      writeFileSync(join(inbox, `aleaud_${++answered}.xml`), aleaud(docnum, status, { text, at }));
+    },
+    drop: (name: string, text: string) => writeFileSync(join(inbox, name), text),
+    refused: () => readdirSync(join(inbox, "failed")),
+    /** What the engine does at start and every hour; a file is at rest when it has not changed for a minute. */
+    verify: async (hours = 0) => {
+      if (hours > 0) await clock.pause(hours * HOUR_MS);
+      await verify(engine, flow, never);
+      await clock.pause(61_000);
+      await verify(engine, flow, never);
+    },
+    causes: () => bench.store.questions.quarantine().filter(({ code }) => code === "differs"),
+    counts: () => Object.fromEntries(bench.store.deliveries.counts(flow.flow)),
+    accept: () =>
+      bench.store.transaction(() =>
+        resolve(engine, select(engine, [flow], "all"), { by: "Ann", note: "entered by hand" }),
+      ),
+  };
+}
+
+test("a bill that SAP could not post is with a person in SAP's words, and settled when SAP has posted it", async () => {
+  const sap = await site();
+  await sap.deliver();
+  const names = sap.written();
+  const [first = "", second = ""] = names;
+  expect(names.length).toBeGreaterThan(1);
+  expect(sap.textOf(first)).toMatch(/<INVOIC02><IDOC BEGIN="1"><EDI_DC40 SEGMENT="1">/);
+  const delivered = sap.counts()["delivered"];
+
+  sap.answer(first, "51", "Vendor &amp; is not defined", "20260814160000");
+  sap.answer(second, "53", "Document posted", "20260814160000");
+  sap.drop("broken.xml", "<ALEAUD01><IDOC>");
+  await sap.verify();
+  const [cause, ...others] = sap.causes();
+  expect(others).toEqual([]);
+  expect(cause?.cause).toContain(
+    "status 51 of 2026-08-14 16:00: Vendor 0000104711 is not defined (M8 321)",
+  );
+  expect(sap.counts()).toMatchObject({ quarantined: expect.any(Number) as number });
+  expect(sap.refused().filter((name) => name.endsWith(".errors.csv"))).toHaveLength(1);
+
+  // What SAP answered is known after a start, from the archive.
+  sap.restart();
+  await sap.verify();
+  expect(sap.causes()).toHaveLength(1);
+
+  // A second refusal with the same words is told anew, also after a person had accepted the first.
+  sap.accept();
+  expect(sap.causes()).toEqual([]);
+  sap.answer(first, "51", "Vendor &amp; is not defined", "20260815090000");
+  await sap.verify();
+  expect(sap.causes()[0]?.cause).toContain("of 2026-08-15 09:00");
+
+  sap.answer(first, "53", "Document 5105600123 posted", "20260815100000");
+  await sap.verify();
+  expect(sap.causes()).toEqual([]);
+  expect(sap.counts()["delivered"]).toBe(delivered);
+  expect(sap.written()).toEqual(names);
+});
+
+test("a bill that SAP says nothing of for a day is for a person, and nothing is written twice", async () => {
+  const sap = await site();
+  await sap.deliver();
+  const names = sap.written();
+  await sap.verify(23);
+  expect(sap.causes()).toEqual([]);
+  await sap.verify(2);
+  const told = sap.causes().reduce((sum, { count }) => sum + count, 0);
+  expect(told).toBe(names.length);
+  for (const name of names) sap.answer(name, "53", "Document posted", "20260814160000");
+  await sap.verify();
+  expect(sap.causes()).toEqual([]);
+  expect(sap.written()).toEqual(names);
+});
