@@ -1,5 +1,5 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paidInvoices } from "../../../mappings/books/paid-invoices.ts";
@@ -55,6 +55,7 @@ interface Partner {
   readonly got: (kind: string) => string[];
   /** What lies in a folder of our inbox. */
   readonly lies: (folder: string) => string[];
+  readonly loses: () => void;
   readonly puts: (name: string, text: string) => void;
   /** `flow: code`, one for each group of the quarantine. */
   readonly causes: () => string[];
@@ -119,6 +120,7 @@ async function opened(): Promise<Partner> {
         .toSorted()
         .map((name) => readFileSync(join(folder, "out", name), "utf8")),
     lies: (inside) => readdirSync(join(folder, "in", inside)).toSorted(),
+    loses: () => rmSync(join(folder, "in"), { recursive: true }),
     puts: (name, text) => writeFileSync(join(folder, "in", name), text),
     causes: () => bench.store.questions.quarantine().map(({ flow, code }) => `${flow}: ${code}`),
     notes: bench.notes,
@@ -204,6 +206,15 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);
   expect(engine.store.deliveries.counts(flows.invoices.flow)).toEqual(new Map([["delivered", 1]]));
+});
+
+test("where acknowledgements cannot be read, invoices go out all the same, and it is told", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, got, loses } = await opened();
+  loses();
+  const { trouble } = await runFlow(engine, flows.invoices, never);
+  expect(trouble).toMatchObject({ code: "unavailable", message: expect.stringContaining("/in ") });
+  expect(got("customer-invoices")).toHaveLength(1);
 });
 
 test("an 820 marks the invoice that went out as 810 as paid, and the partner gets no second 810", async () => {
