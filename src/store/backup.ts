@@ -258,8 +258,7 @@ function putAside(folder: string, atMs: number): string | null {
 }
 
 /** `20261122T190501123Z`: sorts by time, and is a name on every system. */
-const stamp = (atMs: number): string =>
-  new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
+const stamp = (atMs: number): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
 
 /** Durable: a file's bytes, or a folder's names where the system can do that. */
 export function sync(path: string): void {
