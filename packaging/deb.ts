@@ -93,6 +93,7 @@ function completions(): void {
 function documents(): void {
   for (const name of ["README.md", "ARCHITECTURE.md", "docs"]) put(name, join(DOCS, name));
   put("packaging/systemd/exchange.conf", `${DOCS}/examples/exchange.conf`);
+  put("packaging/monitoring", `${DOCS}/monitoring`);
   put("LICENSE", `${DOCS}/copyright`);
   put(`node_modules/node-linux-${process.arch}/LICENSE`, `${DOCS}/copyright.node`);
   write(`${DOCS}/changelog.gz`, gzipSync(readFileSync(join(root, "CHANGELOG.md")), { level: 9 }));

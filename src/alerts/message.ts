@@ -82,18 +82,6 @@ const TEST =
 
 /** For people: what began, what is over, what stands. */
 export function asText({ status, company, at, began, over, standing }: AlertMessage): string {
-  const part = (title: string, rows: readonly Said[], full: boolean): string[] =>
-    rows.length === 0
-      ? []
-      : [
-          title,
-          ...rows.flatMap(({ title, detail, next, since }) => [
-            `- ${title}`,
-            ...(full ? [`  ${detail.replaceAll("\n", "\n  ")}`, `  Next: ${next}`] : []),
-            `  since ${since}`,
-          ]),
-          "",
-        ];
   return [
     ...(status === "test" ? [TEST, ""] : []),
     ...part("WRONG SINCE THE LAST MESSAGE", began, true),
@@ -103,4 +91,15 @@ export function asText({ status, company, at, began, over, standing }: AlertMess
     `${company}, ${at}`,
     "",
   ].join("\n");
+}
+
+/** `full`: with what was found and what to do. */
+function part(title: string, rows: readonly Said[], full: boolean): string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.flatMap(({ title, detail, next, since }) => [
+    `- ${title}`,
+    ...(full ? [`  ${detail.replaceAll("\n", "\n  ")}`, `  Next: ${next}`] : []),
+    `  since ${since}`,
+  ]);
+  return [title, ...lines, ""];
 }

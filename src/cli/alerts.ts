@@ -25,8 +25,9 @@ async function tryAll(file: string): Promise<Answer> {
     );
   const message = testMessage(company, Date.now(), randomBytes(16).toString("hex"));
   const tried = await Promise.all(
-    channels.map(async ({ name, send }) => {
-      const fault = await send(message).then(
+    channels.map(async (channel) => {
+      const { name } = channel;
+      const fault = await channel.send(message).then(
         () => null,
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );

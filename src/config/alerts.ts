@@ -37,44 +37,50 @@ const timeOfDay = z
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
   .meta({ description: "A time of the day in timeZone, for example 19:00." });
 
-export const alerts = z.strictObject({
-  webhook: z
-    .strictObject({
-      url: secret(
-        "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
-      ).refine(isWebhook, "is no https address"),
-      key: secret(
-        "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
-      ).optional(),
-    })
-    .optional()
-    .describe("Messages as JSON over HTTPS: url and key."),
-  email: z
-    .strictObject({
-      host: z.string().min(1).describe("The mail server, for example smtp.example.com."),
-      port: z.int().min(1).max(65_535).default(587).describe("Its port: a number."),
-      tls: z
-        .enum(["starttls", "implicit", "none"])
-        .default("starttls")
-        .describe("starttls (port 587), implicit (port 465) or none (this machine's own server)."),
-      user: z.string().min(1).optional().describe("The user at the mail server."),
-      password: secret(
-        "Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-      ).optional(),
-      from: mailbox,
-      to: z.array(mailbox).min(1).describe("Who gets the messages: a list of e-mail addresses."),
-    })
-    .optional()
-    .describe("Messages by e-mail: host, port, tls, user, password, from and to."),
-  collect: duration("How long changes are collected before they are told in one message").default(
-    120_000,
-  ),
-  unreachable: duration("How long a side cannot be reached before that is told").default(1_800_000),
-  quietHours: z
-    .strictObject({ from: timeOfDay, to: timeOfDay })
-    .optional()
-    .describe("When only what is urgent is told: from and to, in timeZone."),
-});
+export const alerts = z
+  .strictObject({
+    webhook: z
+      .strictObject({
+        url: secret(
+          "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
+        ).refine(isWebhook, "is no https address"),
+        key: secret(
+          "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
+        ).optional(),
+      })
+      .optional()
+      .describe("Messages as JSON over HTTPS: url and key."),
+    email: z
+      .strictObject({
+        host: z.string().min(1).describe("The mail server, for example smtp.example.com."),
+        port: z.int().min(1).max(65_535).default(587).describe("Its port: a number."),
+        tls: z
+          .enum(["starttls", "implicit", "none"])
+          .default("starttls")
+          .describe(
+            "starttls (port 587), implicit (port 465) or none (this machine's own server).",
+          ),
+        user: z.string().min(1).optional().describe("The user at the mail server."),
+        password: secret(
+          "Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
+        ).optional(),
+        from: mailbox,
+        to: z.array(mailbox).min(1).describe("Who gets the messages: a list of e-mail addresses."),
+      })
+      .optional()
+      .describe("Messages by e-mail: host, port, tls, user, password, from and to."),
+    collect: duration("How long changes are collected before they are told in one message").default(
+      120_000,
+    ),
+    unreachable: duration("How long a side cannot be reached before that is told").default(
+      1_800_000,
+    ),
+    quietHours: z
+      .strictObject({ from: timeOfDay, to: timeOfDay })
+      .optional()
+      .describe("When only what is urgent is told: from and to, in timeZone."),
+  })
+  .describe("Whom to tell when something goes wrong, or is well again: webhook and email.");
 
 type AlertsSettings = z.output<typeof alerts>;
 

@@ -105,6 +105,30 @@ const reconcile = z.strictObject({
     .describe("true: the daemon does not reconcile by itself; the command still does."),
 });
 
+const admin = z
+  .strictObject({
+    port: z
+      .int()
+      .min(0)
+      .max(65_535)
+      .default(0)
+      .describe("A port of this machine's loopback address, 0 for any free one."),
+  })
+  .describe("The local admin interface.");
+
+const monitoring = z
+  .strictObject({
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .optional()
+      .describe(
+        "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
+      ),
+  })
+  .describe("What a monitor on this machine may ask, for example Prometheus.");
+
 const siteMappings = z
   .string()
   .min(1)
@@ -189,33 +213,9 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
     queue: queueSchema(NAME)
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),
-    console: z
-      .strictObject({
-        port: z
-          .int()
-          .min(0)
-          .max(65_535)
-          .default(0)
-          .describe("A port of this machine's loopback address, 0 for any free one."),
-      })
-      .prefault({})
-      .describe("The local admin interface."),
-    monitoring: z
-      .strictObject({
-        port: z
-          .int()
-          .min(1)
-          .max(65_535)
-          .optional()
-          .describe(
-            "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
-          ),
-      })
-      .prefault({})
-      .describe("What a monitor on this machine may ask, for example Prometheus."),
-    alerts: alerts
-      .prefault({})
-      .describe("Whom to tell when something goes wrong, or is well again: webhook and email."),
+    console: admin.prefault({}),
+    monitoring: monitoring.prefault({}),
+    alerts: alerts.prefault({}),
   });
 }
 

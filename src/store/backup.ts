@@ -115,20 +115,19 @@ function examined(
     throw fail(`it is damaged: ${damage.map((row) => row.integrity_check).join("; ")}`);
   if ((database.pragma("foreign_key_check") as unknown[]).length > 0)
     throw fail("rows are missing in it that others refer to");
-  const one = <Value>(sql: string): Value =>
-    database.prepare<[], Value>(sql).pluck().get() as Value;
+  const one = (sql: string): unknown => database.prepare(sql).pluck().get();
   const bound = boundOf(database);
-  const untilMs = one<number | undefined>("select at_ms from audit order by audit desc limit 1");
+  const untilMs = one("select at_ms from audit order by audit desc limit 1") as number | undefined;
   return {
-    store: one<string>("select store from identity"),
+    store: one("select store from identity") as string,
     company: bound?.company ?? null,
     platform: bound?.platform ?? null,
     environment: bound?.environment ?? null,
     schema,
-    audit: one<number>("select coalesce(max(audit), 0) from audit"),
+    audit: one("select coalesce(max(audit), 0) from audit") as number,
     until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
     counts: Object.fromEntries(
-      COUNTED.map((table) => [table, one<number>(`select count(*) from ${table}`)]),
+      COUNTED.map((table) => [table, one(`select count(*) from ${table}`)]),
     ) as ExaminedCopy["counts"],
     bytes: statSync(file).size,
   };
@@ -259,8 +258,7 @@ function putAside(folder: string, atMs: number): string | null {
 }
 
 /** `20261122T190501123Z`: sorts by time, and is a name on every system. */
-export const stamp = (atMs: number): string =>
-  new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
+const stamp = (atMs: number): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
 
 /** Durable: a file's bytes, or a folder's names where the system can do that. */
 export function sync(path: string): void {

@@ -32,7 +32,7 @@ export async function commandHere(...args: string[]): Promise<SaidHere> {
     out.mockRestore();
     err.mockRestore();
   }
-  const code = Number(process.exitCode ?? 0);
+  const code = process.exitCode;
   process.exitCode = before;
   return { code, ...said };
 }
