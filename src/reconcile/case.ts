@@ -65,6 +65,8 @@ export type Told = { readonly began: Side } & (
 export interface StoredState {
   /** A delivery is pending or frozen, a request is under way, or a record moved during the run: in words. */
   readonly waits?: { readonly for: string; readonly since: string | null };
+  /** It was delivered, and is left open for its payments: how far it has come may differ, and nothing else. */
+  readonly settling?: { readonly for: string };
   /**
    * An open quarantine or an acceptance by a person. `digest`: of the {@link Judged} that was accepted; null: the caller
    * has made sure that it is about the versions at hand.

@@ -252,3 +252,22 @@ test("an invoice of the books that the platform calls disputed is told; one that
     },
   ]);
 });
+
+test("an invoice that waits for its payments is waiting while nothing but its progress differs", () => {
+  const site = new Ground(twoSides(16));
+  const pair = site.take("invoice", ({ by }) => by === "mark", true);
+  const total = (facts: Holding["facts"]) => facts.money?.total ?? null;
+  site.facts("books", pair, (facts) => ({
+    ...facts,
+    state: "open",
+    money: { ...facts.money, open: total(facts) },
+  }));
+  const stored = () => ({ settling: { for: "its payments, until tomorrow" } });
+  const told = (): unknown =>
+    reconcile(askedOf(site.sides, tellOf(site.sides.pairs), { stored }))
+      .cases.filter(({ key }) => key === `platform:${pair.platform}`)
+      .map(({ bucket, cause }) => [bucket, cause?.code]);
+  expect(told()).toEqual([["waiting", "waiting"]]);
+  site.facts("books", pair, (facts) => ({ ...facts, days: { ...facts.days, due: "2027-01-01" } }));
+  expect(told()).toEqual([["differs", "fields"]]);
+});

@@ -22,7 +22,7 @@ import {
 } from "./case.ts";
 import { differencesOf, isDoubled } from "./fields.ts";
 import { totalPaid } from "./payments.ts";
-import { causeOf, doubtfulPart } from "./reasons.ts";
+import { causeOf, doubtfulPart, PROGRESS } from "./reasons.ts";
 
 export interface Judging {
   /** Null: no mapping tells it; such a case is never equal where money is concerned. */
@@ -161,7 +161,9 @@ function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): J
   const differences = differencesOf(one, told, ignore);
   const known = know(one);
   const stored =
-    known.waits === undefined ? { ...known, ...unposted(one, told, differences) } : known;
+    known.waits === undefined
+      ? { ...known, ...unposted(one, told, differences), ...unsettled(one, known, differences) }
+      : known;
   const facing = { one, told, stored, differences, skip: skipOf(one, told, stored) };
   const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
   const { waits } = stored;
@@ -231,6 +233,17 @@ function unposted(
   const day = leading(platform)?.facts.days?.date ?? null;
   const since = day === null ? null : `${day}T00:00:00.000Z`;
   return { waits: { for: "an accountant: it is a draft in the books, not posted", since } };
+}
+
+/** Its payments have a day and more to arrive as themselves; whatever else differs is told meanwhile. */
+function unsettled(
+  one: Case,
+  { settling }: StoredState,
+  differences: readonly FieldDifference[],
+): StoredState {
+  if (settling === undefined || !isOnBoth(one) || differences.length === 0) return {};
+  const isProgress = differences.every(({ field }) => PROGRESS.has(field));
+  return isProgress ? { waits: { ...settling, since: null } } : {};
 }
 
 const DAY_MS = 86_400_000;

@@ -148,7 +148,8 @@ function isSettledAsOne({ kind, platform, books, lost, contradictions }: Case): 
   );
 }
 
-const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
+/** How far a document has come. */
+export const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
 
 const FIELDS_MAX = 6;
 

@@ -110,6 +110,14 @@ describe("readings that change lists", () => {
     expect((await sandbox.get(`/invoices/${json.data.id}`)).json.data.lineItems).toHaveLength(1);
   });
 
+  it("listsCarryLines noTaxes leaves the tax lines to the detail, and nothing else", async () => {
+    await sandbox.read({ listsCarryLines: "noTaxes" });
+    await sandbox.post("/invoices", invoice());
+    const listed = (await sandbox.get("/invoices")).json.data[0];
+    expect(listed).not.toHaveProperty("taxLines");
+    expect(listed).toHaveProperty("lineItems.0.amount");
+  });
+
   it("readLagSeconds: lists, counts and details are that far behind; raw records are not", async () => {
     await sandbox.raw("invoices", [{ id: id(1), status: "OUTSTANDING" }]);
     await sandbox.read({ readLagSeconds: 30 });

@@ -228,8 +228,10 @@ export class Lists {
   }
 
   #texts(kind: Kind, rows: readonly SightRow[]): string[] {
-    const left = lineFields[kind] ?? [];
     const carried = this.#readings().listsCarryLines;
+    const left = (lineFields[kind] ?? []).filter(
+      (name) => carried !== "noTaxes" || name === "taxLines",
+    );
     if (left.length === 0 || carried === true) return rows.map((row) => row.shown);
     return rows.map(({ shown }) => {
       const fields = Object.entries(parseExact(shown) as Fields);

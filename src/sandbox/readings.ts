@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts";
 const Readings = z.strictObject({
   updatedSinceInclusive: z.boolean(),
   walkOrder: z.enum(["updatedAt", "createdAtDesc"]),
-  listsCarryLines: z.union([z.boolean(), z.literal("empty")]),
+  listsCarryLines: z.union([z.boolean(), z.enum(["empty", "noTaxes"])]),
   cursorLifeSeconds: z.number().min(0),
   cursorsNeverEnd: z.boolean(),
   externalIdBecomesErpId: z.boolean(),

@@ -66,6 +66,9 @@ function ofDelivery(
     return notRead(engine, flow, one, record.version, earlier);
   if (row.state === "pending" || row.state === "frozen")
     return { waits: { for: `its delivery by "${flow.name}"`, since: iso(row.receivedMs) } };
+  const wait = engine.store.waits.ofDocument(flow.flow, sourceIdOf(record));
+  if (row.state === "delivered" && wait !== null)
+    return { settling: { for: `its payments, until ${iso(wait.untilMs)}` } };
   if (row.state === "quarantined") return { person: { why: row.cause ?? "", digest: null } };
   // Told to a person, who has accepted exactly these values.
   return row.state === "resolved" && earlier?.state === "open"

@@ -83,6 +83,7 @@ test.each([
   ["in another order", { walkOrder: "createdAtDesc" }],
   ["with an exclusive bound", { updatedSinceInclusive: false }],
   ["without lines", { listsCarryLines: false }],
+  ["without taxes", { listsCarryLines: "noTaxes" }],
   ["under cursors that die at once", { cursorLifeSeconds: 0 }],
 ])("a period and all open invoices come whole, %s", async (_, readings) => {
   await control.records(
@@ -109,6 +110,7 @@ test.each([
   expect(all).toHaveLength(121);
   expect(total).toBe(121);
   expect(all.every(({ change }) => change?.text.includes('"lineItems"'))).toBe(true);
+  expect(all.every(({ facts }) => facts.taxes !== undefined)).toBe(true);
 });
 
 test("a status that is new to us has everything walked, for its counts do not add up", async () => {

@@ -31,6 +31,8 @@ const EPOCH = "1970-01-01T00:00:00.000Z";
 const DAY_MS = 86_400_000;
 /** The statuses of {@link invoiceStatuses} in which money is owed. */
 const OWED = ["OUTSTANDING", "OVERDUE", "DISPUTED"] as const;
+/** As members of a record's text. */
+const LINES = ['"lineItems"', '"taxLines"'] as const;
 const SETTLED = ["DRAFT", "PAID", "VOID"] as const;
 
 /** `shown` is told number and party of every invoice that was read. */
@@ -181,7 +183,7 @@ const dayBefore = (day: string): string =>
 const earliest = (one: string | null, other: string | null): string | null =>
   one === null || other === null ? (one ?? other) : one < other ? one : other;
 
-/** Whether lists carry lines is not specified: without them the record itself is read. */
+/** Whether lists carry lines and tax lines is not specified: without either the record itself is read. */
 async function withLines(
   records: readonly string[],
   one: (id: string, signal: AbortSignal) => Promise<string | null>,
@@ -190,7 +192,7 @@ async function withLines(
   const whole: string[] = [];
   for (const record of records) {
     const { id, fault } = changeOf(record);
-    const isWhole = fault !== undefined || record.includes('"lineItems"');
+    const isWhole = fault !== undefined || LINES.every((name) => record.includes(name));
     const read = isWhole ? record : await one(id, signal);
     if (read !== null) whole.push(read);
   }
