@@ -199,6 +199,7 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   const trace = await here(["trace", "INV-9", "--config", config]);
   expect(trace).toEqual({
     code: exitCodes.runtime,
+    signal: null,
     out: "",
     err: "fuelbridge: Nothing is known about INV-9.\n  Check the number.\n",
   });

@@ -34,19 +34,20 @@ async function run(words: readonly string[], env: Readonly<Record<string, string
     });
   const { writeSync } = fs;
   // The log leaves by the descriptor.
-  const log = vi.spyOn(fs, "writeSync").mockImplementation(((...args: Written) => {
+  const log = vi.spyOn(fs, "writeSync").mockImplementation((...args: Written) => {
     const [fd, text] = args;
     if (fd !== process.stdout.fd && fd !== process.stderr.fd) return writeSync(...args);
     said[fd === process.stdout.fd ? "out" : "err"] += text;
     return Buffer.byteLength(text);
-  }) as typeof writeSync);
+  });
   const heard = [hear(process.stdout, "out"), hear(process.stderr, "err"), log];
   Object.assign(process.env, { NO_COLOR: "1" }, env);
   if (!("FUELBRIDGE_CONFIG" in env)) delete process.env["FUELBRIDGE_CONFIG"];
   process.exitCode = undefined;
   try {
     await runProgram(words);
-    return { code: Number(process.exitCode ?? 0), signal: null, ...said };
+    const { exitCode: code } = process;
+    return { code: typeof code === "number" ? code : 0, signal: null, ...said };
   } finally {
     for (const one of heard) one.mockRestore();
     process.exitCode = exitCode;

@@ -96,9 +96,11 @@ export async function openSite(folder: string): Promise<Site> {
     here,
     async ask<Data>(...args: string[]) {
       const known = await askHere(config, env, args);
-      return known === null ? dataOf<Data>(await here(...args, "--json")) : (known.data as Data);
+      return known === null ? (dataOf(await here(...args, "--json")) as Data) : (known.data as Data);
     },
-    askProgram: async (...args) => dataOf(await command(...args, "--json")),
+    async askProgram<Data>(...args: string[]) {
+      return dataOf(await command(...args, "--json")) as Data;
+    },
     async daemon() {
       const running = start("run");
       await running.said('"fuelbridge runs"');
@@ -108,8 +110,8 @@ export async function openSite(folder: string): Promise<Site> {
   };
 }
 
-function dataOf<Data>({ out, err }: Said): Data {
-  const answer = JSON.parse(out || "null") as { ok: boolean; data: Data } | null;
+function dataOf({ out, err }: Said): unknown {
+  const answer = JSON.parse(out || "null") as { ok: boolean; data: unknown } | null;
   if (answer?.ok !== true) throw new Error(out + err);
   return answer.data;
 }
