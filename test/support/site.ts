@@ -96,7 +96,9 @@ export async function openSite(folder: string): Promise<Site> {
     here,
     async ask<Data>(...args: string[]) {
       const known = await askHere(config, env, args);
-      return known === null ? (dataOf(await here(...args, "--json")) as Data) : (known.data as Data);
+      return known === null
+        ? (dataOf(await here(...args, "--json")) as Data)
+        : (known.data as Data);
     },
     async askProgram<Data>(...args: string[]) {
       return dataOf(await command(...args, "--json")) as Data;
