@@ -106,7 +106,7 @@ test(
       { invoiceNumber: "INV-2026-00016", subtotal: 1.5, tax: 0, total: 1.5, lineItems },
     ]);
 
-    expect(await site.command("once")).toMatchObject({ code: exitCodes.ok });
+    expect(await site.here("once")).toMatchObject({ code: exitCodes.ok });
     const { groups } = await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
     const found = new Map<string, { group: QuarantineGroup; one: Quarantined }>();
     for (const group of groups) {

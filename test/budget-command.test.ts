@@ -42,7 +42,7 @@ test(
     expect(killed.used).toBeLessThan(seen + 20 + 4 * FLOWS);
     expect(killed).toMatchObject({ perMonth: 50_000, forecast: { stretch: 1 }, minute: null });
 
-    const text = (await site.command("budget", "status")).out;
+    const text = (await site.here("budget", "status")).out;
     expect(text).toMatch(/^\d+ of 50000 requests are used in \d{4}-\d{2} \(UTC\)\.\n/);
     expect(text).toMatch(/\nwrite +\d+ +10000 +\d+\n/);
     expect((await site.ask<Status>("status")).requests).toEqual({
@@ -66,7 +66,7 @@ describe("the plan prices a configuration before it runs", () => {
     const prices = plan.flows.map(({ requests }) => requests).sort((one, other) => other - one);
     expect(prices).toEqual([8_928, 4_464, 4_464, 62, 0, 0, 0, 0, 0]);
     expect([plan.polls, plan.writes, plan.total]).toEqual([17_918, 6_200, 28_200]);
-    const { code, out } = await site.command("budget", "plan");
+    const { code, out } = await site.here("budget", "plan");
     expect(code).toBe(0);
     expect(out).toMatch(
       /\nreconciliation +every night, all of it every month +410\ntotal +18328\n/,
@@ -77,13 +77,13 @@ describe("the plan prices a configuration before it runs", () => {
 
   test("what the month cannot pay for is refused with the interval that would fit", async () => {
     const site = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 2m"));
-    const { code, err } = await site.command("budget", "plan");
+    const { code, err } = await site.here("budget", "plan");
     expect(code).toBe(2);
     expect(err).toContain(
       "polls take 89280 requests a month, writes 0 and reconciliation 410, and the platform allows 50000.",
     );
     expect(err).toContain("every: 6m would fit, for each of the 4 flows");
-    const { out } = await site.command("budget", "plan", "--json");
+    const { out } = await site.here("budget", "plan", "--json");
     expect(JSON.parse(out)).toMatchObject({ ok: false, error: { code: "configuration" } });
 
     // Run all the same, it says so at its start.
@@ -102,7 +102,7 @@ describe("the plan prices a configuration before it runs", () => {
 
   test("what fits the month but not the polls' part of it says how much they will be slowed", async () => {
     const site = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 4m"));
-    const { code, out } = await site.command("budget", "plan");
+    const { code, out } = await site.here("budget", "plan");
     expect(code).toBe(0);
     expect(out).toContain(
       "Polls are 1.3 times as far apart as configured, so that the month suffices.",
@@ -111,8 +111,8 @@ describe("the plan prices a configuration before it runs", () => {
 
   test("writes are a number, and too many of them leave polls nothing", async () => {
     const site = await siteWith((yaml) => yaml);
-    expect(await site.command("budget", "plan", "--writes", "many")).toMatchObject({ code: 2 });
-    const { code, err } = await site.command("budget", "plan", "--writes", "900");
+    expect(await site.here("budget", "plan", "--writes", "many")).toMatchObject({ code: 2 });
+    const { code, err } = await site.here("budget", "plan", "--writes", "900");
     expect(code).toBe(2);
     expect(err).toContain("Write less often");
   });

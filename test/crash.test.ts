@@ -50,10 +50,10 @@ describe.concurrent(`${SITES * KILLS} kills, seed ${SEED}`, () => {
       const seen = watch(site);
       for (const kill of plan(new Random(seed))) await killAt(site, seen, kill);
 
-      const first = await site.command("once");
+      const first = await site.here("once");
       expect(first.code, first.out + first.err).toBe(0);
       // What we wrote comes by in the next look, and must be known as our own.
-      const second = await site.command("once");
+      const second = await site.here("once");
       expect(second.code, second.out + second.err).toBe(0);
       expect(await unequalFlows(site)).toEqual([]);
       expect(await astray(site)).toEqual([]);

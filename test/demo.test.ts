@@ -1,14 +1,14 @@
 /** The demo as a newcomer starts it, in a copy of the checkout: it writes below its own folder. */
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { root } from "../src/cli/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { QuarantineGroup } from "../src/report/office.ts";
 import { repairEverything } from "./support/demo-repairs.ts";
-import { tempFolder } from "./support/folder.ts";
 import { askHere } from "./support/site-office.ts";
 import { demoCases } from "./support/site-sides.ts";
 import { launch } from "./support/site-program.ts";
@@ -16,23 +16,26 @@ import { launch } from "./support/site-program.ts";
 const SLOW = 600_000;
 const posix = test.skipIf(process.platform === "win32");
 
+const home = mkdtempSync(join(tmpdir(), "fuelbridge-demo-"));
+
 /** Without a lockfile beside it the launcher installs nothing: the modules are those of the checkout. */
-function copyOfCheckout(): string {
-  const home = tempFolder();
+beforeAll(() => {
   for (const part of ["src", "connectors", "mappings", "config", "test/data", "package.json"])
     cpSync(join(root, part), join(home, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"), "junction");
-  return home;
-}
+});
+/** The next demo is a new one. */
+afterEach(() => rmSync(join(home, "var"), { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 interface Listed {
   readonly data: { readonly groups: readonly QuarantineGroup[] };
 }
 
-const demo = (home: string, ...args: string[]) => launch(home, ["demo", ...args]);
+const demo = (...args: string[]) => launch(home, ["demo", ...args]);
 
 /** Command lines of processes that were started from this folder. */
-const processesOf = (home: string): string[] =>
+const processes = (): string[] =>
   execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
     .split("\n")
     .filter((line) => line.includes(home));
@@ -53,7 +56,6 @@ posix(
   "npm run demo shows both sides in step; started again, repaired and played with, it goes on, and the reconciliation is explained",
   { timeout: SLOW },
   async () => {
-    const home = copyOfCheckout();
     const config = join(home, "config", "demo.yaml");
     const ask = async (...args: string[]) => {
       const { code, out } = await launch(home, [...args, "--json", "--config", "config/demo.yaml"])
@@ -62,7 +64,7 @@ posix(
     };
     const groups = async (): Promise<readonly QuarantineGroup[]> =>
       ((await askHere(config, {}, ["quarantine", "list"])) as Listed).data.groups;
-    const first = await demo(home, "--once").ended;
+    const first = await demo("--once").ended;
     expect(first).toMatchObject({ code: exitCodes.ok, err: "" });
     // A file gets lines, not a picture that is drawn over.
     expect(first.out).not.toContain("\u001B");
@@ -71,7 +73,7 @@ posix(
     expectEqual(first.out);
     expect(first.out).toMatch(/In step after \d+\.\d s: both sides hold the same\./);
 
-    const second = demo(home);
+    const second = demo();
     await second.said("Going on; Ctrl-C stops.");
     const { code, data } = await ask("reconcile", "--from", "2026-01-01");
     expect(code).toBe(exitCodes.runtime);
@@ -83,11 +85,11 @@ posix(
     expect(again.out).toMatch(/^The demo in var\/demo again, where it stopped\./);
     expect(again.out).toContain("Nothing has changed: both sides were in step already");
     expectEqual(again.out);
-    expect(processesOf(home)).toEqual([]);
+    expect(processes()).toEqual([]);
 
     // Everything that can be corrected is; what is left is removed in the ERP, or for an accountant.
     repairEverything(join(home, "var", "demo"));
-    const third = await demo(home, "--once", "--play").ended;
+    const third = await demo("--once", "--play").ended;
     expect(third).toMatchObject({ code: exitCodes.ok, err: "" });
     for (const part of third.out.split("The play: ")) expectEqual(part);
     expectPlayed(third.out);
@@ -143,12 +145,11 @@ posix(
   "Ctrl-C ends the demo with 130 while it is at work, and leaves no process behind",
   { timeout: SLOW },
   async () => {
-    const home = copyOfCheckout();
-    const atWork = demo(home);
+    const atWork = demo();
     await atWork.said(" requests\n");
-    expect(processesOf(home).length).toBeGreaterThanOrEqual(2);
+    expect(processes().length).toBeGreaterThanOrEqual(2);
     atWork.kill("SIGINT");
     expect(await atWork.ended).toMatchObject({ code: exitCodes.interrupted, err: "" });
-    expect(processesOf(home)).toEqual([]);
+    expect(processes()).toEqual([]);
   },
 );

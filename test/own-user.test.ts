@@ -13,6 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -25,6 +26,8 @@ import { tempFolder } from "./support/folder.ts";
 /** Nobody's number: a user without a name or a home. */
 const USER = 12_345;
 const SLOW = 600_000;
+/** Compiled code of this user's own, for all starts: theirs may not lie in the checkout. */
+const CACHE = join(tmpdir(), "fuelbridge-compiled-by-nobody");
 
 interface Said {
   readonly code: number | null;
@@ -69,7 +72,7 @@ function asUser(args: readonly string[], key: string): Promise<Said> {
     uid: USER,
     gid: USER,
     cwd: "/",
-    env: { PATH: process.env["PATH"], KEY: key },
+    env: { PATH: process.env["PATH"], KEY: key, NODE_COMPILE_CACHE: CACHE },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -45,7 +45,7 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  expect(await site.command("once")).toMatchObject({ code: exitCodes.ok, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({ code: exitCodes.ok, out: "In step.\n" });
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -270,7 +270,7 @@ test(
 
     const items = join(site.folder, "config", "crossref", "items.csv");
     writeFileSync(items, `${readFileSync(items, "utf8")}AVGAS,AV-100,new\n`);
-    const retried = await site.command("quarantine", "retry", await groupOf(site, avgas));
+    const retried = await site.here("quarantine", "retry", await groupOf(site, avgas));
     expect(retried).toMatchObject({ code: 0, out: "1 delivery will be tried again.\n" });
     await once(site);
     expect(await flow(site, "orders")).toMatchObject({ delivered: 389, quarantined: 1 });
@@ -380,7 +380,7 @@ test(
   async () => {
     const site = await inStep();
     const asked = ["reconcile", "--from", "2026-01-01"];
-    const bills = await site.command(...asked, "--flow", "invoices-payable");
+    const bills = await site.here(...asked, "--flow", "invoices-payable");
     expect(bills).toMatchObject({ code: exitCodes.ok });
     expect(bills.err).toMatch(/^Reconciling 2026-01-01 to .* takes about \d+ requests/);
     expect(bills.out).toContain("Both sides agree: 60 cases.");

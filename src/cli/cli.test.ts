@@ -1,10 +1,11 @@
-/** The program as it is started: what it prints, where, and with which exit code. */
+/** The program as it is started: what it prints, where, and with which exit code. What a test asks besides is asked here. */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type FlowStatus, type Office, OfficeError, type TraceStep } from "../report/office.ts";
+import { commandHere } from "../../test/support/site-command.ts";
 import { serveAdmin } from "../console/admin.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/in-step.ts";
@@ -35,6 +36,9 @@ function fuelbridge(args: readonly string[], env: Record<string, string> = {}): 
     child.on("close", (code) => resolve({ code, ...said }));
   });
 }
+
+const here = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  commandHere(args, { CANARY_KEY: KEY, ...env });
 
 /** A copy of the shipped configuration, so that its state is in a folder of the test's own. */
 function site(change: (text: string) => string = (text) => text) {
@@ -112,7 +116,7 @@ test("check tells every problem with its place and exits 2", async () => {
   expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
   expect(words.err).toContain(`${config}:12:11 currency: "US$" is not a currency.`);
   expect(words.err).toContain("fuelbridge check");
-  const json = await fuelbridge(["check", "--json", "--config", config]);
+  const json = await here(["check", "--json", "--config", config]);
   expect(json).toMatchObject({ code: exitCodes.configuration, err: "" });
   expect(envelope(json.out)).toMatchObject({
     ok: false,
@@ -128,13 +132,13 @@ test("check reads the cross-reference tables too", async () => {
   const { config, folder } = wholeSite();
   const items = join(folder, "config", "crossref", "items.csv");
   writeFileSync(items, "product,item\nULSD\n");
-  const { code, err } = await fuelbridge(["check", "--config", config]);
+  const { code, err } = await here(["check", "--config", config]);
   expect(code).toBe(exitCodes.configuration);
   expect(err).toContain(`${items}:2:1 1 cell, but 2 in the header.`);
 });
 
 test("schema prints the schema that is shipped", async () => {
-  const { code, out } = await fuelbridge(["schema"]);
+  const { code, out } = await here(["schema"]);
   expect(code).toBe(exitCodes.ok);
   const shipped = readFileSync(join(ROOT, "config", "fuelbridge.schema.json"), "utf8");
   expect(JSON.parse(out)).toEqual(JSON.parse(shipped));
@@ -152,17 +156,18 @@ const USAGE: [args: string[], command: string, message: string][] = [
 ];
 
 test.each(USAGE)("%j is a usage error: exit 2", async (args, command, message) => {
-  const words = await fuelbridge(args);
+  const ask = args[0] === "nope" ? fuelbridge : here;
+  const words = await ask(args);
   expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
   expect(words.err).toContain(message);
-  const json = await fuelbridge([...args, "--json"]);
+  const json = await ask([...args, "--json"]);
   expect(json).toMatchObject({ code: exitCodes.configuration, err: "" });
   expect(envelope(json.out)).toMatchObject({ ok: false, command, error: { code: "usage" } });
 });
 
 test("help and version are answers; help in place of a command is not", async () => {
   expect(await fuelbridge(["--version"])).toMatchObject({ code: 0, out: "0.1.0\n" });
-  expect((await fuelbridge(["trace", "--help"])).out).toContain("fuelbridge trace");
+  expect((await here(["trace", "--help"])).out).toContain("fuelbridge trace");
   expect(await fuelbridge([])).toMatchObject({ code: exitCodes.configuration, out: "" });
 });
 
@@ -186,18 +191,19 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   expect(status).toMatchObject({ code: 0, err: "" });
   expect(status.out).toContain("bluebonnet (live): needs attention");
   expect(status.out).toContain("fuelbridge quarantine show GROUP");
-  expect(envelope((await fuelbridge(["status", "--json", "--config", config])).out)).toEqual({
+  expect(envelope((await here(["status", "--json", "--config", config])).out)).toEqual({
     ok: true,
     command: "status",
     data: STATUS,
   });
-  const trace = await fuelbridge(["trace", "INV-9", "--config", config]);
+  const trace = await here(["trace", "INV-9", "--config", config]);
   expect(trace).toEqual({
     code: exitCodes.runtime,
+    signal: null,
     out: "",
     err: "fuelbridge: Nothing is known about INV-9.\n  Check the number.\n",
   });
-  const list = await fuelbridge(["quarantine", "list", "--config", config]);
+  const list = await here(["quarantine", "list", "--config", config]);
   expect(list.out).toBe("Nothing is in quarantine.\n");
 });
 
@@ -251,7 +257,7 @@ test("a time to look next is shown only where something will look", () => {
 
 test("without a daemon nothing is called well: nothing runs", async () => {
   const { config } = site();
-  const { out } = await fuelbridge(["status", "--config", config]);
+  const { out } = await here(["status", "--config", config]);
   expect(out).toContain("bluebonnet (live): nothing is wrong, but nothing runs\n");
   expect(out).toContain("Start it with fuelbridge run.");
   expect(out).not.toContain("all is well");
@@ -284,7 +290,7 @@ test("a story says both ids once, the document's own part of an answer, and who 
   const office = { trace: async () => story } as unknown as Office;
   const admin = await serveAdmin({ office, state, port: 0, secrets: [] });
   onTestFinished(() => admin.close());
-  const { out: json } = await fuelbridge(["trace", "INV-7", "--json", "--config", config]);
+  const { out: json } = await here(["trace", "INV-7", "--json", "--config", config]);
   expect(json).toContain(whole);
 });
 

@@ -1,10 +1,11 @@
-/** `fuelbridge doctor`, as it is started, between a sandbox and a real Tryton. */
+/** `fuelbridge doctor`, started once for each kind of books, and else in this process: between a sandbox and a real Tryton. */
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { usePlatform } from "../../test/platform/support.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { commandHere } from "../../test/support/site-command.ts";
 import { layOut, openSite, type Site } from "../../test/support/site.ts";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { exitCodes } from "../core/errors.ts";
@@ -30,7 +31,10 @@ interface Ended {
   readonly err: string;
 }
 
-function doctor(config: string, ...options: string[]): Promise<Ended> {
+const doctor = (config: string, ...options: string[]): Promise<Ended> =>
+  commandHere(["doctor", "--config", config, ...options]);
+
+function doctorProgram(config: string, ...options: string[]): Promise<Ended> {
   const args = [join(ROOT, "src", "main.ts"), "doctor", "--config", config, ...options];
   const child = spawn(process.execPath, args, { cwd: ROOT });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -125,7 +129,7 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
         `platform:\n  budget: { perMonth: ${EACH} }`,
       ),
     );
-    const { code, out } = await site.command("doctor");
+    const { code, out } = await site.here("doctor");
     expect(code).toBe(exitCodes.environment);
     expect(out).toContain(`${EACH} of the ${EACH} requests of`);
     expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
@@ -186,7 +190,7 @@ flows:
   }
 
   test("all right: every line says ok, and the exit code is 0", async () => {
-    const { code, out, err } = await doctor(configuration(server.copy("right")));
+    const { code, out, err } = await doctorProgram(configuration(server.copy("right")));
     expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
     expect(out).toMatch(/^platform +reachable, credentials good +ok$/m);
     expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);

@@ -1,11 +1,13 @@
-/** The program: every command, from one list. */
-import { Command, Option } from "commander";
+/** The program: its commands, and one run of it. Every error becomes a sentence, the next action and an exit code. */
+import { Command, CommanderError, Option } from "commander";
+import { exitCodes } from "../core/errors.ts";
+import { complain } from "./answer.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
 import { budget } from "./budget.ts";
 import { check } from "./check.ts";
-import { addCommand } from "./command.ts";
+import { addCommand, commandName } from "./command.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { evidence } from "./evidence.ts";
@@ -28,6 +30,35 @@ import { status } from "./status.ts";
 import { trace } from "./trace.ts";
 import { version } from "./version.ts";
 import { worker } from "./worker.ts";
+
+/**
+ * Runs one command: what it answers is said, and `process.exitCode` set.
+ * @param words what stands behind `fuelbridge`
+ */
+export async function runProgram(words: readonly string[]): Promise<void> {
+  try {
+    await makeProgram().parseAsync([...words], { from: "user" });
+  } catch (error) {
+    // Help and version are printed already; help in place of a command is still a usage error.
+    if (!(error instanceof CommanderError && SPOKEN.has(error.code))) complainOf(words, error);
+    else if (error.exitCode !== 0) process.exitCode = exitCodes.configuration;
+  }
+}
+
+const SPOKEN = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
+
+/** Says what is wrong, in our words and without secrets, and sets the exit code. */
+export function complainOf(words: readonly string[], error: unknown): void {
+  complain(commandName(commandOf(makeProgram(), words)), words.includes("--json"), error);
+}
+
+/** The command that these words name, as far as they do. */
+export function commandOf(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words)
+    command = command.commands.find((candidate) => candidate.name() === word) ?? command;
+  return command;
+}
 
 /** All commands, parsed by nobody yet. */
 export function makeProgram(): Command {
@@ -91,12 +122,4 @@ export function makeProgram(): Command {
     )
     .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
   return program;
-}
-
-/** The command that these words name, as far as they do. */
-export function commandOf(program: Command, words: readonly string[]): Command {
-  let command = program;
-  for (const word of words)
-    command = command.commands.find((candidate) => candidate.name() === word) ?? command;
-  return command;
 }

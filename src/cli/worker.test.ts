@@ -38,7 +38,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     await pastFirstMinute(redis, site);
     const workers = [site.start("worker"), site.start("worker")];
     for (const worker of workers) await worker.said("fuelbridge works");
-    const { inStep } = await site.ask<{ inStep: boolean }>("once");
+    const { inStep } = await site.askProgram<{ inStep: boolean }>("once");
     expect(inStep).toBe(true);
     expect(await astray(site)).toEqual([]);
     for (const worker of workers) worker.kill("SIGTERM");

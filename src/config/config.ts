@@ -17,7 +17,7 @@ import {
   type Known,
 } from "./check.ts";
 import { type AlertsConfig, alertsOf } from "./alerts.ts";
-import { readDocument } from "./document.ts";
+import { type Document, isGroup, readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
 import { valueAt } from "./issues.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
@@ -99,26 +99,53 @@ export function mappingOf(
 
 const BYTES_MAX = 2_000_000;
 
+/** A configuration as it is written: what it names must be loaded before it can be checked. */
+export interface Written {
+  /** As the user calls the file. */
+  readonly path: string;
+  readonly folder: string;
+  readonly text: string;
+  readonly document: Document;
+}
+
 /** @throws InvalidConfiguration with every problem, ConfigurationError when there is no file to read. */
-export function loadConfig(path: string, known: Known, depth: Depth = "settings"): Config {
+export const loadConfig = (path: string, known: Known, depth?: Depth): Config =>
+  completeConfig(readConfig(path, known.env), known, depth);
+
+/** @throws ConfigurationError, EnvironmentError when the file cannot be read */
+export function readConfig(path: string, env: Known["env"]): Written {
   const file = resolve(path);
   const folder = dirname(file);
   const text = readText(path, file);
-  const document = withPresentNames(readDocument(text, { env: known.env, folder }));
+  return { path, folder, text, document: withPresentNames(readDocument(text, { env, folder })) };
+}
+
+/** @throws InvalidConfiguration with every problem */
+export function completeConfig(written: Written, known: Known, depth: Depth = "settings"): Config {
+  const { path, folder, text, document } = written;
   const check = new Check(text, document, known, folder);
   const checked = check.run(depth);
   if (checked === null) throw new InvalidConfiguration(path, check.problems);
   const { settings, options, ...rest } = checked;
   const { mappings } = known;
+  const file = resolve(path);
   return { file, folder, mappings, ...rest, ...complete(settings, folder, options) };
 }
 
-/** The folder that the configuration names under `mappings`; null: it names none, or cannot be read. */
-export function mappingsFolderIn(path: string, env: Known["env"]): string | null {
-  const folder = dirname(resolve(path));
-  const { value } = readDocument(readText(path, resolve(path)), { env, folder });
-  const written = valueAt(value, ["mappings"]);
+/** The folder that the configuration names under `mappings`; null: it names none. */
+export function mappingsFolderIn({ document, folder }: Written): string | null {
+  const written = valueAt(document.value, ["mappings"]);
   return typeof written === "string" && written !== "" ? resolve(folder, written) : null;
+}
+
+/** The connectors that endpoints name, each once; null stands for one that is not written as text. */
+export function connectorsIn({ document }: Written): readonly (string | null)[] {
+  const endpoints = valueAt(document.value, ["endpoints"]);
+  const named = Object.values(isGroup(endpoints) ? endpoints : {}).map((endpoint) => {
+    const connector = isGroup(endpoint) ? endpoint["connector"] : null;
+    return typeof connector === "string" ? connector : null;
+  });
+  return [...new Set(named)];
 }
 
 type Made = "file" | "folder" | "endpoints" | "secrets" | "mappings";

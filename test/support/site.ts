@@ -8,10 +8,11 @@ import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { dropExports, root, type World } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import { startSandbox } from "../../src/sandbox/server.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
 import { markFile, storeFile } from "../../src/store/rights.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";
+import { commandHere } from "./site-command.ts";
 import { askHere } from "./site-office.ts";
 import { fuelbridge, type Running, type Said } from "./site-program.ts";
 
@@ -28,15 +29,17 @@ export interface Site {
   readonly control: ReturnType<typeof controlOf>;
   /** Starts a command on this site's configuration. */
   start(...args: string[]): Running;
-  /** Runs a command on this site's configuration until it ends. */
+  /** Runs a command on this site's configuration until it ends, as a program. */
   command(...args: string[]): Promise<Said>;
-  /** What a command tells with `--json`, asked in this process where that can be ({@link askHere}). */
+  /** The same within this process ({@link commandHere}). */
+  here(...args: string[]): Promise<Said>;
+  /** What a command tells with `--json`, asked in this process. @throws Error when it was refused */
   ask<Data>(...args: string[]): Promise<Data>;
   /** The same, by the program. @throws Error when it was refused */
   askProgram<Data>(...args: string[]): Promise<Data>;
   /** The daemon; ready when it says so. */
   daemon(): Promise<Running>;
-  /** Ends the platform; the site can be copied then. */
+  /** Ends the platform, and the programs that still run; the site can be copied then. */
   close(): Promise<void>;
 }
 
@@ -60,14 +63,15 @@ export async function openSite(folder: string): Promise<Site> {
   writeFileSync(join(demo, "api-key"), `${supplier.key}\n`, { mode: 0o600 });
 
   const env = { FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
-  const start = (...args: string[]): Running => fuelbridge([...args, "--config", config], env);
+  const started: Running[] = [];
+  const start = (...args: string[]): Running => {
+    const running = fuelbridge([...args, "--config", config], env);
+    started.push(running);
+    return running;
+  };
   const command = (...args: string[]): Promise<Said> => start(...args).ended;
-  async function askProgram<Data>(...args: string[]): Promise<Data> {
-    const { out } = await command(...args, "--json");
-    const answer = JSON.parse(out) as { ok: boolean; data: Data };
-    if (!answer.ok) throw new Error(out);
-    return answer.data;
-  }
+  const here = (...args: string[]): Promise<Said> =>
+    commandHere([...args, "--config", config], env);
   let closed: Promise<void> | null = null;
   return {
     folder,
@@ -89,18 +93,36 @@ export async function openSite(folder: string): Promise<Site> {
     },
     start,
     command,
+    here,
     async ask<Data>(...args: string[]) {
-      const here = await askHere(config, env, args);
-      return here === null ? askProgram<Data>(...args) : (here.data as Data);
+      const known = await askHere(config, env, args);
+      return known === null
+        ? (dataOf(await here(...args, "--json")) as Data)
+        : (known.data as Data);
     },
-    askProgram,
+    async askProgram<Data>(...args: string[]) {
+      return dataOf(await command(...args, "--json")) as Data;
+    },
     async daemon() {
       const running = start("run");
       await running.said('"fuelbridge runs"');
       return running;
     },
-    close: () => (closed ??= sandbox.close()),
+    close: () => (closed ??= end(started, sandbox)),
   };
+}
+
+function dataOf({ out, err }: Said): unknown {
+  const answer = JSON.parse(out || "null") as { ok: boolean; data: unknown } | null;
+  if (answer?.ok !== true) throw new Error(out + err);
+  return answer.data;
+}
+
+/** A test that fails leaves its daemon behind. */
+async function end(started: readonly Running[], sandbox: Sandbox): Promise<void> {
+  for (const running of started) running.kill("SIGKILL");
+  await Promise.all(started.map(({ ended }) => ended));
+  await sandbox.close();
 }
 
 /** A copy of a site that is closed, with its platform; it ends with the test. */

@@ -1,14 +1,1 @@
-/** What surrounds an endpoint that a test or a bench opens by itself: a company in UTC that keeps USD. */
-import type { Surroundings } from "../../src/core/contract.ts";
-
-/** `more`: in place of the usual. */
-export const surroundingsIn = (folder: string, more: Partial<Surroundings> = {}): Surroundings => ({
-  folder,
-  now: () => new Date(),
-  pause: () => Promise.resolve(),
-  currency: "USD",
-  dayOf: (instant) => instant.slice(0, 10),
-  ignore: {},
-  note: () => {},
-  ...more,
-});
+export { surroundingsIn } from "../../src/cli/demo/surroundings.ts";

@@ -151,7 +151,7 @@ const shownOf = ({ platform, books }: CaseRow["amount"]): string =>
   platform === "0.00" ? books : platform;
 
 async function reconciled(site: Site): Promise<Report> {
-  const { out } = await site.command("reconcile", "--from", FROM, "--to", TODAY, "--json");
+  const { out } = await site.here("reconcile", "--from", FROM, "--to", TODAY, "--json");
   return (JSON.parse(out) as { data: Report }).data;
 }
 
@@ -228,7 +228,7 @@ async function inStep(folder: string, books: Books) {
     "ULSD-CLR": "2.413755",
     "087": "2.19127",
   });
-  expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({ code: 0, out: "In step.\n" });
 
   for (const number of ["B-1", "B-2", "B-3"]) await clerk.post(number);
   await paidBy(site, invoice("B-1"), 109.25, "ACH-5");
@@ -236,6 +236,6 @@ async function inStep(folder: string, books: Books) {
   await control.patch("invoices", invoice("INV-1")["id"], { status: "VOID" });
   await control.patch("invoices", invoice("INV-2")["id"], { status: "VOID" });
   await clerk.credit("INV-2", true);
-  expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({ code: 0, out: "In step.\n" });
   return { site, invoice };
 }

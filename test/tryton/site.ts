@@ -10,6 +10,7 @@ import type { QuarantineGroup, Quarantined } from "../../src/report/office.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
 import { today } from "../support/site.ts";
+import { commandHere } from "../support/site-command.ts";
 import { askHere } from "../support/site-office.ts";
 import { fuelbridge, type Running, type Said } from "../support/site-program.ts";
 import type { Books } from "../support/tryton.ts";
@@ -32,6 +33,8 @@ export interface Site {
   records(resource: string): Promise<readonly Members[]>;
   start(...args: string[]): Running;
   command(...args: string[]): Promise<Said>;
+  /** The same within this process ({@link commandHere}). */
+  here(...args: string[]): Promise<Said>;
   /** What it tells with `--json`, from this process where that can be. @throws Error when it was refused */
   ask<Data>(...args: string[]): Promise<Data>;
   parked(): Promise<Parked[]>;
@@ -85,6 +88,7 @@ export async function openSite(folder: string, books: Books, scenario = "demo"):
     },
     start,
     command,
+    here: (...args) => commandHere([...args, "--config", configOf(folder)], env),
     ask,
     async parked() {
       const { groups } = await ask<{ groups: QuarantineGroup[] }>("quarantine", "list");

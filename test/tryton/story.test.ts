@@ -164,7 +164,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     async () => {
       const site = await inStep();
       const before = await footprint(site);
-      for (let run = 0; run < 2; run++) expect(await site.command("once")).toEqual(IN_STEP);
+      for (let run = 0; run < 2; run++) expect(await site.here("once")).toEqual(IN_STEP);
       expect(await footprint(site)).toEqual(before);
       const { flows } = await site.ask<Status>("status");
       expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
@@ -252,7 +252,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       // What the clerk has settled is told until the platform has heard of it, in the same run.
       const told = expect.stringMatching(/"documents":1,"msg":"differs"}\n$/) as unknown;
       expect(await site.command("once")).toEqual({ ...waiting, err: told });
-      expect(await site.command("once")).toEqual(waiting);
+      expect(await site.here("once")).toEqual(waiting);
       expect(await causes(site)).toEqual([
         expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
         expect.stringMatching(/^no-constant: /),
@@ -275,7 +275,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
 
       const settled = await footprint(site);
-      expect(await site.command("once")).toEqual(waiting);
+      expect(await site.here("once")).toEqual(waiting);
       expect(await footprint(site)).toEqual(settled);
       const { steps } = await site.ask<Trace>("trace", lone.invoiceNumber);
       expect(steps.map(({ event }) => event)).toContain("waits");

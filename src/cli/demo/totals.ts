@@ -15,6 +15,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import type { Tables } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
+import { surroundingsIn } from "./surroundings.ts";
 import type { World as Whole } from "./world.ts";
 
 export interface Totals {
@@ -257,14 +258,8 @@ async function deliveredOf(
     sources: { it: { ...source, folder: "export" } },
   });
   const exports = await everyExport(settings.sources["it"] as TableSource, {
+    ...surroundingsIn(folder),
     drop: localDrop(join(folder, settings.folder)),
-    folder,
-    now: () => new Date(),
-    pause: async () => {},
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
   });
   const newest = new Map(exports.flat().map((change) => [change.id, change]));
   return store.questions.deliveredIds(flow).flatMap((id): Members[] => {
