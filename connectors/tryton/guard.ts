@@ -9,6 +9,7 @@
 import { busyWhen, openClaims } from "./claims.ts";
 import type { Books } from "./books.ts";
 import type { InvoiceType } from "./invoice-facts.ts";
+import { ofCompany, rowsOf } from "./search.ts";
 
 export interface Guard {
   /** Tryton refuses a second one by itself: the platform's id goes with the values, as `external_id`. */
@@ -79,22 +80,23 @@ function claimGuard(books: Books, model: string, type: InvoiceType): Guard {
 }
 
 /** The server module of `server-module/`: the platform's id is unique there. */
-const moduleGuard = ({ tryton }: Books, model: string, type: InvoiceType): Guard => ({
+const moduleGuard = (books: Books, model: string, type: InvoiceType): Guard => ({
   isModule: true,
   async known(ids) {
     if (ids.length === 0) return new Map();
     const domain = [
-      ["company", "=", (await tryton.session()).company],
+      await ofCompany(books),
       ["external_id", "in", ids],
       ...(model === "account.invoice" ? [["type", "=", type]] : []),
     ];
-    const params = [domain, 0, null, null, ["external_id"]];
-    const rows = await tryton.call<{ id: number; external_id: string }[]>(
-      `model.${model}.search_read`,
-      params,
-    );
+    const rows = await rowsOf<ModuleRow>(books, model, domain, "external_id");
     return new Map(rows.map(({ id, external_id }) => [external_id, id]));
   },
   create: (_, make) => make().catch(busyWhen(/FUELBRIDGE-DUPLICATE/)),
   release: async () => {},
 });
+
+interface ModuleRow {
+  readonly id: number;
+  readonly external_id: string;
+}

@@ -7,7 +7,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { platformIdIn } from "./marks.ts";
-import { fieldsIn } from "./search.ts";
+import { rowsOf, type Search } from "./search.ts";
 import { exact } from "./values.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
@@ -70,7 +70,7 @@ export const NO_CREDIT_NOTE: readonly unknown[] = [
   ["lines.origin", "not like", "account.invoice.line,%"],
 ];
 
-const FIELDS = fieldsIn(`
+const FIELDS = `
   type number reference comment state party.code untaxed_amount tax_amount total_amount
   create_uid write_uid description currency.code invoice_date payment_term payment_term_date
   lines_to_pay.maturity_date
@@ -79,32 +79,29 @@ const FIELDS = fieldsIn(`
   create_date write_date amount_to_pay reconciled move lines_to_pay.reconciliation
   payment_lines(reconciliation debit credit move.description)
   lines_to_pay.reconciliation.lines(debit credit move.description)
-`);
+`;
 
 /** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
-const MORE = ["party.identifiers.code", "lines.product.name"];
+const MORE = "party.identifiers.code lines.product.name";
 
 /** Those that the domain names, by their ids. @throws TrytonError */
 export async function readInvoices(
-  { tryton }: Books,
+  books: Books,
   domain: readonly unknown[],
-  { most = null, signal }: { readonly most?: number | null; readonly signal?: AbortSignal } = {},
+  search: Search = {},
 ): Promise<Entry[]> {
-  const params = [domain, 0, most, [["id", "ASC"]], FIELDS];
-  const method = "model.account.invoice.search_read";
-  const rows = await tryton.call<Row[]>(method, params, signal === undefined ? {} : { signal });
-  const { user } = await tryton.session();
+  const rows = await rowsOf<Row>(books, "account.invoice", domain, FIELDS, search);
+  const { user } = await books.tryton.session();
   return rows.map((row) => entryIn(row, user));
 }
 
 /** Whole rows, for the sources: everything in them is of one moment. @throws TrytonError */
 export function readRows(
-  { tryton }: Books,
+  books: Books,
   domain: readonly unknown[],
   signal: AbortSignal,
 ): Promise<WholeRow[]> {
-  const params = [domain, 0, null, [["id", "ASC"]], [...FIELDS, ...MORE]];
-  return tryton.call<WholeRow[]>("model.account.invoice.search_read", params, { signal });
+  return rowsOf<WholeRow>(books, "account.invoice", domain, `${FIELDS} ${MORE}`, { signal });
 }
 
 type Number = Decimal | number;

@@ -22,6 +22,7 @@ import { step } from "./invoice-steps.ts";
 import { invoiceValues } from "./invoice-values.ts";
 import { markOf, paidMarkIn } from "./marks.ts";
 import { addressedAll } from "./parties.ts";
+import { ofCompany, rowsOf } from "./search.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
 import { day, stamp } from "./values.ts";
 
@@ -218,14 +219,14 @@ async function read(
   domain: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<Entry[]> {
-  const options = signal === undefined ? {} : { signal };
-  return readInvoices(books, [...(await domainOf(books, type)), ...domain], options);
+  return readInvoices(books, [...(await domainOf(books, type)), ...domain], { signal });
 }
 
-async function domainOf({ tryton }: Books, type: InvoiceType): Promise<unknown[]> {
-  const { company } = await tryton.session();
-  return [["company", "=", company], ["type", "=", type], NO_CREDIT_NOTE];
-}
+const domainOf = async (books: Books, type: InvoiceType): Promise<unknown[]> => [
+  await ofCompany(books),
+  ["type", "=", type],
+  NO_CREDIT_NOTE,
+];
 
 /** Read in the order of database ids: what is made meanwhile comes last. */
 async function* list(
@@ -294,19 +295,21 @@ async function toldAs(
  * it, and the others are named as drafts are.
  */
 async function namesOf(
-  { tryton }: Books,
+  books: Books,
   type: InvoiceType,
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, string>> {
   const domain = [
-    ["company", "=", (await tryton.session()).company],
+    await ofCompany(books),
     ["type", "=", type],
     ["number", "in", entries.flatMap(({ number }) => number ?? [])],
   ];
-  const all = await tryton.call<{ id: number; number: string; state: string }[]>(
-    "model.account.invoice.search_read",
-    [domain, 0, null, [["id", "ASC"]], ["number", "state"]],
+  const all = await rowsOf<{ id: number; number: string; state: string }>(
+    books,
+    "account.invoice",
+    domain,
+    "number state",
     { signal },
   );
   return new Map(

@@ -1,5 +1,6 @@
 /** Notes on records of Tryton: what it has no field for. */
 import type { Books } from "./books.ts";
+import { rowsOf } from "./search.ts";
 
 export interface Note {
   /** `account.invoice,12` */
@@ -9,14 +10,13 @@ export interface Note {
 
 /** Those on these records, oldest first; of them those in the domain. @throws TrytonError */
 export async function notesOn(
-  { tryton }: Books,
+  books: Books,
   resources: readonly string[],
   ...domain: readonly unknown[]
 ): Promise<Note[]> {
   if (resources.length === 0) return [];
   const on = [["resource", "in", resources], ...domain];
-  const params = [on, 0, null, [["id", "ASC"]], ["resource", "message"]];
-  return tryton.call<Note[]>("model.ir.note.search_read", params);
+  return rowsOf<Note>(books, "ir.note", on, "resource message");
 }
 
 /** @throws TrytonError */

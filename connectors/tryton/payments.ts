@@ -2,9 +2,15 @@
  * Payments in Tryton, for the driver of src/books: accounting moves that its pay wizard makes on an invoice. One that
  * comes after its invoice was settled as one is a note on it: taking that apart would change posted books.
  */
-import type { BookAdapter, Call, Standing, Wanted } from "../../src/books/adapter.ts";
+import {
+  BARE,
+  type BookAdapter,
+  type Call,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import { inPages } from "../../src/books/holdings.ts";
+import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
@@ -17,7 +23,7 @@ import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./m
 import { addNote, notesOn } from "./notes.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
 import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
-import { idsIn } from "./search.ts";
+import { idsOf, ofCompany, rowsOf } from "./search.ts";
 import { day, stamp } from "./values.ts";
 
 type WantedPayment = Wanted<"payment">;
@@ -110,18 +116,14 @@ async function locate(
 }
 
 async function invoicesOf(
-  { tryton }: Books,
+  books: Books,
   wanted: readonly WantedPayment[],
 ): Promise<readonly number[]> {
   const known = wanted.flatMap(({ on }) => (on === undefined ? [] : [(on.native as Entry).id]));
   const names = wanted.flatMap(({ document, on }) => (on === undefined ? [document.invoice] : []));
   if (names.length === 0) return known;
-  const domain = [
-    ["company", "=", (await tryton.session()).company],
-    ["OR", ["number", "in", names], ["id", "in", draftsIn(names)]],
-  ];
-  const method = "model.account.invoice.search";
-  return [...known, ...(await tryton.call<number[]>(method, [domain, 0, null, null]))];
+  const clause = ["OR", ["number", "in", names], ["id", "in", draftsIn(names)]];
+  return [...known, ...(await idsOf(books, "account.invoice", [await ofCompany(books), clause]))];
 }
 
 /** Settlements have no guard of their own: a second one finds the invoice paid. */
@@ -187,22 +189,11 @@ const noteCovered = (
     `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
   );
 
-const BARE = {
-  number: null,
-  party: null,
-  unfinished: false,
-  touched: null,
-  disputed: false,
-  payments: [],
-  paid: null,
-  native: null,
-} as const;
-
 /** What a note says of it is its amount. */
 function notedStanding(books: Books, document: PaymentDocument, amount: Decimal): Standing {
   const { words } = factsOf(books, document);
   const facts = { money: { amount }, words: { side: words?.side ?? null } };
-  return { ...BARE, id: null, mark: document.id, rung: "posted", version: null, facts };
+  return { ...BARE, id: null, mark: document.id, rung: "posted", facts, native: null };
 }
 
 /** `#12 payment:5f0c…`; `#12` before links had a mark. */
@@ -219,16 +210,12 @@ async function named(
   numbers: readonly string[],
   signal: AbortSignal,
 ): Promise<Standing[]> {
-  const { tryton } = books;
   const domain = [
-    ["move.company", "=", (await tryton.session()).company],
+    await ofCompany(books, "move.company"),
     ["invoice_payments.number", "in", numbers],
   ];
-  const lines = await tryton.call<{ readonly move: number }[]>(
-    "model.account.move.line.search_read",
-    [domain, 0, null, null, ["move"]],
-    { signal },
-  );
+  const model = "account.move.line";
+  const lines = await rowsOf<{ readonly move: number }>(books, model, domain, "move", { signal });
   return heldBy(books, ["move", "in", [...new Set(lines.map(({ move }) => move))]], signal);
 }
 
@@ -239,14 +226,10 @@ async function* list(
   signal: AbortSignal,
 ): ReturnType<BookAdapter<"payment">["list"]> {
   const owed = ["receivable", "payable"].map((side) => [`lines.account.type.${side}`, "=", true]);
-  const domain = [
-    ["company", "=", (await books.tryton.session()).company],
-    ["state", "=", "posted"],
-    ["OR", ...owed],
-    within(scope),
-  ];
-  const idsAfter = idsIn(books, "account.move", domain);
-  const all = inPages(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
+  const domain = [await ofCompany(books), ["state", "=", "posted"], ["OR", ...owed], within(scope)];
+  const all = inPages(Number(from ?? 0), Number, (id) =>
+    idsOf(books, "account.move", [["id", ">", id], ...domain], { most: PAGE_RECORDS, signal }),
+  );
   for await (const { rows, last } of all)
     yield { standings: await heldBy(books, ["move", "in", rows], signal), position: String(last) };
 }
@@ -282,17 +265,14 @@ async function standingsOf(
   if (moves.length === 0) return [];
   const paid = moves.flatMap(({ invoices }) => invoices);
   const settled = moves.flatMap(({ move, settles }) => [move, ...settles]);
-  const rows = await books.tryton.call<InvoiceRow[]>(
-    "model.account.invoice.search_read",
-    [
-      ["OR", ["id", "in", paid], ["move", "in", settled], ["cancel_move", "in", settled]],
-      0,
-      null,
-      [["id", "ASC"]],
-      ["number", "move", "cancel_move"],
-    ],
-    signal === undefined ? {} : { signal },
-  );
+  const domain = [
+    "OR",
+    ["id", "in", paid],
+    ["move", "in", settled],
+    ["cancel_move", "in", settled],
+  ];
+  const fields = "number move cancel_move";
+  const rows = await rowsOf<InvoiceRow>(books, "account.invoice", domain, fields, { signal });
   const own = new Set(rows.flatMap(({ move, cancel_move }) => [move, cancel_move]));
   // Links of an invoice that was a draft when it was delivered have its id.
   const named = rows.map(({ id, move, number }) => {
@@ -336,6 +316,7 @@ function standingOf(books: Books, one: PaymentMove, rows: readonly Named[]): Sta
         notes: platformId !== null && isSettlement(platformId) ? mark : null,
       },
     },
+    native: null,
   };
 }
 

@@ -11,7 +11,7 @@ export type Identified =
   /** It is not there, and another document has its number. */
   | {
       readonly is: "taken";
-      readonly by: { readonly id: string | null; readonly mark: string | null };
+      readonly by: Pick<Standing, "id" | "mark" | "goods">;
     };
 
 /**
@@ -47,7 +47,9 @@ function matching(wanted: Wanted, all: readonly Standing[]): Identified | null {
   const marked = all.filter(({ mark }) => mark === wanted.mark);
   if (marked.length > 0) return foundBy("mark", marked);
   const unmarked = all.filter(({ mark }) => mark === null);
-  const bound = unmarked.filter(({ id }) => id !== null && id === wanted.binding);
+  const bound = unmarked.filter(
+    ({ id, goods }) => (id !== null && id === wanted.binding) || goods?.bound === true,
+  );
   if (bound.length > 0) return foundBy("binding", bound);
   const numbered = unmarked.filter((row) => isNumbered(wanted, row, "per-party"));
   return numbered.length > 0 ? foundBy("number", numbered) : null;

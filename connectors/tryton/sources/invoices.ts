@@ -10,6 +10,7 @@ import type { Books } from "../books.ts";
 import { amountLines, readRows, type WholeLine, type WholeRow } from "../invoice-facts.ts";
 import { isOurPayment, platformIdIn } from "../marks.ts";
 import type { InvoiceRecord } from "../../../src/books/records.ts";
+import { ofCompany, rowsOf } from "../search.ts";
 import { exact } from "../values.ts";
 import { feed, type Part } from "./feed.ts";
 import { companyIdOf } from "./parties.ts";
@@ -19,47 +20,29 @@ const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", 
 
 /** A draft is not told: it has no number, and it may still change without a stamp. */
 const NUMBERED = ["posted", "paid", "cancelled"];
-export const invoices = (books: Books): Source => source(books, NUMBERED);
+export const invoices = (books: Books): Source =>
+  feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal));
 
 /** The same: what is paid, what is paid in part, and what is no longer. */
-export const paidInvoices = (books: Books): Source => invoices(books);
-
-const source = (books: Books, states: readonly string[]): Source =>
-  feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal, states));
+export const paidInvoices = invoices;
 
 /** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonError */
 export async function invoiceChanges(
   books: Books,
   ids: readonly number[],
   signal: AbortSignal,
-  states: readonly string[] = NUMBERED,
 ): Promise<Change[]> {
-  const { tryton } = books;
-  const { company } = await tryton.session();
-  const domain = [
-    ["id", "in", ids],
-    ["company", "=", company],
-    ["state", "in", states],
-    ["number", "!=", null],
-  ];
+  const own = await ofCompany(books);
+  const domain = [["id", "in", ids], own, ["state", "in", NUMBERED], ["number", "!=", null]];
   const rows = await readRows(books, domain, signal);
-  const others = await tryton.call<{ number: string }[]>(
-    `model.${MODEL}.search_read`,
-    [
-      [
-        ["number", "in", rows.map(({ number }) => number)],
-        ["id", "not in", rows.map(({ id }) => id)],
-        ["company", "=", company],
-        ["type", "=", "out"],
-        ["state", "in", LIVE],
-      ],
-      0,
-      null,
-      null,
-      ["number"],
-    ],
-    { signal },
-  );
+  const same = [
+    ["number", "in", rows.map(({ number }) => number)],
+    ["id", "not in", rows.map(({ id }) => id)],
+    own,
+    ["type", "=", "out"],
+    ["state", "in", LIVE],
+  ];
+  const others = await rowsOf<{ number: string }>(books, MODEL, same, "number", { signal });
   const live = [...rows.filter(isLive), ...others];
   return rows.flatMap((row) => {
     const count = live.filter(({ number }) => number === row.number).length;
