@@ -1,5 +1,5 @@
 /** Records of Tryton, as every part of this connector looks for them. */
-import type { Books } from "./books.ts";
+import type { Tryton } from "./wire.ts";
 
 /** A clause, or several of which all must hold. */
 export type Domain = readonly unknown[];
@@ -13,7 +13,9 @@ export interface Search {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Wire = Pick<Books, "tryton">;
+interface Wire {
+  readonly tryton: Pick<Tryton, "call" | "session">;
+}
 
 /**
  * Those in a domain, in the order of their ids where no other is given.

@@ -4,6 +4,7 @@
  */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { isWithin } from "../../src/core/moment.ts";
+import { openExchange, TransportError } from "../../src/transport/exchange.ts";
 import {
   type FaultKind,
   faultOfError,
@@ -11,7 +12,6 @@ import {
   NoSuchCompany,
   TrytonError,
 } from "./errors.ts";
-import { openHttp } from "./http.ts";
 import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
 import { decode, encode } from "./values.ts";
 
@@ -68,7 +68,16 @@ export function openTryton(
   options: TrytonOptions,
   surroundings: Pick<Surroundings, "note" | "now">,
 ): Tryton {
-  const http = openHttp(options.url, options.deadlineMs ?? DEADLINE_MS);
+  // One at a time: Tryton computes in one process, and two that post at once only lock each other out of the number
+  // sequence. No connection is used twice (trytond closes each).
+  const http = openExchange({
+    url: options.url,
+    connections: 1,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    headers: { accept: "application/json", "accept-encoding": "identity" },
+    reset: true,
+  });
+  let turn: Promise<unknown> = Promise.resolve();
   let session: Promise<Session> | null = null;
   let throttled: { readonly fault: TrytonError; readonly sinceMs: number } | null = null;
   let closed: Promise<void> | null = null;
@@ -78,7 +87,13 @@ export function openTryton(
     (path: string): Ask =>
     async (method, params, { authorization, signal }) => {
       const body = encode({ id: ++requests, method, params });
-      const { status, text } = await http.post({ method, path, body, authorization, signal });
+      const headers: Record<string, string> = authorization === null ? {} : { authorization };
+      const answered = turn.then(() => http.post(path, body, headers, signal));
+      turn = answered.catch(() => {});
+      const { status, text } = await answered.catch((error: unknown) => {
+        if (!(error instanceof TransportError)) throw error;
+        throw new TrytonError(error.phase, `${method}: ${error.message}`);
+      });
       if (status !== 200) throw faultOfStatus(method, status);
       return resultOf(method, text);
     };
@@ -197,17 +212,19 @@ async function companyOf(
   name: string,
   login: string,
 ): Promise<number> {
-  const read = [[user], ["companies"], context];
-  const [{ companies }] = (await ask("model.res.user.read", read, { authorization })) as [
-    { companies: number[] },
-  ];
+  const call = async <T>(method: string, ...params: unknown[]): Promise<T> =>
+    (await ask(method, [...params, context], { authorization })) as T;
+  const [{ companies }] = await call<[{ companies: number[] }]>(
+    "model.res.user.read",
+    [user],
+    ["companies"],
+  );
   const domain = [
     ["id", "in", companies],
     ["party.name", "=", name],
   ];
-  const search = [domain, 0, 2, null, context];
-  const found = await ask("model.company.company.search", search, { authorization });
-  const [id, another] = found as number[];
+  const search = "model.company.company.search";
+  const [id, another] = await call<number[]>(search, domain, 0, 2, null);
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
   throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);
