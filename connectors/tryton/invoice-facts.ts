@@ -7,19 +7,13 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { platformIdIn } from "./marks.ts";
-import { rowsOf, type Search } from "./search.ts";
+import { type Domain, rowsOf, type Search } from "./search.ts";
 import { exact } from "./values.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 
 /** An invoice in the books. */
-export interface Entry {
-  readonly id: number;
-  readonly type: InvoiceType;
-  readonly number: string | null;
-  /** The platform's number, or the supplier's. */
-  readonly reference: string | null;
-  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
+export interface Entry extends Row {
   /** The user of the synchronisation made it. */
   readonly made: boolean;
   /** And nobody else has ever written it. */
@@ -35,8 +29,6 @@ export interface Entry {
   readonly terms: readonly number[];
   /** Its lines with an amount. */
   readonly lineIds: readonly number[];
-  /** The day of the last payment of one that is reconciled in full. */
-  readonly reconciled: string | null;
   /** Without those that were taken back. */
   readonly settling: readonly Settling[];
   /** Of its last change. */
@@ -50,6 +42,8 @@ interface Settling {
   readonly description: string | null;
   /** Positive when it lowers what is open. */
   readonly amount: Decimal;
+  /** The two are reconciled; else it waits for that. */
+  readonly isReconciled: boolean;
 }
 
 export const isDraft = ({ state }: Pick<Entry, "state">): boolean =>
@@ -81,48 +75,35 @@ const FIELDS = `
   lines_to_pay.reconciliation.lines(debit credit move.description)
 `;
 
-/** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
-const MORE = "party.identifiers.code lines.product.name";
+/** What sources tell besides: names for people, and the ids that other systems gave a party. */
+export const MORE = "party.identifiers.code lines.product.name";
 
-/** Those that the domain names, by their ids. @throws TrytonError */
+/** Those that the domain names, by their ids. @param more fields besides @throws TrytonError */
 export async function readInvoices(
   books: Books,
-  domain: readonly unknown[],
+  domain: Domain,
   search: Search = {},
+  more = "",
 ): Promise<Entry[]> {
-  const rows = await rowsOf<Row>(books, "account.invoice", domain, FIELDS, search);
+  const rows = await rowsOf<Row>(books, "account.invoice", domain, `${FIELDS} ${more}`, search);
   const { user } = await books.tryton.session();
   return rows.map((row) => entryIn(row, user));
 }
 
-/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonError */
-export function readRows(
-  books: Books,
-  domain: readonly unknown[],
-  signal: AbortSignal,
-): Promise<WholeRow[]> {
-  return rowsOf<WholeRow>(books, "account.invoice", domain, `${FIELDS} ${MORE}`, { signal });
-}
-
 type Number = Decimal | number;
-
-/** Of `account.invoice`, with everything; of those that have their number. */
-export type WholeRow = Omit<Row, "number" | "invoice_date" | "party." | "lines."> & {
-  readonly number: string;
-  readonly invoice_date: string;
-  readonly "party.": Row["party."] & { readonly "identifiers.": readonly { code: string }[] };
-  readonly "lines.": readonly WholeLine[];
-};
-export type WholeLine = LineRow & { readonly "product.": { readonly name: string } | null };
 
 interface Row {
   readonly id: number;
   readonly type: InvoiceType;
   readonly number: string | null;
+  /** The platform's number, or the supplier's. */
   readonly reference: string | null;
   readonly comment: string | null;
-  readonly state: Entry["state"];
-  readonly "party.": { readonly code: string };
+  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
+  readonly "party.": {
+    readonly code: string;
+    readonly "identifiers."?: readonly { readonly code: string }[];
+  };
   readonly untaxed_amount: Number;
   readonly tax_amount: Number;
   readonly total_amount: Number;
@@ -139,6 +120,7 @@ interface Row {
   readonly amount_to_pay: Number;
   readonly create_date: string;
   readonly write_date: string | null;
+  /** The day of the last payment of one that is reconciled in full. */
   readonly reconciled: string | null;
   readonly move: number | null;
   readonly "payment_lines.": readonly PaymentRow[];
@@ -164,7 +146,7 @@ interface PaymentRow {
 interface LineRow {
   readonly id: number;
   readonly type: string;
-  readonly "product.": { readonly code: string | null } | null;
+  readonly "product.": { readonly code: string | null; readonly name?: string } | null;
   readonly "account.": { readonly code: string | null } | null;
   readonly quantity: Number | null;
   readonly "unit.": { readonly symbol: string } | null;
@@ -183,11 +165,7 @@ interface TaxRow {
 function entryIn(row: Row, user: number): Entry {
   const made = row.create_uid === user;
   return {
-    id: row.id,
-    type: row.type,
-    number: row.number,
-    reference: row.reference,
-    state: row.state,
+    ...row,
     made,
     ours: made && (row.write_uid === null || row.write_uid === user),
     platformId: platformIdIn(row.comment),
@@ -196,7 +174,6 @@ function entryIn(row: Row, user: number): Entry {
     facts: factsOf(row),
     terms: row["lines_to_pay."].map(({ id }) => id),
     lineIds: amountLines(row).map(({ id }) => id),
-    reconciled: row.reconciled,
     settling: settlingOf(row),
     stamp: row.write_date ?? row.create_date,
   };
@@ -222,9 +199,8 @@ const factsOf = (row: Row): Facts => ({
 });
 
 /** Titles, comments and subtotals are left out. */
-export const amountLines = <Line extends LineRow>(row: {
-  readonly "lines.": readonly Line[];
-}): Line[] => row["lines."].filter(({ type }) => type === "line");
+export const amountLines = (row: Pick<Row, "lines.">): LineRow[] =>
+  row["lines."].filter(({ type }) => type === "line");
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
@@ -269,7 +245,8 @@ function settlingOf(row: Row): Settling[] {
     return {
       move: line["move."].id,
       description: line["move."].description,
-      amount: row.type === "out" ? amount : Decimal.zero.minus(amount),
+      amount: row.type === "out" ? amount : amount.negated(),
+      isReconciled: others.some(({ id }) => id === line.id),
     };
   });
 }

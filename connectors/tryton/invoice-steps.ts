@@ -8,6 +8,7 @@ import { TrytonError } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { type Entry, idOf, isDraft } from "./invoice-facts.ts";
 import { DATE_ORDER, isWarningOf } from "./release.ts";
+import { rowOf } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -122,8 +123,7 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
     await credit(books, id, wanted.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
-  const method = "model.account.invoice.read";
-  const [now] = await tryton.call<[Pick<Entry, "state">]>(method, [[id], ["state"]]);
+  const now = await rowOf<Pick<Entry, "state">>(books, "account.invoice", id, "state");
   if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
 }
 

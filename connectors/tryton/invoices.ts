@@ -8,7 +8,6 @@ import type { Books } from "./books.ts";
 import { disputedOf } from "./disputes.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
-import { expectedOf } from "./invoice-expected.ts";
 import {
   draftsIn,
   type Entry,
@@ -19,7 +18,7 @@ import {
   readInvoices,
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
-import { invoiceValues } from "./invoice-values.ts";
+import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
 import { markOf, paidMarkIn } from "./marks.ts";
 import { addressedAll } from "./parties.ts";
 import { ofCompany, rowsOf } from "./search.ts";
@@ -51,13 +50,13 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
   };
 }
 
-export const ladderOf = ({ config }: Books, type: InvoiceType): Ladder => ({
+export const ladderOf = (books: Books, type: InvoiceType): Ladder => ({
   has: ["draft", "posted", "settled", "cancelled"],
   byUs: "settled",
-  ...(config.posting === "post" ? {} : { posts: false }),
+  ...(books.config.posting === "post" ? {} : { posts: false }),
   amend: { "days.due": "settled", reference: "draft", order: "draft", state: "settled" },
-  atomic: config.batch,
-  numbered: type === "out" && config.numbering === "platform" ? "once" : "per-party",
+  atomic: books.config.batch,
+  numbered: isNumbered(books, type) ? "once" : "per-party",
 });
 
 /**
@@ -97,7 +96,6 @@ async function locate(
   const disputed = await disputedOf(books, idsOf(noted));
   const isInspected = purpose === "inspection";
   const credits = isInspected ? await creditsOf(books, entries, signal) : null;
-  const isOurs = type === "out" && books.config.numbering === "platform";
   return entries.map((entry) => {
     const { id, platformId } = entry;
     const mark = platformId ?? owners.get(id) ?? null;
@@ -108,7 +106,7 @@ async function locate(
       ...standing,
       mark,
       besides,
-      ...(isOurs ? { number: numberIn(entry, wanted) } : {}),
+      ...(isNumbered(books, type) ? { number: numberIn(entry, wanted) } : {}),
       // What a person entered has Tryton's number, and ours as its reference.
       facts: entry.made && own !== undefined ? { ...rest, number: own } : rest,
     };
@@ -201,9 +199,9 @@ async function create(
 ): Promise<string[]> {
   const parties = await addressedAll(books, wanted);
   const all: object[] = [];
-  for (const [at, { document, mark }] of wanted.entries()) {
-    const values = await invoiceValues(books, document, parties[at] as (typeof parties)[number]);
-    all.push(guard.isModule ? { ...values, external_id: mark } : values);
+  for (const [at, one] of wanted.entries()) {
+    const values = await invoiceValues(books, one, parties[at] as (typeof parties)[number]);
+    all.push(guard.isModule ? { ...values, external_id: one.mark } : values);
   }
   const make = () => books.tryton.call<number[]>("model.account.invoice.create", [all]);
   const made = await guard.create(

@@ -10,6 +10,7 @@ import {
   type Wanted,
 } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
+import { paymentFacts } from "../../src/books/facts.ts";
 import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -65,20 +66,10 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
   };
 }
 
-const factsOf = (
-  { config }: Books,
-  { type, invoice, amount, date, description }: PaymentDocument,
-): Facts => ({
-  days: { date },
-  money: { amount },
-  words: {
-    side: type === "out" ? "sale" : "purchase",
-    currency: config.currency,
-    document: invoice,
-    reference: description.trim(),
-    notes: null,
-  },
-});
+function factsOf({ config }: Books, document: PaymentDocument): Facts {
+  const { words, ...facts } = paymentFacts(document, config.currency);
+  return { ...facts, words: { ...words, reference: document.description.trim(), notes: null } };
+}
 
 /** On the invoices that their links name, and by the moves that links and the guard name. */
 async function locate(

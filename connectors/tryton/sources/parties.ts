@@ -1,5 +1,6 @@
 /** Parties with a code: those that buy from us, those that sell to us, and all others. */
 import type { Change, Source } from "../../../src/core/contract.ts";
+import { some } from "../../../src/books/facts.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
@@ -148,9 +149,3 @@ export const companyIdOf = (identifiers: readonly { readonly code: string }[]): 
   identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** What Tryton leaves empty is null or "". */
-const some = (text: string | null | undefined): string | null => {
-  const trimmed = text?.trim() ?? "";
-  return trimmed === "" ? null : trimmed;
-};
