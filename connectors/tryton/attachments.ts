@@ -3,7 +3,7 @@ import { fileSink, type Files, type Hanging, sha256Of } from "../../src/books/fi
 import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";
-import { markOf, platformIdIn } from "./marks.ts";
+import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { ofCompany, rowOf, rowsOf } from "./search.ts";
 import { resourceOf, ticketIn } from "./shipments.ts";
 

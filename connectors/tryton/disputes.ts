@@ -1,6 +1,6 @@
 /** A dispute has no state in Tryton: it is a note on the invoice, and its end another one. */
 import type { Books } from "./books.ts";
-import { disputeMark, markIn } from "./marks.ts";
+import { disputeMark, markIn } from "../../src/books/marks.ts";
 import { addNote, notesOn } from "./notes.ts";
 
 /** The mark decides; what follows it is for people. */

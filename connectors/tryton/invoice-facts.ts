@@ -6,7 +6,7 @@ import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { platformIdIn } from "./marks.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
 import { type Domain, rowsOf, type Search } from "./search.ts";
 import { exact } from "./values.ts";
 

@@ -16,7 +16,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import type { Product, Unit } from "./lookup.ts";
-import { markOf } from "./marks.ts";
+import { markOf } from "../../src/books/marks.ts";
 import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
 

@@ -19,11 +19,10 @@ import {
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
 import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
-import { markOf, paidMarkIn } from "./marks.ts";
+import { markOf, paidMarkIn } from "../../src/books/marks.ts";
 import { addressedAll } from "./parties.ts";
-import { ofCompany, rowsOf } from "./search.ts";
+import { ofCompany, rowsOf, scopeDomain } from "./search.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
-import { day, stamp } from "./values.ts";
 
 type Kind = "invoice" | "bill";
 type InvoiceStanding = Standing<Entry>;
@@ -234,7 +233,8 @@ async function* list(
   from: string | null,
   signal: AbortSignal,
 ): ReturnType<BookAdapter<Kind, Entry>["list"]> {
-  const within = scopeDomain(scope);
+  const isOpen = ["state", "in", ["draft", "validated", "posted"]];
+  const within = scopeDomain(scope, "invoice_date", ["write_date", "create_date"], isOpen);
   const whole = [...(await domainOf(books, type)), within];
   const all = inPages(
     Number(from ?? 0),
@@ -247,22 +247,6 @@ async function* list(
     const total = isEnd ? await books.tryton.call<number>(count, [whole], { signal }) : undefined;
     yield { standings, position: String(last), ...(total === undefined ? {} : { total }) };
   }
-}
-
-/** What is dated within, or changed since, or still open. */
-function scopeDomain({ dated, changedSince, open }: Scope): unknown[] {
-  const parts: unknown[] = [];
-  if (dated !== null)
-    parts.push([
-      ["invoice_date", ">=", day(dated.from)],
-      ["invoice_date", "<=", day(dated.to)],
-    ]);
-  if (changedSince !== null) {
-    const since = stamp(changedSince);
-    parts.push(["write_date", ">=", since], ["create_date", ">=", since]);
-  }
-  if (open) parts.push(["state", "in", ["draft", "validated", "posted"]]);
-  return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
 }
 
 /** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */

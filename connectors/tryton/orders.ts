@@ -14,10 +14,10 @@ import {
 } from "../../src/books/adapter.ts";
 import type { OrderDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
+import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { markOf, orderIn, platformIdIn } from "./marks.ts";
 import { closeExpected, isExpected } from "./orders-expected.ts";
 import { addressedAll } from "./parties.ts";
 import { ofCompany, rowsOf } from "./search.ts";
@@ -127,6 +127,33 @@ async function locate(
     }
   }
   return all;
+}
+
+/** What the id of an order says. */
+interface OrderName {
+  readonly type: "sale" | "purchase";
+  /** Null for a draft. */
+  readonly number: string | null;
+  /** A draft's database id. */
+  readonly draft: number | null;
+  /** The platform's id that its comment has; null where a person entered it, and in ids that had no mark yet. */
+  readonly platformId: string | null;
+}
+
+/**
+ * `sale 12 platform:0b6f…`, `purchase #5 platform:…`. In books that were restored a number is given again, and a
+ * database id too: only with the mark it is the same order. Null: no id of ours.
+ */
+export function orderIn(id: string): OrderName | null {
+  const [, type, draft, number, platformId = null] =
+    /^(sale|purchase) (?:#(\d+)|(\S+))(?: platform:(\S+))?$/.exec(id) ?? [];
+  if (type === undefined) return null;
+  return {
+    type: type as OrderName["type"],
+    number: number ?? null,
+    draft: draft === undefined ? null : Number(draft),
+    platformId,
+  };
 }
 
 const OPEN: readonly string[] = ["draft", "quotation"];

@@ -4,13 +4,13 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { isOurPayment, markIn } from "./marks.ts";
+import { isOurPayment, markIn } from "../../src/books/marks.ts";
 import { rowsOf } from "./search.ts";
 import { exact } from "./values.ts";
 
 export interface PaymentMove {
   readonly move: number;
-  /** What its description begins with, when it came from the platform: see marks.ts. */
+  /** What its description begins with, when it came from the platform: see src/books/marks.ts. */
   readonly mark: string | null;
   /** The rest of its description: method and reference. */
   readonly words: string;

@@ -20,12 +20,17 @@ import { resourceOf } from "./disputes.ts";
 import { TrytonError } from "./errors.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
-import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
+import {
+  coveredIn,
+  coveredMark,
+  paidMarkIn,
+  paymentMark,
+  payingMark,
+} from "../../src/books/marks.ts";
 import { addNote, notesOn } from "./notes.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
 import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
-import { idsOf, ofCompany, rowsOf } from "./search.ts";
-import { day, stamp } from "./values.ts";
+import { idsOf, ofCompany, rowsOf, scopeDomain } from "./search.ts";
 
 type WantedPayment = Wanted<"payment">;
 type Guards = Readonly<Record<InvoiceType, Guard>>;
@@ -217,7 +222,12 @@ async function* list(
   signal: AbortSignal,
 ): ReturnType<BookAdapter<"payment">["list"]> {
   const owed = ["receivable", "payable"].map((side) => [`lines.account.type.${side}`, "=", true]);
-  const domain = [await ofCompany(books), ["state", "=", "posted"], ["OR", ...owed], within(scope)];
+  const domain = [
+    await ofCompany(books),
+    ["state", "=", "posted"],
+    ["OR", ...owed],
+    scopeDomain(scope, "date", ["create_date", "write_date", "lines.write_date"], UNSETTLED),
+  ];
   const all = inPages(Number(from ?? 0), Number, (id) =>
     idsOf(books, "account.move", [["id", ">", id], ...domain], { most: PAGE_RECORDS, signal }),
   );
@@ -226,25 +236,16 @@ async function* list(
 }
 
 /** What is open is not settled with anything: money on account. */
-function within({ dated, changedSince, open }: Scope): unknown[] {
-  const union: unknown[] = ["OR"];
-  if (dated !== null)
-    union.push([
-      ["date", ">=", day(dated.from)],
-      ["date", "<=", day(dated.to)],
-    ]);
-  if (changedSince !== null)
-    for (const field of ["create_date", "write_date", "lines.write_date"])
-      union.push([field, ">=", stamp(changedSince.replace(/Z$/, ""))]);
-  if (open) {
-    const unsettled = [
+const UNSETTLED = [
+  [
+    "lines",
+    "where",
+    [
       ["reconciliation", "=", null],
       ["account.reconcile", "=", true],
-    ];
-    union.push([["lines", "where", unsettled]]);
-  }
-  return union;
-}
+    ],
+  ],
+];
 
 /** Of these moves those that are payments, with the invoices that they pay. @param called names that links have of these */
 async function standingsOf(

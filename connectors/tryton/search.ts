@@ -1,4 +1,6 @@
 /** Records of Tryton, as every part of this connector looks for them. */
+import type { Scope } from "../../src/core/holdings.ts";
+import { day, stamp } from "./values.ts";
 import type { Tryton } from "./wire.ts";
 
 /** A clause, or several of which all must hold. */
@@ -69,6 +71,26 @@ export const ofCompany = async ({ tryton }: Wire, field = "company"): Promise<Do
   "=",
   (await tryton.session()).company,
 ];
+
+/**
+ * What is dated within a scope, or changed since, or open.
+ * @param date the field of its day @param stamps fields that change with it @param isOpen the clause of what is open
+ */
+export function scopeDomain(
+  { dated, changedSince, open }: Scope,
+  date: string,
+  stamps: readonly string[],
+  isOpen: Domain,
+): Domain {
+  const within = dated && [
+    [date, ">=", day(dated.from)],
+    [date, "<=", day(dated.to)],
+  ];
+  const changed =
+    changedSince === null ? [] : stamps.map((one) => [one, ">=", stamp(changedSince)]);
+  const parts = [...(within === null ? [] : [within]), ...changed, ...(open ? [isOpen] : [])];
+  return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
+}
 
 /** Of `number lines(amount product.code)`: `number`, `lines.amount`, `lines.product.code`. */
 const fieldsIn = (names: string): string[] =>

@@ -22,7 +22,7 @@ import type { Facts } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
 import { accept } from "./invoice-steps.ts";
-import { markOf, platformIdIn } from "./marks.ts";
+import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { addNote, notesOn } from "./notes.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { buttonIn } from "./release.ts";

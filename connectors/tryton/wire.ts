@@ -3,8 +3,8 @@
  * when Tryton has ended it; what a failed call proves is its {@link TrytonError}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { isWithin } from "../../src/core/moment.ts";
 import { openExchange, TransportError } from "../../src/transport/exchange.ts";
+import { openSessions } from "../../src/transport/session.ts";
 import {
   type FaultKind,
   faultOfError,
@@ -78,8 +78,6 @@ export function openTryton(
     reset: true,
   });
   let turn: Promise<unknown> = Promise.resolve();
-  let session: Promise<Session> | null = null;
-  let throttled: { readonly fault: TrytonError; readonly sinceMs: number } | null = null;
   let closed: Promise<void> | null = null;
   let requests = 0;
 
@@ -98,57 +96,36 @@ export function openTryton(
       return resultOf(method, text);
     };
 
-  /** Whoever comes while a login is under way waits for that one. */
-  function current(): Promise<Session> {
-    const nowMs = surroundings.now().getTime();
-    const { fault, sinceMs = 0 } = throttled ?? {};
-    if (fault !== undefined && fault.waitMs !== null && isWithin(sinceMs, fault.waitMs, nowMs)) {
-      const waitMs = sinceMs + fault.waitMs - nowMs;
-      return Promise.reject(new TrytonError("throttled", fault.message, { waitMs }));
-    }
-    session ??= logIn(askAt, options).catch((error: unknown) => {
-      session = null;
-      if (error instanceof TrytonError && error.waitMs !== null)
-        throttled = { fault: error, sinceMs: surroundings.now().getTime() };
-      throw error;
-    });
-    return session;
-  }
-
-  async function call(
-    method: string,
-    params: readonly unknown[],
-    { context = {}, signal }: { readonly context?: Context; readonly signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    const opened = current();
-    const within = async ({ ask, authorization, context: own }: Session) =>
-      ask(method, [...params, { ...own, ...context }], { authorization, signal });
-    const first = await opened;
-    try {
-      return await within(first);
-    } catch (error) {
-      if (!(error instanceof TrytonError) || !NO_SESSION.includes(error.kind)) throw error;
-      surroundings.note("Tryton ended our session", { database: options.database });
-      if (session === opened) session = null;
-      return await within(await current());
-    }
-  }
+  const sessions = openSessions<Session>({
+    logIn: () => logIn(askAt, options),
+    isEnded: (error) => error instanceof TrytonError && NO_SESSION.includes(error.kind),
+    waitMsOf: (error) => (error instanceof TrytonError ? error.waitMs : null),
+    waiting: (error, waitMs) => new TrytonError("throttled", (error as Error).message, { waitMs }),
+    ended: () => surroundings.note("Tryton ended our session", { database: options.database }),
+    now: () => surroundings.now(),
+  });
 
   async function close(): Promise<void> {
-    const open = await session?.catch(() => null);
-    session = null;
+    const open = await sessions.leave();
     const signal = AbortSignal.timeout(LOGOUT_MS);
     if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
     await http.close();
   }
 
   return {
-    call: call as Tryton["call"],
+    call: <T>(
+      method: string,
+      params: readonly unknown[],
+      { context = {}, signal }: { context?: Context; signal?: AbortSignal } = {},
+    ) =>
+      sessions.within(({ ask, authorization, context: own }) =>
+        ask(method, [...params, { ...own, ...context }], { authorization, signal }),
+      ) as Promise<T>,
     async session() {
-      const { user, context } = await current();
+      const { user, context } = await sessions.current();
       return { user, company: (context["company"] as number | undefined) ?? null };
     },
-    release: async () => (await current()).release,
+    release: async () => (await sessions.current()).release,
     close: () => (closed ??= close()),
   };
 }

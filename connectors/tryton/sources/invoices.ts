@@ -9,7 +9,7 @@ import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import { invoiceRecord } from "../../../src/books/facts.ts";
 import { amountLines, type Entry, MORE, readInvoices } from "../invoice-facts.ts";
-import { isOurPayment } from "../marks.ts";
+import { isOurPayment } from "../../../src/books/marks.ts";
 import { ofCompany, rowsOf } from "../search.ts";
 import { feed, type Part } from "./feed.ts";
 import { companyIdOf } from "./parties.ts";

@@ -3,7 +3,7 @@
  * Invoices that came from the platform do not count: their parties are companies of the platform already.
  */
 import type { Books } from "../books.ts";
-import { MARKED } from "../marks.ts";
+import { markOf } from "../../../src/books/marks.ts";
 import { ofCompany, rowsOf } from "../search.ts";
 import type { Part } from "./feed.ts";
 
@@ -57,5 +57,5 @@ export async function invoicedParties(
 const counting = (type: Type): unknown[] => [
   ["type", "=", type],
   ["state", "in", ["posted", "paid"]],
-  ["OR", ["comment", "=", null], ["comment", "not like", MARKED]],
+  ["OR", ["comment", "=", null], ["comment", "not like", `%${markOf("_")}%`]],
 ];
