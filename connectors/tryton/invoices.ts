@@ -5,7 +5,8 @@ import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { disputedOf } from "./disputes.ts";
+import { disputedOf } from "../../src/books/notes.ts";
+import { notesOf, resourceOf } from "./notes.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
 import {
@@ -92,13 +93,16 @@ async function locate(
   const noted = entries.filter(
     ({ platformId: mark }) => mark === null || !made.has(mark) || disputes.has(mark),
   );
-  const disputed = await disputedOf(books, idsOf(noted));
+  const disputed = await disputedOf(notesOf(books), noted.map(resourceOf));
   const isInspected = purpose === "inspection";
   const credits = isInspected ? await creditsOf(books, entries, signal) : null;
   return entries.map((entry) => {
     const { id, platformId } = entry;
     const mark = platformId ?? owners.get(id) ?? null;
-    const standing = standingOf(entry, { disputed: disputed.has(id), credits: credits?.get(id) });
+    const standing = standingOf(entry, {
+      disputed: disputed.has(resourceOf(entry)),
+      credits: credits?.get(id),
+    });
     const besides = isInspected ? besidesOf(entry, mark, credits?.get(id) ?? []) : [];
     const { number: own, ...rest } = standing.facts;
     return {
@@ -258,14 +262,14 @@ async function toldAs(
 ): Promise<InvoiceStanding[]> {
   if (entries.length === 0) return [];
   const credits = await creditsOf(books, entries, signal);
-  const disputed = await disputedOf(books, idsOf(entries));
+  const disputed = await disputedOf(notesOf(books), entries.map(resourceOf));
   const names = await namesOf(books, type, entries, signal);
   const changes = await changesOf(books, type, entries, signal);
   return entries.map((entry) => {
     const id = names.get(entry.id) ?? `#${entry.id}`;
     const its = credits.get(entry.id) ?? [];
     const change = changes.get(id) ?? null;
-    const more = { id, disputed: disputed.has(entry.id), credits: its, change };
+    const more = { id, disputed: disputed.has(resourceOf(entry)), credits: its, change };
     const credited = Decimal.sum(its.map(({ total }) => total)).abs();
     const isCredited = its.length > 0 && credited.compare(entry.total.abs()) >= 0;
     return { ...standingOf(entry, more), ...(isCredited ? { rung: "cancelled" } : {}) };

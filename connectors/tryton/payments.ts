@@ -12,22 +12,16 @@ import {
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
+import { coveredOn, noteCovered } from "../../src/books/notes.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { resourceOf } from "./disputes.ts";
 import { TrytonError } from "./errors.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
-import {
-  coveredIn,
-  coveredMark,
-  paidMarkIn,
-  paymentMark,
-  payingMark,
-} from "../../src/books/marks.ts";
-import { addNote, notesOn } from "./notes.ts";
+import { paidMarkIn, paymentMark, payingMark } from "../../src/books/marks.ts";
+import { notesOf, resourceOf } from "./notes.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
 import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
 import { idsOf, ofCompany, rowsOf, scopeDomain } from "./search.ts";
@@ -61,11 +55,12 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
     list: (scope, from, signal) => list(books, scope, from, signal),
     covering: {
       async covered(invoice) {
-        const noted = await coveredOn(books, [(invoice.native as Entry).id]);
+        const noted = await coveredOn(notesOf(books), [resourceOf(entryOf(invoice))]);
         return Decimal.sum([...noted.values()]);
       },
       async cover(wanted) {
-        for (const { document, on } of wanted) await noteCovered(books, entryOf(on).id, document);
+        for (const { document, on } of wanted)
+          await noteCovered(notesOf(books), resourceOf(entryOf(on)), document);
       },
     },
   };
@@ -91,7 +86,7 @@ async function locate(
         known.push(...(await guards[document.type].known([mark])).values());
   const invoices = await invoicesOf(books, wanted);
   const bound = movesIn(wanted.flatMap(({ binding }) => binding ?? []));
-  const on = invoices.map(resourceOf);
+  const on = invoices.map((id) => resourceOf({ id }));
   const clause = ["OR", ["move.origin", "in", on], ["move", "in", [...known, ...bound]]];
   const marks = new Set(wanted.map(({ mark }) => mark));
   const all = await paymentMoves(books, [["move.description", "!=", null], clause]);
@@ -101,7 +96,7 @@ async function locate(
   const absent = wanted.filter(({ mark }) => !standings.some((one) => one.mark === mark));
   const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
   if (absent.length === 0 || !isLumped) return standings;
-  const noted = await coveredOn(books, invoices);
+  const noted = await coveredOn(notesOf(books), on);
   return [
     ...standings,
     ...absent.flatMap(({ document, mark }) => {
@@ -162,28 +157,6 @@ const entryOf = (on: Standing | undefined): Entry => {
   if (on === undefined) throw new TypeError("a payment without its invoice");
   return on.native as Entry;
 };
-
-/** By what the driver calls them, what is noted on these invoices as part of their settlements. */
-async function coveredOn(
-  books: Books,
-  invoices: readonly number[],
-): Promise<ReadonlyMap<string, Decimal>> {
-  const like = ["message", "like", paymentMark("%")];
-  const notes = await notesOn(books, invoices.map(resourceOf), like);
-  const noted = notes.map(({ message }) => coveredIn(message ?? "")).filter((one) => one !== null);
-  return new Map(noted.map(([mark, amount]) => [paidMarkIn(mark) ?? mark, Decimal.of(amount)]));
-}
-
-const noteCovered = (
-  books: Books,
-  invoice: number,
-  { id, amount, date, description }: PaymentDocument,
-): Promise<void> =>
-  addNote(
-    books,
-    resourceOf(invoice),
-    `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
-  );
 
 /** What a note says of it is its amount. */
 function notedStanding(books: Books, document: PaymentDocument, amount: Decimal): Standing {

@@ -23,7 +23,7 @@ import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
 import { accept } from "./invoice-steps.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
-import { addNote, notesOn } from "./notes.ts";
+import { notesOf } from "./notes.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { buttonIn } from "./release.ts";
 import { ofCompany, rowOf, rowsOf } from "./search.ts";
@@ -139,10 +139,8 @@ async function read(
     const parts = `${moves}(quantity origin product.code ${moveUnit}.symbol)`;
     const fields = `number state reference effective_date ${party}.code ${parts}`;
     const rows = await rowsOf<AnyRow>(books, model, domain, fields, { signal });
-    const notes = await notesOn(
-      books,
-      rows.map(({ id }) => `${model},${id}`),
-    );
+    const resources = rows.map(({ id }) => `${model},${id}`);
+    const notes = await notesOf(books).on(resources, []);
     for (const { id, number, state, reference, effective_date, ...row } of rows) {
       const resource = `${model},${id}`;
       const its = notes.filter((note) => note.resource === resource);
@@ -267,7 +265,7 @@ async function step(
 ): Promise<void> {
   const { document } = wanted;
   if (to === "amended") return rewrite(books, wanted, row);
-  if (!isNoted(document, row)) await addNote(books, row.resource, noteText(document));
+  if (!isNoted(document, row)) await notesOf(books).add(row.resource, noteText(document));
   if (to === "cancelled") {
     if (row.state === "cancelled") return;
     await ignoreMoves(books, row);
