@@ -23,7 +23,7 @@ export const invoices = (books: Books): Source =>
   feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal));
 
 /** The same: what is paid, what is paid in part, and what is no longer. */
-export const paidInvoices = invoices;
+export const paidInvoices = (books: Books): Source => invoices(books);
 
 /** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonError */
 export async function invoiceChanges(
