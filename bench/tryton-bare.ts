@@ -17,7 +17,8 @@ const documents = z.array(InvoiceDocument).parse(parseExact(text));
 const values: object[] = [];
 for (const document of documents) {
   const [expected] = await expectedOf(books, [document]);
-  if (expected === undefined || expected instanceof Refused) throw expected;
+  if (expected instanceof Refused) throw expected;
+  if (expected === undefined) throw new Error("no record is expected");
   const party = await partyFor(books, document.party);
   values.push(await invoiceValues(books, { document, expected, mark: document.id }, party));
 }

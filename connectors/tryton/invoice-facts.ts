@@ -3,7 +3,7 @@
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
