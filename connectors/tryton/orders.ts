@@ -272,7 +272,8 @@ async function step(books: Books, to: StepTo, { wanted, standing }: OrderStep): 
   if (to !== "posted") return;
   if (OPEN.includes(state)) {
     if (invoice_method !== MANUAL) await call("write", methodsOf(document.type));
-    await call("quote");
+    // What a kill left as a quotation is one: 8.0 makes none of it again.
+    if (state === "draft") await call("quote");
     await call("confirm");
   }
   await closeExpected(books, document.type, id);

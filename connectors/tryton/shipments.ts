@@ -304,14 +304,17 @@ async function pressed(books: Books, { type, id }: Row, button: string): Promise
     await tryton.call(method, [[id]]);
   } catch (error) {
     if (!(error instanceof TrytonError) || error.warning === undefined) throw error;
-    if (!NO_ORIGIN.test(error.message)) throw error;
+    if (!HARMLESS.test(error.message)) throw error;
     await accept(books, [error.warning]);
     await tryton.call(method, [[id]]);
   }
 }
 
-/** Tryton's question about a move without an order: a ticket may have none, or a product that nobody ordered. */
-const NO_ORIGIN = /have no origin/;
+/**
+ * Tryton's questions about a move without an order (a ticket may have none, or a product that nobody ordered), and, in
+ * 8.0, about more than was ordered: what moves is what the tickets say.
+ */
+const HARMLESS = /have no origin|in addition to the .* ordered/;
 
 /**
  * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
