@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
 import { InvoiceDocument } from "../src/books/documents.ts";
-import { invoiceValues } from "../connectors/tryton/invoice-values.ts";
+import { expectedOf, invoiceValues } from "../connectors/tryton/invoice-values.ts";
 import { partyFor } from "../connectors/tryton/parties.ts";
+import { Refused } from "../src/core/errors.ts";
 import { parseExact } from "../src/core/json.ts";
 import { report } from "./usage.ts";
 
@@ -14,8 +15,13 @@ const text = readFileSync(process.env["FUELBRIDGE_DOCUMENTS"] ?? "", "utf8");
 const documents = z.array(InvoiceDocument).parse(parseExact(text));
 // What the values need of Tryton (ids of accounts, products, parties) is looked up before the clock runs.
 const values: object[] = [];
-for (const document of documents)
-  values.push(await invoiceValues(books, document, await partyFor(books, document.party)));
+for (const document of documents) {
+  const [expected] = await expectedOf(books, [document]);
+  if (expected instanceof Refused) throw expected;
+  if (expected === undefined) throw new Error("no record is expected");
+  const party = await partyFor(books, document.party);
+  values.push(await invoiceValues(books, { document, expected, mark: document.id }, party));
+}
 
 await report(async () => {
   const { tryton } = books;

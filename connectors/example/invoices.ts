@@ -1,10 +1,11 @@
 /** Invoices and bills in the ledger. */
 import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { invoiceFacts } from "../../src/books/facts.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import type { ExampleConfig } from "./config.ts";
-import { InvoiceRow } from "./rows.ts";
+import { factsOf, InvoiceRow } from "./rows.ts";
 import { invoiceChange } from "./sources.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
@@ -90,31 +91,12 @@ function expectedOf(
   document: InvoiceDocument,
 ): Facts {
   const account = kind === "invoice" ? accounts.revenue : accounts.expense;
-  return {
-    days: { date: document.invoiceDate, due: document.dueDate },
-    money: { untaxed: document.subtotal, tax: document.tax, total: document.total },
-    words: {
-      side: kind === "invoice" ? "sale" : "purchase",
-      currency,
-      reference: document.number,
-      order: document.description,
-    },
-    lines: document.lines.map(({ description, ...line }) => ({
-      product: line.product,
-      account: line.account ?? account,
-      quantity: line.quantity,
-      unit: line.unit,
-      unitPrice: line.unitPrice,
-      amount: line.amount,
-      text: description,
-    })),
-    taxes: document.taxes.map(({ account: code, description, base, amount }) => ({
-      code,
-      text: description,
-      base,
-      amount,
-    })),
-  };
+  const lines = document.lines.map(({ description, ...line }) => ({
+    ...line,
+    account: line.account ?? account,
+    text: description,
+  }));
+  return invoiceFacts(document, currency, lines);
 }
 
 /** What the ledger takes. It adds up by itself: what it makes of it is compared before it is posted. */
@@ -140,36 +122,20 @@ const RUNGS = {
   cancelled: "cancelled",
 } as const;
 
-function standingOf(currency: string, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> {
-  const { id, reference, party, date, due, untaxed, tax, total, open, order, lines, taxes } = row;
-  return {
-    id,
-    mark: row.mark,
-    number: reference,
-    party,
-    rung: RUNGS[row.state],
-    unfinished: false,
-    touched: row.touched,
-    disputed: row.disputed,
-    payments: row.payments,
-    facts: {
-      number: id,
-      party,
-      days: { date, due },
-      money: { untaxed, tax, total, open },
-      words: {
-        side: kind === "invoice" ? "sale" : "purchase",
-        currency,
-        reference,
-        order,
-      },
-      lines,
-      taxes: taxes.map(({ account, ...one }) => ({ code: account, ...one })),
-    },
-    paid: row.paid,
-    // Flows read customer invoices only.
-    ...(kind === "invoice" ? { change: invoiceChange(currency, row) } : {}),
-    version: row.version,
-    native: row,
-  };
-}
+const standingOf = (currency: string, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> => ({
+  id: row.id,
+  mark: row.mark,
+  number: row.reference,
+  party: row.party,
+  rung: RUNGS[row.state],
+  unfinished: false,
+  touched: row.touched,
+  disputed: row.disputed,
+  payments: row.payments,
+  facts: factsOf(currency, kind, row),
+  paid: row.paid,
+  // Flows read customer invoices only.
+  ...(kind === "invoice" ? { change: invoiceChange(currency, row) } : {}),
+  version: row.version,
+  native: row,
+});

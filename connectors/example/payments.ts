@@ -1,7 +1,7 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
 import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import type { Facts } from "../../src/core/holdings.ts";
+import { paymentFacts } from "../../src/books/facts.ts";
 import { PaymentRow } from "./rows.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
@@ -18,7 +18,7 @@ export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payme
       atomic: 1,
       numbered: "per-party",
     },
-    expected: async (documents) => documents.map((one) => expectedOf(currency, one)),
+    expected: async (documents) => documents.map((one) => paymentFacts(one, currency)),
     locate: async (wanted, { signal }) =>
       (await rows.search({ marks: wanted.map(({ mark }) => mark) }, signal)).map(standing),
     create: (wanted, call) =>
@@ -40,17 +40,6 @@ export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payme
 
 const sideOf = ({ type }: PaymentDocument): "sale" | "purchase" =>
   type === "out" ? "sale" : "purchase";
-
-const expectedOf = (currency: string, document: PaymentDocument): Facts => ({
-  days: { date: document.date },
-  money: { amount: document.amount },
-  words: {
-    side: sideOf(document),
-    currency,
-    document: document.invoice,
-    reference: document.description,
-  },
-});
 
 const standingOf = (currency: string, row: PaymentRow): Standing<PaymentRow> => ({
   id: row.id,

@@ -1,5 +1,6 @@
 /** Records as the ledger answers them. Money and quantities are exact; days are `YYYY-MM-DD`; stamps are UTC. */
 import { z } from "zod";
+import type { Facts } from "../../src/core/holdings.ts";
 import {
   day,
   dayOrNone,
@@ -90,3 +91,18 @@ export type PartyRow = z.infer<typeof PartyRow>;
 export type InvoiceRow = z.infer<typeof InvoiceRow>;
 export type PaymentRow = z.infer<typeof PaymentRow>;
 export type PriceRow = z.infer<typeof PriceRow>;
+
+/** What a record says, as it is compared and told. */
+export function factsOf(currency: string, kind: "invoice" | "bill", row: InvoiceRow): Facts {
+  const { id, reference, party, date, due, untaxed, tax, total, open, order, lines, taxes } = row;
+  const side = kind === "invoice" ? "sale" : "purchase";
+  return {
+    number: id,
+    party,
+    days: { date, due },
+    money: { untaxed, tax, total, open },
+    words: { side, currency, reference, order },
+    lines,
+    taxes: taxes.map(({ account, ...one }) => ({ code: account, ...one })),
+  };
+}

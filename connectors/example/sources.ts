@@ -2,12 +2,13 @@
 import { z } from "zod";
 import type { Books } from "../../src/books/adapter.ts";
 import { unavailable } from "../../src/books/errors.ts";
-import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
+import { invoiceRecord } from "../../src/books/facts.ts";
+import type { PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
+import { factsOf, InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 export const partySource = (wire: Wire, books: Books): Source =>
@@ -81,36 +82,19 @@ export function partyChange(row: PartyRow): Change {
 export function invoiceChange(currency: string, row: InvoiceRow): Change | null {
   if (row.state === "draft") return null;
   const others = row.payments.filter(({ mark }) => mark === null);
-  const record: InvoiceRecord = {
+  const isPart = others.length > 0 && row.paid === null;
+  const record = invoiceRecord(factsOf(currency, "invoice", row), {
     number: row.id,
     id: String(row.seq),
-    type: "out",
     state: row.state,
-    reference: row.reference,
-    description: row.order,
-    partyCode: row.party,
     partyCompanyId: null,
-    currency,
-    invoiceDate: row.date,
     dueDate: row.due,
-    untaxed: row.untaxed,
-    tax: row.tax,
-    total: row.total,
-    amountToPay: row.open,
+    open: row.open,
     paidDate: row.paid,
     paidByPlatform: row.payments.length > 0 && others.length === 0,
-    paidByOthers:
-      others.length === 0 || row.paid !== null
-        ? null
-        : Decimal.sum(others.map(({ amount }) => amount)),
+    paidByOthers: isPart ? Decimal.sum(others.map(({ amount }) => amount)) : null,
     platformId: row.mark,
-    lines: row.lines.map(({ text, ...line }) => ({
-      ...line,
-      productName: null,
-      description: text,
-    })),
-    taxes: row.taxes.map(({ text, ...tax }) => ({ ...tax, description: text })),
-  };
+  });
   return { id: row.id, version: null, text: stringifyExact(record) };
 }
 

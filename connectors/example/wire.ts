@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BookError } from "../../src/books/adapter.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { openExchange, TransportError } from "../../src/transport/exchange.ts";
 import type { ExampleConfig } from "./config.ts";
 
 export interface Wire {
@@ -11,36 +11,21 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const Told = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export function openWire({ url, token, deadlineMs }: ExampleConfig): Wire {
-  const { origin } = new URL(url);
-  const http = openHttp({ origin, connections: 2, headersMs: deadlineMs, bodyMs: deadlineMs });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-
-  async function exchange(path: string, body: object, signal: AbortSignal) {
-    if (signal.aborted) throw new BookError("not-sent", `${path}: stopped`);
-    const within = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-    try {
-      const answer = await http.ask({
-        method: "POST",
-        path,
-        headers,
-        body: stringifyExact(body),
-        signal: within,
-      });
-      return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
-    } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      throw new BookError(error.phase, `${path}: ${error.message}`, { cause: error });
-    }
-  }
+  const http = openExchange({ url, connections: 2, deadlineMs });
+  const headers = { authorization: `Bearer ${token}` };
 
   let closed: Promise<void> | null = null;
   return {
     async call(path, body, schema, signal) {
-      const { status, text } = await exchange(path, body, signal);
+      const { status, text } = await http
+        .post(path, stringifyExact(body), headers, signal)
+        .catch((error: unknown) => {
+          if (!(error instanceof TransportError)) throw error;
+          throw new BookError(error.phase, `${path}: ${error.message}`, { cause: error });
+        });
       const json = parsed(text);
       if (status === 200) {
         const answer = schema.safeParse(json);

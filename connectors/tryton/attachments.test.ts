@@ -18,7 +18,7 @@ import type { Status, Trace } from "../../src/report/office.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
 import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { shipmentSink } from "./shipments.ts";
+import { shipmentSink } from "./sinks.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
 import {
   between,

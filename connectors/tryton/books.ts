@@ -1,5 +1,4 @@
 import type { Surroundings } from "../../src/core/contract.ts";
-import { keyless, type Policy } from "../../src/core/outcome.ts";
 import type { TrytonConfig } from "./config.ts";
 import type { Lookup } from "./lookup.ts";
 import type { Tryton } from "./wire.ts";
@@ -12,6 +11,3 @@ export interface Books {
   readonly lookup: Lookup;
   readonly surroundings: Surroundings;
 }
-
-/** A send looks before it books. What hangs on a lock may run on after its deadline: only then a look proves anything. */
-export const policyOf = ({ config }: Books): Policy => ({ ...keyless, settleMs: config.settleMs });

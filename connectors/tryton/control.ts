@@ -3,6 +3,7 @@ import { inPages } from "../../src/books/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { reading } from "./errors.ts";
+import { ofCompany, rowsOf } from "./search.ts";
 import { exact } from "./values.ts";
 
 /**
@@ -15,20 +16,19 @@ export function controlOf(
   signal: AbortSignal,
 ): Promise<{ readonly party: string; readonly open: Decimal }[]> {
   return reading(async () => {
-    const { company } = await books.tryton.session();
+    const company = await ofCompany(books, "move.company");
     const account = kind === "invoice" ? "account.type.receivable" : "account.type.payable";
     const sums = new Map<string, Decimal>();
+    const open = [
+      company,
+      ["move.state", "=", "posted"],
+      [account, "=", true],
+      ["reconciliation", "=", null],
+    ];
     const read = (id: number): Promise<LedgerRow[]> => {
-      const domain = [
-        ["move.company", "=", company],
-        ["move.state", "=", "posted"],
-        [account, "=", true],
-        ["reconciliation", "=", null],
-        ["id", ">", id],
-      ];
-      const params = [domain, 0, ROWS, [["id", "ASC"]], ["debit", "credit", "party.code"]];
-      const method = "model.account.move.line.search_read";
-      return books.tryton.call<LedgerRow[]>(method, params, { signal });
+      const domain = [...open, ["id", ">", id]];
+      const search = { most: ROWS, signal };
+      return rowsOf(books, "account.move.line", domain, "debit credit party.code", search);
     };
     for await (const { rows } of inPages(0, ({ id }: LedgerRow) => id, read, ROWS))
       for (const row of rows) {

@@ -3,6 +3,7 @@ import type { CodeColumn, CodesFound, CodesNamed } from "../../src/books/examine
 import { CODES_MAX } from "../../src/books/codes.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
+import { ofCompany, rowsOf } from "./search.ts";
 
 const ALL = ["orders", "shipments", "invoices", "bills"] as const;
 
@@ -49,21 +50,14 @@ const column = (
 
 /** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
 async function unusable(
-  { tryton }: Books,
+  books: Books,
   codes: readonly string[],
 ): Promise<ReadonlyMap<string, Fault>> {
   const faults = new Map<string, Fault>();
-  const { company } = await tryton.session();
+  const unfit = ["OR", ["closed", "=", true], ["type", "=", null]];
   for (const chunk of chunks(codes)) {
-    const domain = [
-      ["code", "in", chunk],
-      ["company", "=", company],
-      ["OR", ["closed", "=", true], ["type", "=", null]],
-    ];
-    const rows = await tryton.call<{ code: string; closed: unknown }[]>(
-      "model.account.account.search_read",
-      [domain, 0, null, null, ["code", "closed"]],
-    );
+    const domain = [["code", "in", chunk], await ofCompany(books), unfit];
+    const rows = await rowsOf<CodeRow>(books, "account.account", domain, "code closed");
     for (const { code, closed } of rows)
       faults.set(code, {
         code: "wrong-account",
@@ -76,15 +70,19 @@ async function unusable(
   return faults;
 }
 
+interface CodeRow {
+  readonly code: string;
+  readonly closed?: unknown;
+  readonly active?: unknown;
+}
+
 /** One that is missing is made with its first document; one that is not active keeps its code from being made. */
-async function findParties({ tryton }: Books, codes: readonly string[]): Promise<CodesFound> {
+async function findParties(books: Books, codes: readonly string[]): Promise<CodesFound> {
   const active = new Map<string, boolean>();
   for (const chunk of chunks(codes)) {
-    const rows = await tryton.call<{ code: string; active: unknown }[]>(
-      "model.party.party.search_read",
-      [[["code", "in", chunk]], 0, null, null, ["code", "active"]],
-      { context: { active_test: false } },
-    );
+    const domain = [["code", "in", chunk]];
+    const search = { inactive: true } as const;
+    const rows = await rowsOf<CodeRow>(books, "party.party", domain, "code active", search);
     for (const row of rows) active.set(row.code, Boolean(row.active));
   }
   const inactive = codes.filter((code) => active.get(code) === false);

@@ -10,6 +10,7 @@ import { examined, exists, type Check } from "../../src/books/examine.ts";
 import { type Release, TESTED } from "./release.ts";
 import { rightsLooks } from "./rights.ts";
 import { NoSuchCompany, TRYTON, unavailable } from "./errors.ts";
+import { ofCompany, rowOf, rowsOf } from "./search.ts";
 import { day } from "./values.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
@@ -41,22 +42,22 @@ export async function examineTryton(
   ];
 }
 
-async function periodsBetween({ tryton }: Books, from: string, to: string): Promise<BookPeriod[]> {
+interface PeriodRow {
+  readonly name: string;
+  readonly state: string;
+  readonly start_date: string;
+  readonly end_date: string;
+}
+
+async function periodsBetween(books: Books, from: string, to: string): Promise<BookPeriod[]> {
   const domain = [
-    ["company", "=", (await tryton.session()).company],
+    await ofCompany(books),
     ["type", "=", "standard"],
     ["end_date", ">=", day(from)],
     ["start_date", "<=", day(to)],
   ];
-  const rows = await tryton.call<
-    { name: string; state: string; start_date: string; end_date: string }[]
-  >("model.account.period.search_read", [
-    domain,
-    0,
-    null,
-    null,
-    ["name", "state", "start_date", "end_date"],
-  ]);
+  const fields = "name state start_date end_date";
+  const rows = await rowsOf<PeriodRow>(books, "account.period", domain, fields);
   return rows.map(({ name, state, start_date, end_date }) => ({
     name,
     isOpen: state === "open",
@@ -68,15 +69,9 @@ async function periodsBetween({ tryton }: Books, from: string, to: string): Prom
 /** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
 async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promise<Examination> {
   let release: Release | undefined;
-  const look: Check = [
-    "release of Tryton",
-    async () => {
-      release = await tryton.release();
-      return null;
-    },
-  ];
-  const [asked] = await examined(TRYTON, [look], signal);
-  if (release === undefined) return asked as Examination;
+  const asked = async () => void (release = await tryton.release());
+  const [told] = await examined(TRYTON, [exists("release of Tryton", asked)], signal);
+  if (release === undefined) return told as Examination;
   const what = `Tryton ${release.version}`;
   if (TESTED.includes(release.series)) return { what, fault: null };
   const tested = TESTED.join(" and ");
@@ -90,23 +85,25 @@ async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promi
 /** Rack prices have six decimal places at the most. */
 const PRICE_DECIMALS = 6;
 
-function companyLooks({ tryton, lookup, config }: Books, needs: Needs): Check[] {
-  const { company, currency } = config;
+function companyLooks(books: Books, needs: Needs): Check[] {
+  const { lookup } = books;
+  const { company, currency } = books.config;
   return [
     [
       `company "${company}" in ${currency}`,
       async () => {
         const id = await lookup.company(company);
-        const [row] = await tryton.call<[{ "currency.": { code: string } }]>(
-          "model.company.company.read",
-          [[id], ["currency.code"]],
+        const { "currency.": its } = await rowOf<CompanyRow>(
+          books,
+          "company.company",
+          id,
+          "currency.code",
         );
-        const its = row["currency."].code;
-        const wrong = [currency, needs.currency].find((one) => one !== its);
+        const wrong = [currency, needs.currency].find((one) => one !== its.code);
         if (wrong === undefined) return null;
         return {
           code: "wrong-currency",
-          message: `the books of ${company} are kept in ${its}, not in ${wrong}`,
+          message: `the books of ${company} are kept in ${its.code}, not in ${wrong}`,
           next: "Correct currency in the configuration, or name the company that keeps its books in it. Nothing is converted.",
         };
       },
@@ -124,6 +121,10 @@ function companyLooks({ tryton, lookup, config }: Books, needs: Needs): Check[] 
       },
     ],
   ];
+}
+
+interface CompanyRow {
+  readonly "currency.": { readonly code: string };
 }
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
@@ -152,14 +153,15 @@ function codeLooks(books: Books): Check[] {
 }
 
 async function accountFault(
-  { tryton, lookup }: Books,
+  books: Books,
   code: string,
   kind: (typeof ACCOUNTS)[number],
 ): Promise<Fault | null> {
-  const fields = ["closed", "type.receivable", "type.payable", "type.revenue", "type.expense"];
-  const [row] = await tryton.call<[{ closed: unknown; "type.": Record<string, unknown> | null }]>(
-    "model.account.account.read",
-    [[await lookup.account(code)], fields],
+  const row = await rowOf<{ closed: unknown; "type.": Record<string, unknown> | null }>(
+    books,
+    "account.account",
+    await books.lookup.account(code),
+    "closed type(receivable payable revenue expense)",
   );
   if (!row.closed && row["type."]?.[kind]) return null;
   return {
@@ -170,14 +172,12 @@ async function accountFault(
 }
 
 async function journalFault(
-  { tryton, lookup }: Books,
+  books: Books,
   code: string,
   kind: (typeof JOURNALS)[number],
 ): Promise<Fault | null> {
-  const [row] = await tryton.call<[{ type: string }]>("model.account.journal.read", [
-    [await lookup.journal(code)],
-    ["type"],
-  ]);
+  const id = await books.lookup.journal(code);
+  const row = await rowOf<{ type: string }>(books, "account.journal", id, "type");
   if (row.type === kind) return null;
   return {
     code: "wrong-journal",

@@ -5,18 +5,16 @@ import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf } from "./control.ts";
 import { bookHoldings } from "../../src/books/held.ts";
-import { partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
+import { PAGE_RECORDS, partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
 import { TRYTON, unavailable } from "./errors.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
-import { orderSink } from "./orders.ts";
-import { billSink, driven, invoiceSink, paymentSink } from "./sinks.ts";
-import { shipmentSink } from "./shipments.ts";
+import { billSink, driven, invoiceSink, orderSink, paymentSink, shipmentSink } from "./sinks.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties, partyChanges } from "./sources/parties.ts";
 import { priceChanges, prices } from "./sources/prices.ts";
-import { idsIn, idsNamed } from "./search.ts";
+import { idsOf } from "./search.ts";
 
 /** What the configuration may name after the endpoint: one line each. */
 const sources: Readonly<Record<string, (books: Books) => Source>> = {
@@ -79,8 +77,10 @@ export const tryton = defineConnector<TrytonConfig>({
 });
 
 const told = (books: Books, model: string, field: string, changes: typeof partyChanges): Told => ({
-  idsAfter: idsIn(books, model),
-  idsNamed: idsNamed(books, model, field),
+  idsAfter: (id, signal) =>
+    idsOf(books, model, [["id", ">", id]], { most: PAGE_RECORDS, inactive: true, signal }),
+  idsNamed: (names, signal) =>
+    idsOf(books, model, [[field, "in", names]], { inactive: true, signal }),
   changes: (ids, signal) => changes(books, ids, signal),
   unavailable,
 });

@@ -1,7 +1,7 @@
 /** Credit notes that were made of invoices in Tryton, by their lines' origins. */
 import type { Books } from "./books.ts";
 import type { Entry } from "./invoice-facts.ts";
-import { fieldsIn } from "./search.ts";
+import { rowsOf } from "./search.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { exact } from "./values.ts";
 
@@ -18,7 +18,7 @@ export interface Credit {
 
 /** By the ids of the invoices that they credit; in one call. @throws TrytonError */
 export async function creditsOf(
-  { tryton }: Books,
+  books: Books,
   entries: readonly Pick<Entry, "id" | "lineIds">[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<number, readonly Credit[]>> {
@@ -27,11 +27,7 @@ export async function creditsOf(
     ["origin.invoice", "in", entries.map(({ id }) => id), "account.invoice.line"],
     ["invoice.state", "in", ["posted", "paid"]],
   ];
-  const rows = await tryton.call<Row[]>(
-    "model.account.invoice.line.search_read",
-    [domain, 0, null, [["id", "ASC"]], FIELDS],
-    signal === undefined ? {} : { signal },
-  );
+  const rows = await rowsOf<Row>(books, "account.invoice.line", domain, FIELDS, { signal });
   return new Map(
     entries.map(({ id, lineIds }) => {
       const of = rows.filter(({ origin }) => lineIds.some((line) => origin === originOf(line)));
@@ -41,7 +37,7 @@ export async function creditsOf(
   );
 }
 
-const FIELDS = fieldsIn("origin invoice(number move total_amount amount_to_pay)");
+const FIELDS = "origin invoice(number move total_amount amount_to_pay)";
 
 interface Row {
   readonly origin: string;

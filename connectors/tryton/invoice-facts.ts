@@ -3,23 +3,17 @@
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { platformIdIn } from "./marks.ts";
-import { fieldsIn } from "./search.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
+import { type Domain, rowsOf, type Search } from "./search.ts";
 import { exact } from "./values.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 
 /** An invoice in the books. */
-export interface Entry {
-  readonly id: number;
-  readonly type: InvoiceType;
-  readonly number: string | null;
-  /** The platform's number, or the supplier's. */
-  readonly reference: string | null;
-  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
+export interface Entry extends Row {
   /** The user of the synchronisation made it. */
   readonly made: boolean;
   /** And nobody else has ever written it. */
@@ -35,8 +29,6 @@ export interface Entry {
   readonly terms: readonly number[];
   /** Its lines with an amount. */
   readonly lineIds: readonly number[];
-  /** The day of the last payment of one that is reconciled in full. */
-  readonly reconciled: string | null;
   /** Without those that were taken back. */
   readonly settling: readonly Settling[];
   /** Of its last change. */
@@ -50,6 +42,8 @@ interface Settling {
   readonly description: string | null;
   /** Positive when it lowers what is open. */
   readonly amount: Decimal;
+  /** The two are reconciled; else it waits for that. */
+  readonly isReconciled: boolean;
 }
 
 export const isDraft = ({ state }: Pick<Entry, "state">): boolean =>
@@ -70,7 +64,7 @@ export const NO_CREDIT_NOTE: readonly unknown[] = [
   ["lines.origin", "not like", "account.invoice.line,%"],
 ];
 
-const FIELDS = fieldsIn(`
+const FIELDS = `
   type number reference comment state party.code untaxed_amount tax_amount total_amount
   create_uid write_uid description currency.code invoice_date payment_term payment_term_date
   lines_to_pay.maturity_date
@@ -79,53 +73,37 @@ const FIELDS = fieldsIn(`
   create_date write_date amount_to_pay reconciled move lines_to_pay.reconciliation
   payment_lines(reconciliation debit credit move.description)
   lines_to_pay.reconciliation.lines(debit credit move.description)
-`);
+`;
 
-/** What {@link readRows} reads besides: names for people, and the ids that other systems gave a party. */
-const MORE = ["party.identifiers.code", "lines.product.name"];
+/** What sources tell besides: names for people, and the ids that other systems gave a party. */
+export const MORE = "party.identifiers.code lines.product.name";
 
-/** Those that the domain names, by their ids. @throws TrytonError */
+/** Those that the domain names, by their ids. @param more fields besides @throws TrytonError */
 export async function readInvoices(
-  { tryton }: Books,
-  domain: readonly unknown[],
-  { most = null, signal }: { readonly most?: number | null; readonly signal?: AbortSignal } = {},
+  books: Books,
+  domain: Domain,
+  search: Search = {},
+  more = "",
 ): Promise<Entry[]> {
-  const params = [domain, 0, most, [["id", "ASC"]], FIELDS];
-  const method = "model.account.invoice.search_read";
-  const rows = await tryton.call<Row[]>(method, params, signal === undefined ? {} : { signal });
-  const { user } = await tryton.session();
+  const rows = await rowsOf<Row>(books, "account.invoice", domain, `${FIELDS} ${more}`, search);
+  const { user } = await books.tryton.session();
   return rows.map((row) => entryIn(row, user));
 }
 
-/** Whole rows, for the sources: everything in them is of one moment. @throws TrytonError */
-export function readRows(
-  { tryton }: Books,
-  domain: readonly unknown[],
-  signal: AbortSignal,
-): Promise<WholeRow[]> {
-  const params = [domain, 0, null, [["id", "ASC"]], [...FIELDS, ...MORE]];
-  return tryton.call<WholeRow[]>("model.account.invoice.search_read", params, { signal });
-}
-
 type Number = Decimal | number;
-
-/** Of `account.invoice`, with everything; of those that have their number. */
-export type WholeRow = Omit<Row, "number" | "invoice_date" | "party." | "lines."> & {
-  readonly number: string;
-  readonly invoice_date: string;
-  readonly "party.": Row["party."] & { readonly "identifiers.": readonly { code: string }[] };
-  readonly "lines.": readonly WholeLine[];
-};
-export type WholeLine = LineRow & { readonly "product.": { readonly name: string } | null };
 
 interface Row {
   readonly id: number;
   readonly type: InvoiceType;
   readonly number: string | null;
+  /** The platform's number, or the supplier's. */
   readonly reference: string | null;
   readonly comment: string | null;
-  readonly state: Entry["state"];
-  readonly "party.": { readonly code: string };
+  readonly state: "draft" | "validated" | "posted" | "paid" | "cancelled";
+  readonly "party.": {
+    readonly code: string;
+    readonly "identifiers."?: readonly { readonly code: string }[];
+  };
   readonly untaxed_amount: Number;
   readonly tax_amount: Number;
   readonly total_amount: Number;
@@ -142,6 +120,7 @@ interface Row {
   readonly amount_to_pay: Number;
   readonly create_date: string;
   readonly write_date: string | null;
+  /** The day of the last payment of one that is reconciled in full. */
   readonly reconciled: string | null;
   readonly move: number | null;
   readonly "payment_lines.": readonly PaymentRow[];
@@ -167,7 +146,7 @@ interface PaymentRow {
 interface LineRow {
   readonly id: number;
   readonly type: string;
-  readonly "product.": { readonly code: string | null } | null;
+  readonly "product.": { readonly code: string | null; readonly name?: string } | null;
   readonly "account.": { readonly code: string | null } | null;
   readonly quantity: Number | null;
   readonly "unit.": { readonly symbol: string } | null;
@@ -186,11 +165,7 @@ interface TaxRow {
 function entryIn(row: Row, user: number): Entry {
   const made = row.create_uid === user;
   return {
-    id: row.id,
-    type: row.type,
-    number: row.number,
-    reference: row.reference,
-    state: row.state,
+    ...row,
     made,
     ours: made && (row.write_uid === null || row.write_uid === user),
     platformId: platformIdIn(row.comment),
@@ -199,7 +174,6 @@ function entryIn(row: Row, user: number): Entry {
     facts: factsOf(row),
     terms: row["lines_to_pay."].map(({ id }) => id),
     lineIds: amountLines(row).map(({ id }) => id),
-    reconciled: row.reconciled,
     settling: settlingOf(row),
     stamp: row.write_date ?? row.create_date,
   };
@@ -225,9 +199,8 @@ const factsOf = (row: Row): Facts => ({
 });
 
 /** Titles, comments and subtotals are left out. */
-export const amountLines = <Line extends LineRow>(row: {
-  readonly "lines.": readonly Line[];
-}): Line[] => row["lines."].filter(({ type }) => type === "line");
+export const amountLines = (row: Pick<Row, "lines.">): LineRow[] =>
+  row["lines."].filter(({ type }) => type === "line");
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
@@ -272,7 +245,8 @@ function settlingOf(row: Row): Settling[] {
     return {
       move: line["move."].id,
       description: line["move."].description,
-      amount: row.type === "out" ? amount : Decimal.zero.minus(amount),
+      amount: row.type === "out" ? amount : amount.negated(),
+      isReconciled: others.some(({ id }) => id === line.id),
     };
   });
 }

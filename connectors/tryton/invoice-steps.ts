@@ -1,13 +1,15 @@
 /** What is done to invoices that are there: amended, posted, cancelled, and drafts of ours that are taken back. */
 import type { Step, StepTo } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { noteDispute } from "../../src/books/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { noteDispute } from "./disputes.ts";
 import { TrytonError } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { type Entry, idOf, isDraft } from "./invoice-facts.ts";
+import { notesOf, resourceOf } from "./notes.ts";
 import { DATE_ORDER, isWarningOf } from "./release.ts";
+import { rowOf } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -31,7 +33,7 @@ async function amend(books: Books, { wanted, standing, differences }: InvoiceSte
   const { number: reference, description, dueDate, invoiceDate } = wanted.document;
   const due = day(dueDate ?? invoiceDate);
   const differs = (field: string): boolean => differences.some((one) => one.field === field);
-  if (differs("state")) await noteDispute(books, entry.id, wanted.disputed);
+  if (differs("state")) await noteDispute(notesOf(books), resourceOf(entry), wanted.disputed);
   if (differences.every(({ field }) => field === "state")) return;
   if (!isDraft(entry)) {
     const values = { maturity_date: due };
@@ -122,8 +124,7 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
     await credit(books, id, wanted.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
-  const method = "model.account.invoice.read";
-  const [now] = await tryton.call<[Pick<Entry, "state">]>(method, [[id], ["state"]]);
+  const now = await rowOf<Pick<Entry, "state">>(books, "account.invoice", id, "state");
   if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
 }
 

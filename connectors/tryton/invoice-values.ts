@@ -1,69 +1,116 @@
 /**
- * An invoice as Tryton's server takes it. What the client fills in for a person the server leaves empty, so all of it
- * is sent.
+ * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
+ * in for a person the server leaves empty, so all of it is sent. What cannot be known beforehand is not expected: a number
+ * that Tryton gives, a due date that a payment term computes.
  *
  * Tryton computes a line as quantity × unit price, rounded to the cent. Where that is not the amount of the document's
- * line, or the price has more digits than Tryton keeps, the amount stands: the line is booked as 1 × amount, without product and unit, on the account that it would
- * have had; quantity, unit and price are in its description. The total is right to the cent, no cent hides in another
- * line, and no figure counts a gallon that was not there.
+ * line, or the price has more digits than Tryton keeps, the amount stands: the line is booked as 1 × amount, without
+ * product and unit, on the account that it would have had; quantity, unit and price are in its description. The total is
+ * right to the cent, no cent hides in another line, and no figure counts a gallon that was not there.
  */
+import type { Wanted } from "../../src/books/adapter.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { invoiceFacts, orRefused } from "../../src/books/facts.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
-import type { Codes, Product, Unit } from "./lookup.ts";
-import { markOf } from "./marks.ts";
+import type { Product, Unit } from "./lookup.ts";
+import { markOf } from "../../src/books/marks.ts";
 import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
 
 type Line = InvoiceDocument["lines"][number];
+type Type = InvoiceDocument["type"];
 
-/** The codes that their values need. */
-export function codesOf({ config }: Books, documents: readonly InvoiceDocument[]): Codes {
+/**
+ * In the order of the documents, without party, state and what is open; or why Tryton cannot keep one: a code that it
+ * does not have. The ids of codes are loaded in a few calls for all. @throws TrytonError
+ */
+export async function expectedOf(
+  books: Books,
+  documents: readonly InvoiceDocument[],
+): Promise<(Facts | Refused)[]> {
   const lines = documents.flatMap((document) => document.lines);
   const taxes = documents.flatMap((document) => document.taxes);
-  return {
+  await books.lookup.load({
     account: [
-      ...documents.flatMap(({ type }) =>
-        type === "out"
-          ? [config.accounts.receivable, config.accounts.revenue]
-          : [config.accounts.payable, config.accounts.expense],
-      ),
+      ...documents.flatMap(({ type }) => Object.values(accountsOf(books, type))),
       ...[...lines, ...taxes].flatMap(({ account }) => account ?? []),
     ],
     product: lines.flatMap(({ product }) => product ?? []),
     unit: lines.flatMap(({ unit }) => unit ?? []),
+  });
+  return orRefused(documents, (document) => factsOf(books, document));
+}
+
+/** What is owed, and lines whose product has no account. */
+const accountsOf = ({ config: { accounts } }: Books, type: Type) =>
+  type === "out"
+    ? { owed: accounts.receivable, line: accounts.revenue }
+    : { owed: accounts.payable, line: accounts.expense };
+
+async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
+  const { config } = books;
+  const { type, number, invoiceDate: date, dueDate } = document;
+  const lines: FactLine[] = [];
+  for (const line of document.lines) lines.push(await lineOf(books, type, line));
+  const isComputed = dueDate === null && config.paymentTerm !== undefined;
+  return {
+    ...(isNumbered(books, type) ? { number } : {}),
+    ...invoiceFacts(document, config.currency, lines),
+    days: { date, ...(isComputed ? {} : { due: dueDate ?? date }) },
+  };
+}
+
+/** Do invoices of this type get the platform's number? */
+export const isNumbered = ({ config }: Books, type: Type): boolean =>
+  type === "out" && config.numbering === "platform";
+
+async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
+  const { lookup } = books;
+  const product = line.product === null ? null : await lookup.product(line.product);
+  const unit = line.unit === null ? null : await lookup.unit(line.unit);
+  const own = type === "out" ? product?.revenue : product?.expense;
+  const sent = quantities(line, product, unit, await lookup.pricePlaces());
+  return {
+    product: sent.product === undefined ? null : line.product,
+    account: line.account ?? own?.code ?? accountsOf(books, type).line,
+    quantity: sent.quantity,
+    unit: sent.unit === undefined ? null : line.unit,
+    unitPrice: sent.unitPrice,
+    amount: line.amount,
+    text: sent.description,
   };
 }
 
 /** The values of one `account.invoice.create`. @throws Refused, TrytonError */
 export async function invoiceValues(
   books: Books,
-  document: InvoiceDocument,
+  { document, expected, mark }: Pick<Wanted<"invoice" | "bill">, "document" | "expected" | "mark">,
   party: Addressed,
 ): Promise<object> {
   const { config, lookup } = books;
-  const { type, dueDate, invoiceDate } = document;
-  const ours = type === "out";
-  const { company } = await books.tryton.session();
+  const { type, dueDate, invoiceDate, number } = document;
   const lines: object[] = [];
-  for (const line of document.lines) lines.push(await lineValues(books, type, line));
+  for (const line of expected.lines ?? []) lines.push(await lineValues(books, line));
   const taxes: object[] = [];
   for (const { account, description, base, amount } of document.taxes)
     taxes.push({ manual: true, account: await lookup.account(account), description, base, amount });
   const term = dueDate === null ? config.paymentTerm : undefined;
+  const { revenue, expense } = config.journals;
   return {
     type,
-    company,
+    company: (await books.tryton.session()).company,
     party: party.id,
     invoice_address: party.address,
     currency: await lookup.currency(config.currency),
-    journal: await lookup.journal(ours ? config.journals.revenue : config.journals.expense),
-    account: await lookup.account(ours ? config.accounts.receivable : config.accounts.payable),
-    reference: document.number,
-    ...(ours && config.numbering === "platform" ? { number: document.number } : {}),
+    journal: await lookup.journal(type === "out" ? revenue : expense),
+    account: await lookup.account(accountsOf(books, type).owed),
+    reference: number,
+    ...(isNumbered(books, type) ? { number } : {}),
     description: document.description,
-    comment: markOf(document.id),
+    comment: markOf(mark),
     invoice_date: day(invoiceDate),
     ...(term === undefined
       ? { payment_term_date: day(dueDate ?? invoiceDate) }
@@ -73,22 +120,17 @@ export async function invoiceValues(
   };
 }
 
-async function lineValues(
-  { config, lookup }: Books,
-  type: InvoiceDocument["type"],
-  line: Line,
-): Promise<object> {
-  const product = line.product === null ? null : await lookup.product(line.product);
-  const unit = line.unit === null ? null : await lookup.unit(line.unit);
-  const fallback = type === "out" ? config.accounts.revenue : config.accounts.expense;
-  const own = product === null ? null : type === "out" ? product.revenue : product.expense;
-  const account =
-    line.account !== null
-      ? await lookup.account(line.account)
-      : (own?.id ?? (await lookup.account(fallback)));
-  const pricePlaces = await lookup.pricePlaces();
-  const { quantity, unitPrice, ...sent } = quantities(line, product, unit, pricePlaces);
-  return { type: "line", account, ...sent, quantity: float(quantity), unit_price: unitPrice };
+async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
+  const { product, unit, account, quantity, unitPrice, text } = line;
+  return {
+    type: "line",
+    account: await lookup.account(account ?? ""),
+    ...(product === null ? {} : { product: (await lookup.product(product)).id }),
+    ...(unit === null ? {} : { unit: (await lookup.unit(unit)).id }),
+    quantity: float(quantity ?? ONE),
+    unit_price: unitPrice,
+    description: text,
+  };
 }
 
 /** A line as it is booked: `product` and `unit` are database ids, and left out of one that is 1 × its amount. */

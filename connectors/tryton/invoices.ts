@@ -5,10 +5,10 @@ import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { disputedOf } from "./disputes.ts";
+import { disputedOf } from "../../src/books/notes.ts";
+import { notesOf, resourceOf } from "./notes.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { type Credit, creditsOf } from "./invoice-credits.ts";
-import { expectedOf } from "./invoice-expected.ts";
 import {
   draftsIn,
   type Entry,
@@ -19,11 +19,11 @@ import {
   readInvoices,
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
-import { invoiceValues } from "./invoice-values.ts";
-import { markOf, paidMarkIn } from "./marks.ts";
+import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
+import { markOf, paidMarkIn } from "../../src/books/marks.ts";
 import { addressedAll } from "./parties.ts";
+import { ofCompany, rowsOf, scopeDomain } from "./search.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
-import { day, stamp } from "./values.ts";
 
 type Kind = "invoice" | "bill";
 type InvoiceStanding = Standing<Entry>;
@@ -50,13 +50,13 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
   };
 }
 
-export const ladderOf = ({ config }: Books, type: InvoiceType): Ladder => ({
+export const ladderOf = (books: Books, type: InvoiceType): Ladder => ({
   has: ["draft", "posted", "settled", "cancelled"],
   byUs: "settled",
-  ...(config.posting === "post" ? {} : { posts: false }),
+  ...(books.config.posting === "post" ? {} : { posts: false }),
   amend: { "days.due": "settled", reference: "draft", order: "draft", state: "settled" },
-  atomic: config.batch,
-  numbered: type === "out" && config.numbering === "platform" ? "once" : "per-party",
+  atomic: books.config.batch,
+  numbered: isNumbered(books, type) ? "once" : "per-party",
 });
 
 /**
@@ -99,21 +99,23 @@ async function locate(
   const noted = entries.filter(
     ({ platformId: mark }) => mark === null || !made.has(mark) || disputes.has(mark),
   );
-  const disputed = await disputedOf(books, idsOf(noted));
+  const disputed = await disputedOf(notesOf(books), noted.map(resourceOf));
   const isInspected = purpose === "inspection";
   const credits = isInspected ? await creditsOf(books, entries, signal) : null;
-  const isOurs = type === "out" && books.config.numbering === "platform";
   return entries.map((entry) => {
     const { id, platformId } = entry;
     const mark = platformId ?? owners.get(id) ?? null;
-    const standing = standingOf(entry, { disputed: disputed.has(id), credits: credits?.get(id) });
+    const standing = standingOf(entry, {
+      disputed: disputed.has(resourceOf(entry)),
+      credits: credits?.get(id),
+    });
     const besides = isInspected ? besidesOf(entry, mark, credits?.get(id) ?? []) : [];
     const { number: own, ...rest } = standing.facts;
     return {
       ...standing,
       mark,
       besides,
-      ...(isOurs ? { number: numberIn(entry, wanted) } : {}),
+      ...(isNumbered(books, type) ? { number: numberIn(entry, wanted) } : {}),
       // What a person entered has Tryton's number, and ours as its reference.
       facts: entry.made && own !== undefined ? { ...rest, number: own } : rest,
     };
@@ -229,9 +231,9 @@ async function create(
 ): Promise<string[]> {
   const parties = await addressedAll(books, wanted);
   const all: object[] = [];
-  for (const [at, { document, mark }] of wanted.entries()) {
-    const values = await invoiceValues(books, document, parties[at] as (typeof parties)[number]);
-    all.push(guard.isModule ? { ...values, external_id: mark } : values);
+  for (const [at, one] of wanted.entries()) {
+    const values = await invoiceValues(books, one, parties[at] as (typeof parties)[number]);
+    all.push(guard.isModule ? { ...values, external_id: one.mark } : values);
   }
   const make = () => books.tryton.call<number[]>("model.account.invoice.create", [all]);
   const made = await guard.create(
@@ -247,14 +249,14 @@ async function read(
   domain: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<Entry[]> {
-  const options = signal === undefined ? {} : { signal };
-  return readInvoices(books, [...(await domainOf(books, type)), ...domain], options);
+  return readInvoices(books, [...(await domainOf(books, type)), ...domain], { signal });
 }
 
-async function domainOf({ tryton }: Books, type: InvoiceType): Promise<unknown[]> {
-  const { company } = await tryton.session();
-  return [["company", "=", company], ["type", "=", type], NO_CREDIT_NOTE];
-}
+const domainOf = async (books: Books, type: InvoiceType): Promise<unknown[]> => [
+  await ofCompany(books),
+  ["type", "=", type],
+  NO_CREDIT_NOTE,
+];
 
 /** Read in the order of database ids: what is made meanwhile comes last. */
 async function* list(
@@ -264,7 +266,8 @@ async function* list(
   from: string | null,
   signal: AbortSignal,
 ): ReturnType<BookAdapter<Kind, Entry>["list"]> {
-  const within = scopeDomain(scope);
+  const isOpen = ["state", "in", ["draft", "validated", "posted"]];
+  const within = scopeDomain(scope, "invoice_date", ["write_date", "create_date"], isOpen);
   const whole = [...(await domainOf(books, type)), within];
   const all = inPages(
     Number(from ?? 0),
@@ -279,22 +282,6 @@ async function* list(
   }
 }
 
-/** What is dated within, or changed since, or still open. */
-function scopeDomain({ dated, changedSince, open }: Scope): unknown[] {
-  const parts: unknown[] = [];
-  if (dated !== null)
-    parts.push([
-      ["invoice_date", ">=", day(dated.from)],
-      ["invoice_date", "<=", day(dated.to)],
-    ]);
-  if (changedSince !== null) {
-    const since = stamp(changedSince);
-    parts.push(["write_date", ">=", since], ["create_date", ">=", since]);
-  }
-  if (open) parts.push(["state", "in", ["draft", "validated", "posted"]]);
-  return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
-}
-
 /** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */
 async function toldAs(
   books: Books,
@@ -304,14 +291,14 @@ async function toldAs(
 ): Promise<InvoiceStanding[]> {
   if (entries.length === 0) return [];
   const credits = await creditsOf(books, entries, signal);
-  const disputed = await disputedOf(books, idsOf(entries));
+  const disputed = await disputedOf(notesOf(books), entries.map(resourceOf));
   const names = await namesOf(books, type, entries, signal);
   const changes = await changesOf(books, type, entries, signal);
   return entries.map((entry) => {
     const id = names.get(entry.id) ?? `#${entry.id}`;
     const its = credits.get(entry.id) ?? [];
     const change = changes.get(id) ?? null;
-    const more = { id, disputed: disputed.has(entry.id), credits: its, change };
+    const more = { id, disputed: disputed.has(resourceOf(entry)), credits: its, change };
     const credited = Decimal.sum(its.map(({ total }) => total)).abs();
     const isCredited = its.length > 0 && credited.compare(entry.total.abs()) >= 0;
     return { ...standingOf(entry, more), ...(isCredited ? { rung: "cancelled" } : {}) };
@@ -323,19 +310,21 @@ async function toldAs(
  * it, and the others are named as drafts are.
  */
 async function namesOf(
-  { tryton }: Books,
+  books: Books,
   type: InvoiceType,
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, string>> {
   const domain = [
-    ["company", "=", (await tryton.session()).company],
+    await ofCompany(books),
     ["type", "=", type],
     ["number", "in", entries.flatMap(({ number }) => number ?? [])],
   ];
-  const all = await tryton.call<{ id: number; number: string; state: string }[]>(
-    "model.account.invoice.search_read",
-    [domain, 0, null, [["id", "ASC"]], ["number", "state"]],
+  const all = await rowsOf<{ id: number; number: string; state: string }>(
+    books,
+    "account.invoice",
+    domain,
+    "number state",
     { signal },
   );
   return new Map(

@@ -4,6 +4,7 @@
  */
 import { type CodeKind, openCodes } from "../../src/books/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
+import { ofCompany as ours, rowOf, rowsOf } from "./search.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Account {
@@ -48,19 +49,19 @@ interface Kind extends CodeKind {
   readonly model: string;
   /** The field that has the code. */
   readonly field: string;
-  readonly reads: readonly string[];
+  readonly reads: string;
   /** Every company has its own. */
   readonly ofCompany?: true;
 }
 
-const CATEGORY = ["account_parent", "parent", "account_revenue.code", "account_expense.code"];
+const CATEGORY = "account_parent parent account_revenue.code account_expense.code";
 
 const kind = (model: string, what: string, field: string, more: Partial<Kind> = {}): Kind => ({
   model,
   what,
   field,
   called: field.replace(/^.*\./, ""),
-  reads: [],
+  reads: "",
   ...more,
 });
 const ofCompany = { ofCompany: true } as const;
@@ -70,10 +71,9 @@ const kinds = {
   journal: kind("account.journal", "journal", "code"),
   location: kind("stock.location", "location", "code"),
   product: kind("product.product", "product", "code", {
-    reads: ["default_uom", ...CATEGORY.map((field) => `account_category.${field}`)],
+    reads: `default_uom account_category(${CATEGORY})`,
   }),
-  unit: kind("product.uom", "unit", "symbol", { reads: ["digits"] }),
-  tax: kind("account.tax", "tax", "name", ofCompany),
+  unit: kind("product.uom", "unit", "symbol", { reads: "digits" }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
   paymentMethod: kind(
     "account.invoice.payment.method",
@@ -83,7 +83,7 @@ const kinds = {
   ),
   currency: kind("currency.currency", "currency", "code"),
   company: kind("company.company", "company", "party.name"),
-  party: kind("party.party", "party", "code", { reads: ["name", "addresses"] }),
+  party: kind("party.party", "party", "code", { reads: "name addresses" }),
 };
 
 interface Row {
@@ -96,10 +96,9 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     books: "Tryton",
     now,
     async rowsOf({ model, field, reads, ofCompany }, wanted, most) {
-      const domain: unknown[] = [[field, "in", wanted]];
-      if (ofCompany) domain.push(["company", "=", (await tryton.session()).company]);
-      const params = [domain, 0, most, null, [...new Set([field, ...reads])]];
-      return tryton.call<Row[]>(`model.${model}.search_read`, params);
+      const domain = [[field, "in", wanted], ...(ofCompany ? [await ours({ tryton })] : [])];
+      const search = most === null ? {} : { most };
+      return rowsOf<Row>({ tryton }, model, domain, `${field} ${reads}`, search);
     },
     codeOf: ({ field }, row) => row[field] as string,
   });
@@ -109,9 +108,7 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     if (category === null) return { revenue: null, expense: null };
     const above = category["parent"] as number | null;
     if (category["account_parent"] && above !== null) {
-      const method = "model.product.category.read";
-      const [parent] = await tryton.call<[Row]>(method, [[above], CATEGORY]);
-      return accountsOf(parent);
+      return accountsOf(await rowOf<Row>({ tryton }, "product.category", above, CATEGORY));
     }
     const accountIn = (field: string): Account | null => {
       const account = category[field] as Account | null | undefined;

@@ -1,25 +1,22 @@
-/** Notes on records of Tryton: what it has no field for. */
+/** Notes on records of Tryton, for src/books/notes.ts. */
+import type { Note, Notes } from "../../src/books/notes.ts";
 import type { Books } from "./books.ts";
+import { rowsOf } from "./search.ts";
 
-export interface Note {
-  /** `account.invoice,12` */
-  readonly resource: string;
-  readonly message: string | null;
-}
+export const notesOf = (books: Books): Notes => ({
+  async on(resources, beginnings) {
+    if (resources.length === 0) return [];
+    const likes = beginnings.map((text) => ["message", "like", `${text}%`]);
+    const domain = [
+      ["resource", "in", resources],
+      ...(likes.length === 0 ? [] : [["OR", ...likes]]),
+    ];
+    return rowsOf<Note>(books, "ir.note", domain, "resource message");
+  },
+  async add(resource, message) {
+    await books.tryton.call("model.ir.note.create", [[{ resource, message }]]);
+  },
+});
 
-/** Those on these records, oldest first; of them those in the domain. @throws TrytonError */
-export async function notesOn(
-  { tryton }: Books,
-  resources: readonly string[],
-  ...domain: readonly unknown[]
-): Promise<Note[]> {
-  if (resources.length === 0) return [];
-  const on = [["resource", "in", resources], ...domain];
-  const params = [on, 0, null, [["id", "ASC"]], ["resource", "message"]];
-  return tryton.call<Note[]>("model.ir.note.search_read", params);
-}
-
-/** @throws TrytonError */
-export async function addNote({ tryton }: Books, resource: string, message: string): Promise<void> {
-  await tryton.call("model.ir.note.create", [[{ resource, message }]]);
-}
+/** What a note on an invoice is on. */
+export const resourceOf = ({ id }: { readonly id: number }): string => `account.invoice,${id}`;

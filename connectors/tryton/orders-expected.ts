@@ -10,7 +10,7 @@
  */
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { fieldsIn } from "./search.ts";
+import { rowsOf } from "./search.ts";
 import { exact, float } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -33,10 +33,10 @@ interface LineRow {
   }[];
 }
 
-const FIELDS = fieldsIn(`
+const FIELDS = `
   quantity unit unit_price from_location to_location product product.type moves_ignored
   moves(state shipment)
-`);
+`;
 
 /** Does Tryton still expect anything for a confirmed order? @throws TrytonError */
 export async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
@@ -92,19 +92,13 @@ async function cancelThenIgnore(books: Books, type: Type, order: number): Promis
   });
 }
 
-async function linesOf({ tryton }: Books, type: Type, order: number): Promise<LineRow[]> {
+function linesOf(books: Books, type: Type, order: number): Promise<LineRow[]> {
   const domain = [
     [type, "=", order],
     ["type", "=", "line"],
     ["product.type", "=", "goods"],
   ];
-  return tryton.call<LineRow[]>(`model.${type}.line.search_read`, [
-    domain,
-    0,
-    null,
-    [["id", "ASC"]],
-    FIELDS,
-  ]);
+  return rowsOf<LineRow>(books, `${type}.line`, domain, FIELDS);
 }
 
 /** Moves that Tryton planned and nobody has put into a shipment. */

@@ -1,11 +1,18 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
-import type { PartyAdapter, Standing, Wanted } from "../../src/books/adapter.ts";
+import {
+  BARE,
+  type BookKind,
+  type PartyAdapter,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
 import type { Party } from "../../src/books/documents.ts";
 import { partyIn } from "../../src/books/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { TRYTON, TrytonError } from "./errors.ts";
 import type { PartyRow } from "./lookup.ts";
+import { rowsOf } from "./search.ts";
 
 /** A party that an invoice can be addressed to. */
 export interface Addressed extends PartyRow {
@@ -16,7 +23,7 @@ export const partyAdapter = (books: Books): PartyAdapter => ({
   ladder: { has: ["posted"], byUs: "posted", amend: {}, atomic: 100, numbered: "once" },
   expected: async (parties) => parties.map(({ code, name }) => ({ number: code, words: { name } })),
   locate: async (wanted) =>
-    rowsOf(
+    standingsOf(
       books,
       wanted.map(({ document }) => document),
     ),
@@ -28,20 +35,12 @@ export const partyAdapter = (books: Books): PartyAdapter => ({
 });
 
 /** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
-async function rowsOf({ tryton }: Books, parties: readonly Party[]): Promise<Standing<PartyRow>[]> {
+async function standingsOf(books: Books, parties: readonly Party[]): Promise<Standing<PartyRow>[]> {
   const ids = parties.map(({ companyId }) => companyId);
-  const domain = [
-    "OR",
-    ["code", "in", parties.map(({ code }) => code)],
-    ["identifiers.code", "in", ids],
-  ];
-  const rows = await tryton.call<Row[]>("model.party.party.search_read", [
-    [domain],
-    0,
-    null,
-    [["id", "ASC"]],
-    ["code", "name", "addresses", "identifiers.code"],
-  ]);
+  const codes = parties.map(({ code }) => code);
+  const domain = [["OR", ["code", "in", codes], ["identifiers.code", "in", ids]]];
+  const fields = "code name addresses identifiers.code";
+  const rows = await rowsOf<Row>(books, "party.party", domain, fields);
   return rows.flatMap((row) => {
     const marks = row["identifiers."].map(({ code }) => code).filter((code) => ids.includes(code));
     return [...new Set<string | null>(marks.length === 0 ? [null] : marks)].map((mark) =>
@@ -62,25 +61,19 @@ const standingOf = (
   { id, code, name, addresses }: Row,
   mark: string | null,
 ): Standing<PartyRow> => ({
+  ...BARE,
   id: code,
   mark,
   number: code,
-  party: null,
   rung: "posted",
-  unfinished: false,
-  touched: null,
-  disputed: false,
-  payments: [],
   facts: { number: code, words: { name } },
-  paid: null,
-  version: null,
   native: { id, code, name, address: addresses[0] ?? null },
 });
 
 /** Those that documents are booked on, in their order; one without an address gets one. @throws Refused, TrytonError */
 export async function addressedAll(
   books: Books,
-  wanted: readonly Pick<Wanted<"invoice" | "bill">, "document" | "payer">[],
+  wanted: readonly Pick<Wanted<Exclude<BookKind, "payment" | "party">>, "document" | "payer">[],
 ): Promise<Addressed[]> {
   const parties = new Map<string, Addressed>();
   for (const { document, payer } of wanted) {
@@ -104,8 +97,8 @@ async function addressed({ tryton }: Books, party: PartyRow): Promise<Addressed>
 }
 
 /** @throws Refused when the platform's id is on several parties, TrytonError */
-export async function findParty(books: Books, party: Party): Promise<PartyRow | null> {
-  const { standing, refusal } = partyIn(TRYTON.name, party, await rowsOf(books, [party]));
+async function findParty(books: Books, party: Party): Promise<PartyRow | null> {
+  const { standing, refusal } = partyIn(TRYTON.name, party, await standingsOf(books, [party]));
   if (refusal !== undefined) throw new Refused(refusal);
   return standing === null ? null : (standing.native as PartyRow);
 }

@@ -2,6 +2,7 @@
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { busy } from "./errors.ts";
+import { rowOf } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -52,12 +53,12 @@ export async function startOf(
   { invoice, amount, date, description }: ToPay,
 ): Promise<object> {
   const { tryton, config, lookup } = books;
-  const method = "model.account.invoice.read";
-  const fields = ["account", "party"];
-  const [row] = await tryton.call<[{ account: number; party: number }]>(method, [
-    [invoice],
-    fields,
-  ]);
+  const row = await rowOf<{ account: number; party: number }>(
+    books,
+    "account.invoice",
+    invoice,
+    "account party",
+  );
   return {
     ...(await tryton.release()).payForm(row.party),
     company: (await tryton.session()).company,

@@ -4,13 +4,13 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { isOurPayment, markIn } from "./marks.ts";
-import { fieldsIn } from "./search.ts";
+import { isOurPayment, markIn } from "../../src/books/marks.ts";
+import { rowsOf } from "./search.ts";
 import { exact } from "./values.ts";
 
 export interface PaymentMove {
   readonly move: number;
-  /** What its description begins with, when it came from the platform: see marks.ts. */
+  /** What its description begins with, when it came from the platform: see src/books/marks.ts. */
   readonly mark: string | null;
   /** The rest of its description: method and reference. */
   readonly words: string;
@@ -45,15 +45,12 @@ export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]>
 
 /** Payments by a domain of their lines, by the ids of their moves. @throws TrytonError */
 export async function paymentMoves(
-  { tryton }: Books,
+  books: Books,
   domain: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<PaymentMove[]> {
-  const rows = await tryton.call<LineRow[]>(
-    "model.account.move.line.search_read",
-    [[...domain, OWED], 0, null, [["id", "ASC"]], FIELDS],
-    signal === undefined ? {} : { signal },
-  );
+  const owed = [...domain, OWED];
+  const rows = await rowsOf<LineRow>(books, "account.move.line", owed, FIELDS, { signal });
   const lines = rows.filter(({ origin }) => !isCancelling(origin));
   return [...Map.groupBy(lines, ({ move }) => move)]
     .toSorted(([one], [other]) => one - other)
@@ -64,10 +61,10 @@ const RECEIVABLE = ["account.type.receivable", "=", true];
 const PAYABLE = ["account.type.payable", "=", true];
 const OWED = ["OR", RECEIVABLE, PAYABLE];
 
-const FIELDS = fieldsIn(`
+const FIELDS = `
   move move(description date create_date write_date) create_date write_date origin party.code
   debit credit account.type.receivable invoice_payments reconciliation.lines(move origin)
-`);
+`;
 
 interface Stamped {
   readonly create_date: string | null;

@@ -2,23 +2,29 @@
  * Payments in Tryton, for the driver of src/books: accounting moves that its pay wizard makes on an invoice. One that
  * comes after its invoice was settled as one is a note on it: taking that apart would change posted books.
  */
-import type { BookAdapter, Call, Standing, Wanted } from "../../src/books/adapter.ts";
+import {
+  BARE,
+  type BookAdapter,
+  type Call,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
-import { inPages } from "../../src/books/holdings.ts";
+import { paymentFacts } from "../../src/books/facts.ts";
+import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
+import { coveredOn, noteCovered } from "../../src/books/notes.ts";
 import { isSettlement } from "../../src/books/plan.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import { resourceOf } from "./disputes.ts";
 import { TrytonError } from "./errors.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
-import { coveredIn, coveredMark, paidMarkIn, paymentMark, payingMark } from "./marks.ts";
-import { addNote, notesOn } from "./notes.ts";
+import { paidMarkIn, paymentMark, payingMark } from "../../src/books/marks.ts";
+import { notesOf, resourceOf } from "./notes.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
 import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
-import { idsIn } from "./search.ts";
-import { day, stamp } from "./values.ts";
+import { idsOf, ofCompany, rowsOf, scopeDomain } from "./search.ts";
 
 type WantedPayment = Wanted<"payment">;
 type Guards = Readonly<Record<InvoiceType, Guard>>;
@@ -49,30 +55,21 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
     list: (scope, from, signal) => list(books, scope, from, signal),
     covering: {
       async covered(invoice) {
-        const noted = await coveredOn(books, [(invoice.native as Entry).id]);
+        const noted = await coveredOn(notesOf(books), [resourceOf(entryOf(invoice))]);
         return Decimal.sum([...noted.values()]);
       },
       async cover(wanted) {
-        for (const { document, on } of wanted) await noteCovered(books, entryOf(on).id, document);
+        for (const { document, on } of wanted)
+          await noteCovered(notesOf(books), resourceOf(entryOf(on)), document);
       },
     },
   };
 }
 
-const factsOf = (
-  { config }: Books,
-  { type, invoice, amount, date, description }: PaymentDocument,
-): Facts => ({
-  days: { date },
-  money: { amount },
-  words: {
-    side: type === "out" ? "sale" : "purchase",
-    currency: config.currency,
-    document: invoice,
-    reference: description.trim(),
-    notes: null,
-  },
-});
+function factsOf({ config }: Books, document: PaymentDocument): Facts {
+  const { words, ...facts } = paymentFacts(document, config.currency);
+  return { ...facts, words: { ...words, reference: document.description.trim(), notes: null } };
+}
 
 /** On the invoices that their links name, and by the moves that links and the guard name. */
 async function locate(
@@ -89,7 +86,7 @@ async function locate(
         known.push(...(await guards[document.type].known([mark])).values());
   const invoices = await invoicesOf(books, wanted);
   const bound = movesIn(wanted.flatMap(({ binding }) => binding ?? []));
-  const on = invoices.map(resourceOf);
+  const on = invoices.map((id) => resourceOf({ id }));
   const clause = [
     "OR",
     ["move.origin", "in", on],
@@ -104,7 +101,7 @@ async function locate(
   const absent = wanted.filter(({ mark }) => !standings.some((one) => one.mark === mark));
   const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
   if (absent.length === 0 || !isLumped) return standings;
-  const noted = await coveredOn(books, invoices);
+  const noted = await coveredOn(notesOf(books), on);
   return [
     ...standings,
     ...absent.flatMap(({ document, mark }) => {
@@ -126,18 +123,14 @@ const anywhere = (wanted: readonly WantedPayment[], made: Call["made"]): unknown
   );
 
 async function invoicesOf(
-  { tryton }: Books,
+  books: Books,
   wanted: readonly WantedPayment[],
 ): Promise<readonly number[]> {
   const known = wanted.flatMap(({ on }) => (on === undefined ? [] : [(on.native as Entry).id]));
   const names = wanted.flatMap(({ document, on }) => (on === undefined ? [document.invoice] : []));
   if (names.length === 0) return known;
-  const domain = [
-    ["company", "=", (await tryton.session()).company],
-    ["OR", ["number", "in", names], ["id", "in", draftsIn(names)]],
-  ];
-  const method = "model.account.invoice.search";
-  return [...known, ...(await tryton.call<number[]>(method, [domain, 0, null, null]))];
+  const clause = ["OR", ["number", "in", names], ["id", "in", draftsIn(names)]];
+  return [...known, ...(await idsOf(books, "account.invoice", [await ofCompany(books), clause]))];
 }
 
 /** Settlements have no guard of their own: a second one finds the invoice paid. */
@@ -181,44 +174,11 @@ const entryOf = (on: Standing | undefined): Entry => {
   return on.native as Entry;
 };
 
-/** By what the driver calls them, what is noted on these invoices as part of their settlements. */
-async function coveredOn(
-  books: Books,
-  invoices: readonly number[],
-): Promise<ReadonlyMap<string, Decimal>> {
-  const like = ["message", "like", paymentMark("%")];
-  const notes = await notesOn(books, invoices.map(resourceOf), like);
-  const noted = notes.map(({ message }) => coveredIn(message ?? "")).filter((one) => one !== null);
-  return new Map(noted.map(([mark, amount]) => [paidMarkIn(mark) ?? mark, Decimal.of(amount)]));
-}
-
-const noteCovered = (
-  books: Books,
-  invoice: number,
-  { id, amount, date, description }: PaymentDocument,
-): Promise<void> =>
-  addNote(
-    books,
-    resourceOf(invoice),
-    `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
-  );
-
-const BARE = {
-  number: null,
-  party: null,
-  unfinished: false,
-  touched: null,
-  disputed: false,
-  payments: [],
-  paid: null,
-  native: null,
-} as const;
-
 /** What a note says of it is its amount. */
 function notedStanding(books: Books, document: PaymentDocument, amount: Decimal): Standing {
   const { words } = factsOf(books, document);
   const facts = { money: { amount }, words: { side: words?.side ?? null } };
-  return { ...BARE, id: null, mark: document.id, rung: "posted", version: null, facts };
+  return { ...BARE, id: null, mark: document.id, rung: "posted", facts, native: null };
 }
 
 /** `#12 payment:5f0c…`; `#12` before links had a mark. */
@@ -235,16 +195,12 @@ async function named(
   numbers: readonly string[],
   signal: AbortSignal,
 ): Promise<Standing[]> {
-  const { tryton } = books;
   const domain = [
-    ["move.company", "=", (await tryton.session()).company],
+    await ofCompany(books, "move.company"),
     ["invoice_payments.number", "in", numbers],
   ];
-  const lines = await tryton.call<{ readonly move: number }[]>(
-    "model.account.move.line.search_read",
-    [domain, 0, null, null, ["move"]],
-    { signal },
-  );
+  const model = "account.move.line";
+  const lines = await rowsOf<{ readonly move: number }>(books, model, domain, "move", { signal });
   return heldBy(books, ["move", "in", [...new Set(lines.map(({ move }) => move))]], signal);
 }
 
@@ -256,37 +212,29 @@ async function* list(
 ): ReturnType<BookAdapter<"payment">["list"]> {
   const owed = ["receivable", "payable"].map((side) => [`lines.account.type.${side}`, "=", true]);
   const domain = [
-    ["company", "=", (await books.tryton.session()).company],
+    await ofCompany(books),
     ["state", "=", "posted"],
     ["OR", ...owed],
-    within(scope),
+    scopeDomain(scope, "date", ["create_date", "write_date", "lines.write_date"], UNSETTLED),
   ];
-  const idsAfter = idsIn(books, "account.move", domain);
-  const all = inPages(Number(from ?? 0), Number, (id) => idsAfter(id, signal));
+  const all = inPages(Number(from ?? 0), Number, (id) =>
+    idsOf(books, "account.move", [["id", ">", id], ...domain], { most: PAGE_RECORDS, signal }),
+  );
   for await (const { rows, last } of all)
     yield { standings: await heldBy(books, ["move", "in", rows], signal), position: String(last) };
 }
 
 /** What is open is not settled with anything: money on account. */
-function within({ dated, changedSince, open }: Scope): unknown[] {
-  const union: unknown[] = ["OR"];
-  if (dated !== null)
-    union.push([
-      ["date", ">=", day(dated.from)],
-      ["date", "<=", day(dated.to)],
-    ]);
-  if (changedSince !== null)
-    for (const field of ["create_date", "write_date", "lines.write_date"])
-      union.push([field, ">=", stamp(changedSince.replace(/Z$/, ""))]);
-  if (open) {
-    const unsettled = [
+const UNSETTLED = [
+  [
+    "lines",
+    "where",
+    [
       ["reconciliation", "=", null],
       ["account.reconcile", "=", true],
-    ];
-    union.push([["lines", "where", unsettled]]);
-  }
-  return union;
-}
+    ],
+  ],
+];
 
 /** Of these moves those that are payments, with the invoices that they pay. @param called names that links have of these */
 async function standingsOf(
@@ -298,17 +246,14 @@ async function standingsOf(
   if (moves.length === 0) return [];
   const paid = moves.flatMap(({ invoices }) => invoices);
   const settled = moves.flatMap(({ move, settles }) => [move, ...settles]);
-  const rows = await books.tryton.call<InvoiceRow[]>(
-    "model.account.invoice.search_read",
-    [
-      ["OR", ["id", "in", paid], ["move", "in", settled], ["cancel_move", "in", settled]],
-      0,
-      null,
-      [["id", "ASC"]],
-      ["number", "move", "cancel_move"],
-    ],
-    signal === undefined ? {} : { signal },
-  );
+  const domain = [
+    "OR",
+    ["id", "in", paid],
+    ["move", "in", settled],
+    ["cancel_move", "in", settled],
+  ];
+  const fields = "number move cancel_move";
+  const rows = await rowsOf<InvoiceRow>(books, "account.invoice", domain, fields, { signal });
   const own = new Set(rows.flatMap(({ move, cancel_move }) => [move, cancel_move]));
   // Links of an invoice that was a draft when it was delivered have its id.
   const named = rows.map(({ id, move, number }) => {
@@ -352,6 +297,7 @@ function standingOf(books: Books, one: PaymentMove, rows: readonly Named[]): Sta
         notes: platformId !== null && isSettlement(platformId) ? mark : null,
       },
     },
+    native: null,
   };
 }
 

@@ -3,85 +3,80 @@ import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import type { Check } from "../../src/books/examine.ts";
 import { buttonIn } from "./release.ts";
-import type { Tryton } from "./wire.ts";
+import { rowOf, rowsOf } from "./search.ts";
 
 interface Area {
   readonly what: string;
   /** Tryton's own groups that give these rights. */
   readonly groups: string;
-  /** Models, each with the rights it needs. */
-  readonly models: Readonly<Record<string, readonly Right[]>>;
-  readonly buttons?: Readonly<Record<string, readonly string[]>>;
+  /** Each with the rights it needs. */
+  readonly models: Models;
+  readonly buttons?: Readonly<Record<string, string>>;
 }
 
 type Right = "read" | "write" | "create" | "delete";
+type Models = Readonly<Record<string, readonly Right[]>>;
 
-const READ: readonly Right[] = ["read"];
-const WRITE: readonly Right[] = ["read", "write", "create"];
+const models =
+  (...rights: readonly Right[]) =>
+  (names: string): Models =>
+    Object.fromEntries(names.split(" ").map((name) => [name, rights]));
+
+const read = models("read");
+const write = models("read", "write", "create");
 /** Drafts that come to nothing, and lines that change, are taken back. */
-const ALL: readonly Right[] = [...WRITE, "delete"];
+const all = models("read", "write", "create", "delete");
 
 const areas: readonly Area[] = [
   {
     what: "codes and prices",
     groups: "Account (8.0: Accounting), Stock, Sales",
     models: {
-      "account.account": READ,
-      "account.journal": READ,
-      "account.period": READ,
-      "account.invoice.payment_term": READ,
-      "account.invoice.payment.method": READ,
-      "product.product": READ,
-      "product.uom": READ,
-      "product.category": READ,
-      "product.price_list": READ,
-      "product.price_list.line": READ,
-      "stock.location": READ,
+      ...read("account.account account.journal account.period account.invoice.payment_term"),
+      ...read("account.invoice.payment.method product.product product.uom product.category"),
+      ...read("product.price_list product.price_list.line stock.location"),
     },
   },
   {
     what: "parties",
     groups: "Party Administration",
-    models: { "party.party": WRITE, "party.address": WRITE, "party.identifier": WRITE },
+    models: write("party.party party.address party.identifier"),
   },
   {
     what: "invoices and payments",
     groups: "Account (8.0: Accounting)",
     models: {
-      "account.invoice": ALL,
-      "account.invoice.line": ALL,
-      "account.invoice.tax": ALL,
-      "account.move": READ,
+      ...all("account.invoice account.invoice.line account.invoice.tax"),
+      ...read("account.move"),
       // A due date that changes is written on it.
       "account.move.line": ["read", "write"],
-      "account.move.reconciliation": READ,
-      "res.user.warning": WRITE,
-      "ir.note": WRITE,
+      ...read("account.move.reconciliation"),
+      ...write("res.user.warning ir.note"),
     },
-    buttons: { "account.invoice": ["post", "cancel", "pay"] },
+    buttons: { "account.invoice": "post cancel pay" },
   },
   {
     what: "orders",
     groups: "Sales, Purchase",
     models: {
-      "sale.sale": WRITE,
-      "sale.line": ALL,
-      "purchase.purchase": WRITE,
-      "purchase.line": ALL,
+      ...write("sale.sale"),
+      ...all("sale.line"),
+      ...write("purchase.purchase"),
+      ...all("purchase.line"),
     },
     buttons: {
-      "sale.sale": ["draft", "quote", "confirm", "cancel"],
-      "purchase.purchase": ["draft", "quote", "confirm", "cancel"],
+      "sale.sale": "draft quote confirm cancel",
+      "purchase.purchase": "draft quote confirm cancel",
     },
   },
   {
     what: "deliveries",
     groups: "Stock (8.0: and Stock Force Assignment)",
-    models: { "stock.shipment.out": WRITE, "stock.shipment.in": WRITE, "stock.move": ALL },
+    models: { ...write("stock.shipment.out stock.shipment.in"), ...all("stock.move") },
     buttons: {
-      "stock.shipment.out": ["draft", "wait", "assign", "pick", "pack", "end", "cancel"],
-      "stock.shipment.in": ["draft", "receive", "end", "cancel"],
-      "stock.move": ["cancel"],
+      "stock.shipment.out": "draft wait assign pick pack end cancel",
+      "stock.shipment.in": "draft receive end cancel",
+      "stock.move": "cancel",
     },
   },
 ];
@@ -89,23 +84,27 @@ const areas: readonly Area[] = [
 const claims: Area = {
   what: "claims (guard: claim)",
   groups: "one with create, write and delete on ir.model.data",
-  models: { "ir.model.data": ALL },
+  models: all("ir.model.data"),
 };
 
-export function rightsLooks({ tryton, config }: Books): Check[] {
-  const all = config.guard === "claim" ? [...areas, claims] : areas;
-  const looks = all.map((area): Check => [`rights: ${area.what}`, () => rightsFault(tryton, area)]);
-  if (config.guard !== "module") return looks;
-  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(tryton)]];
+export function rightsLooks(books: Books): Check[] {
+  const { guard } = books.config;
+  const needed = guard === "claim" ? [...areas, claims] : areas;
+  const looks = needed.map((area): Check => [
+    `rights: ${area.what}`,
+    () => rightsFault(books, area),
+  ]);
+  if (guard !== "module") return looks;
+  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(books)]];
 }
 
-async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
-  if (area === claims && !(await tryton.release()).claims) return NO_CLAIMS;
-  const { modelName, ownModels } = await tryton.release();
-  const models = Object.keys(area.models).filter((name) => !ownModels.includes(name));
-  const params = [[[modelName, "in", models]], 0, null, null, [modelName]];
-  const rows = await tryton.call<Record<string, unknown>[]>("model.ir.model.search_read", params);
-  const without = models.filter((name) => !rows.some((row) => row[modelName] === name));
+async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
+  const { modelName, ownModels, claims: mayClaim } = await books.tryton.release();
+  if (area === claims && !mayClaim) return NO_CLAIMS;
+  const names = Object.keys(area.models).filter((name) => !ownModels.includes(name));
+  const domain = [[modelName, "in", names]];
+  const rows = await rowsOf<Record<string, unknown>>(books, "ir.model", domain, modelName);
+  const without = names.filter((name) => !rows.some((row) => row[modelName] === name));
   if (without.length > 0)
     return {
       code: "no-module",
@@ -113,8 +112,8 @@ async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
       next: "Activate the modules that the connector's README names, with trytond-admin.",
     };
   const lacking = [
-    ...(await lackingRights(tryton, area, models)),
-    ...(await lackingButtons(tryton, area)),
+    ...(await lackingRights(books, area, names)),
+    ...(await lackingButtons(books, area)),
   ];
   if (lacking.length === 0) return null;
   return {
@@ -125,8 +124,8 @@ async function rightsFault(tryton: Tryton, area: Area): Promise<Fault | null> {
 }
 
 async function lackingRights(
-  tryton: Tryton,
-  { models }: Area,
+  { tryton }: Books,
+  area: Area,
   names: readonly string[],
 ): Promise<string[]> {
   const access = await tryton.call<Record<string, Record<Right, unknown>>>(
@@ -134,25 +133,22 @@ async function lackingRights(
     [names],
   );
   return names.flatMap((model) =>
-    (models[model] ?? [])
+    (area.models[model] ?? [])
       .filter((right) => !access[model]?.[right])
       .map((right) => `${right} ${model}`),
   );
 }
 
-async function lackingButtons(tryton: Tryton, { buttons = {} }: Area): Promise<string[]> {
-  const release = await tryton.release();
+async function lackingButtons(books: Books, { buttons = {} }: Area): Promise<string[]> {
+  const release = await books.tryton.release();
   const lacking: string[] = [];
-  const groups = await groupsOfUser(tryton);
+  const groups = await groupsOfUser(books);
   for (const [model, names] of Object.entries(buttons)) {
     const domain = [
       [release.ofModel, "=", model],
-      ["name", "in", names.map((name) => buttonIn(release, name))],
+      ["name", "in", names.split(" ").map((name) => buttonIn(release, name))],
     ];
-    const rows = await tryton.call<{ name: string; groups: number[] }[]>(
-      "model.ir.model.button.search_read",
-      [domain, 0, null, null, ["name", "groups"]],
-    );
+    const rows = await rowsOf<Button>(books, "ir.model.button", domain, "name groups");
     for (const row of rows)
       if (row.groups.length > 0 && !row.groups.some((id) => groups.has(id)))
         lacking.push(`button ${row.name} of ${model}`);
@@ -160,16 +156,20 @@ async function lackingButtons(tryton: Tryton, { buttons = {} }: Area): Promise<s
   return lacking;
 }
 
+interface Button {
+  readonly name: string;
+  readonly groups: readonly number[];
+}
+
 /** With the groups above them. */
-async function groupsOfUser(tryton: Tryton): Promise<ReadonlySet<number>> {
-  const { user } = await tryton.session();
-  const [{ groups }] = await tryton.call<[{ groups: number[] }]>("model.res.user.read", [
-    [user],
-    ["groups"],
-  ]);
-  const rows = await tryton.call<{ id: number; parent: number | null }[]>(
-    "model.res.group.search_read",
-    [[], 0, null, null, ["parent"]],
+async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
+  const { user } = await books.tryton.session();
+  const { groups } = await rowOf<{ groups: number[] }>(books, "res.user", user, "groups");
+  const rows = await rowsOf<{ id: number; parent: number | null }>(
+    books,
+    "res.group",
+    [],
+    "parent",
   );
   const found = new Set(groups);
   for (const id of found) {
@@ -185,7 +185,7 @@ const NO_CLAIMS: Fault = {
   next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
 };
 
-async function moduleFault(tryton: Tryton): Promise<Fault | null> {
+async function moduleFault({ tryton }: Books): Promise<Fault | null> {
   const domain = [
     ["name", "=", SERVER_MODULE],
     ["state", "=", "activated"],

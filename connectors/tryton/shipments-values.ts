@@ -3,8 +3,10 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { ShipmentDocument } from "../../src/books/documents.ts";
-import { orderIn, platformIdIn } from "./marks.ts";
-import { type Addressed, partyFor } from "./parties.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
+import { orderIn } from "./orders.ts";
+import type { Addressed } from "./parties.ts";
+import { ofCompany, rowOf, rowsOf } from "./search.ts";
 import { day, exact, float } from "./values.ts";
 
 /** How Tryton calls the parts of both kinds. */
@@ -29,19 +31,15 @@ export const KINDS = {
   },
 } as const;
 
-interface ShipmentValues {
-  readonly reference: string;
-  readonly effective_date: unknown;
-  readonly [field: string]: unknown;
-}
+type ShipmentValues = Readonly<Record<string, unknown>>;
 
-/** A party that is not there yet is created. @throws Refused, TrytonError */
+/** @throws Refused, TrytonError */
 export async function shipmentValues(
   books: Books,
   document: ShipmentDocument,
+  party: Addressed,
 ): Promise<ShipmentValues> {
   const { party: field, address, moves } = KINDS[document.type];
-  const party = await partyFor(books, document.party);
   const warehouse = await books.lookup.location(books.config.warehouse);
   return {
     ...(await placesOf(books, document.type, warehouse)),
@@ -52,35 +50,34 @@ export async function shipmentValues(
     warehouse,
     [field]: party.id,
     [address]: party.address,
-    [moves]: [["create", await moveValues(books, document, party)]],
+    [moves]: [["create", await moveValues(books, document, party.id, warehouse)]],
   };
 }
 
 /** What clients fill in of the warehouse. @throws TrytonError */
-async function placesOf({ tryton }: Books, type: ShipmentDocument["type"], warehouse: number) {
-  const places = Object.entries((await tryton.release()).places[type]);
+async function placesOf(books: Books, type: ShipmentDocument["type"], warehouse: number) {
+  const places = Object.entries((await books.tryton.release()).places[type]);
   if (places.length === 0) return {};
-  const [row] = await tryton.call<[Record<string, number | null>]>("model.stock.location.read", [
-    [warehouse],
-    places.flatMap(([, fields]) => fields),
-  ]);
-  const first = (fields: readonly string[]) =>
-    fields.map((name) => row[name] ?? null).find((id) => id !== null) ?? null;
-  return Object.fromEntries(places.map(([name, fields]) => [name, first(fields)]));
+  const fields = places.flatMap(([, names]) => names).join(" ");
+  const row = await rowOf<Places>(books, "stock.location", warehouse, fields);
+  const first = (names: readonly string[]) =>
+    names.map((name) => row[name] ?? null).find((id) => id !== null) ?? null;
+  return Object.fromEntries(places.map(([name, names]) => [name, first(names)]));
 }
 
-/** @throws Refused, TrytonError */
-export async function moveValues(
+type Places = Readonly<Record<string, number | null>>;
+
+async function moveValues(
   books: Books,
   document: ShipmentDocument,
-  addressed?: Addressed,
+  party: number,
+  warehouse: number,
 ): Promise<object[]> {
   const { config, lookup, tryton } = books;
-  const kind = KINDS[document.type];
-  const party = addressed ?? (await partyFor(books, document.party));
-  const theirs = await field(books, "party.party", party.id, kind.partyLocation);
-  const warehouse = await lookup.location(config.warehouse);
-  const ours = await field(books, "stock.location", warehouse, kind.ourLocation);
+  const { order, partyLocation, ourLocation } = KINDS[document.type];
+  const its = await rowOf<Places>(books, "party.party", party, partyLocation);
+  const own = await rowOf<Places>(books, "stock.location", warehouse, ourLocation);
+  const [theirs, ours] = [its[partyLocation], own[ourLocation]];
   const [from_location, to_location] = document.type === "out" ? [ours, theirs] : [theirs, ours];
   const lines = await orderLines(books, document);
   const { moveUnit } = await tryton.release();
@@ -98,7 +95,7 @@ export async function moveValues(
       // For the value of the stock only: what is billed is the platform's invoice.
       unit_price: ordered === undefined ? Decimal.zero : exact(ordered.unit_price),
       currency: await lookup.currency(config.currency),
-      ...(ordered === undefined ? {} : { origin: `${kind.order}.line,${ordered.id}` }),
+      ...(ordered === undefined ? {} : { origin: `${order}.line,${ordered.id}` }),
     });
   }
   return values;
@@ -112,7 +109,7 @@ interface OrderLine {
 
 /** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. */
 async function orderLines(
-  { tryton }: Books,
+  books: Books,
   { type, order }: ShipmentDocument,
 ): Promise<readonly OrderLine[]> {
   const { order: kind } = KINDS[type];
@@ -120,15 +117,11 @@ async function orderLines(
   if (named?.type !== kind) return [];
   const which =
     named.draft === null ? [`${kind}.number`, "=", named.number] : [kind, "=", named.draft];
-  const lines = await tryton.call<(OrderLine & Record<string, { comment: string | null }>)[]>(
-    `model.${kind}.line.search_read`,
-    [
-      [[`${kind}.company`, "=", (await tryton.session()).company], which, ["type", "=", "line"]],
-      0,
-      null,
-      [["id", "ASC"]],
-      ["product", "unit_price", `${kind}.comment`],
-    ],
+  const lines = await rowsOf<OrderLine & Record<string, { comment: string | null }>>(
+    books,
+    `${kind}.line`,
+    [await ofCompany(books, `${kind}.company`), which, ["type", "=", "line"]],
+    `product unit_price ${kind}.comment`,
   );
   const [first] = lines;
   const whose = first === undefined ? null : platformIdIn(first[`${kind}.`]?.comment ?? null);
@@ -144,10 +137,4 @@ async function orderLines(
     next: "Deliver the order again, or restore it in Tryton; then retry.",
     field: "order",
   });
-}
-
-async function field(books: Books, model: string, id: number, name: string): Promise<number> {
-  const method = `model.${model}.read`;
-  const [row] = await books.tryton.call<[Record<string, number>]>(method, [[id], [name]]);
-  return row[name] as number;
 }

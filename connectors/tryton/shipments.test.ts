@@ -4,8 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
-import { orderSink } from "./orders.ts";
-import { shipmentSink } from "./shipments.ts";
+import { orderSink, shipmentSink } from "./sinks.ts";
 import { missingOf, ORDERED } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 

@@ -5,8 +5,10 @@ import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";
 import { invoiceAdapter } from "./invoices.ts";
+import { orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
+import { shipmentAdapter } from "./shipments.ts";
 
 export const driven = (books: Books): AnyBooks => ({
   ...TRYTON,
@@ -15,6 +17,8 @@ export const driven = (books: Books): AnyBooks => ({
     bill: invoiceAdapter(books, "bill"),
     payment: paymentAdapter(books),
     party: partyAdapter(books),
+    order: orderAdapter(books),
+    shipment: shipmentAdapter(books),
   },
   settleMs: books.config.settleMs,
   settleAfterMs: books.config.settleAfter,
@@ -29,3 +33,8 @@ export const invoiceSink = (books: Books): Sink => bookSink(driven(books), "invo
 export const billSink = (books: Books): Sink => bookSink(driven(books), "bill");
 
 export const paymentSink = (books: Books): Sink => bookSink(driven(books), "payment");
+
+export const orderSink = (books: Books): Sink => bookSink(driven(books), "order");
+
+/** Delivery tickets. */
+export const shipmentSink = (books: Books): Sink => bookSink(driven(books), "shipment");

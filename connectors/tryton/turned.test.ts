@@ -3,8 +3,7 @@ import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
-import { orderSink } from "./orders.ts";
-import { shipmentSink } from "./shipments.ts";
+import { orderSink, shipmentSink } from "./sinks.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const signal = new AbortController().signal;

@@ -3,7 +3,8 @@
  * when Tryton has ended it; what a failed call proves is its {@link TrytonError}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { isWithin } from "../../src/core/moment.ts";
+import { openExchange, TransportError } from "../../src/transport/exchange.ts";
+import { openSessions } from "../../src/transport/session.ts";
 import {
   type FaultKind,
   faultOfError,
@@ -11,7 +12,6 @@ import {
   NoSuchCompany,
   TrytonError,
 } from "./errors.ts";
-import { openHttp } from "./http.ts";
 import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
 import { decode, encode } from "./values.ts";
 
@@ -68,9 +68,16 @@ export function openTryton(
   options: TrytonOptions,
   surroundings: Pick<Surroundings, "note" | "now">,
 ): Tryton {
-  const http = openHttp(options.url, options.deadlineMs ?? DEADLINE_MS);
-  let session: Promise<Session> | null = null;
-  let throttled: { readonly fault: TrytonError; readonly sinceMs: number } | null = null;
+  // One at a time: Tryton computes in one process, and two that post at once only lock each other out of the number
+  // sequence. No connection is used twice (trytond closes each).
+  const http = openExchange({
+    url: options.url,
+    connections: 1,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    headers: { accept: "application/json", "accept-encoding": "identity" },
+    reset: true,
+  });
+  let turn: Promise<unknown> = Promise.resolve();
   let closed: Promise<void> | null = null;
   let requests = 0;
 
@@ -78,62 +85,47 @@ export function openTryton(
     (path: string): Ask =>
     async (method, params, { authorization, signal }) => {
       const body = encode({ id: ++requests, method, params });
-      const { status, text } = await http.post({ method, path, body, authorization, signal });
+      const headers: Record<string, string> = authorization === null ? {} : { authorization };
+      const answered = turn.then(() => http.post(path, body, headers, signal));
+      turn = answered.catch(() => {});
+      const { status, text } = await answered.catch((error: unknown) => {
+        if (!(error instanceof TransportError)) throw error;
+        throw new TrytonError(error.phase, `${method}: ${error.message}`);
+      });
       if (status !== 200) throw faultOfStatus(method, status);
       return resultOf(method, text);
     };
 
-  /** Whoever comes while a login is under way waits for that one. */
-  function current(): Promise<Session> {
-    const nowMs = surroundings.now().getTime();
-    const { fault, sinceMs = 0 } = throttled ?? {};
-    if (fault !== undefined && fault.waitMs !== null && isWithin(sinceMs, fault.waitMs, nowMs)) {
-      const waitMs = sinceMs + fault.waitMs - nowMs;
-      return Promise.reject(new TrytonError("throttled", fault.message, { waitMs }));
-    }
-    session ??= logIn(askAt, options).catch((error: unknown) => {
-      session = null;
-      if (error instanceof TrytonError && error.waitMs !== null)
-        throttled = { fault: error, sinceMs: surroundings.now().getTime() };
-      throw error;
-    });
-    return session;
-  }
-
-  async function call(
-    method: string,
-    params: readonly unknown[],
-    { context = {}, signal }: { readonly context?: Context; readonly signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    const opened = current();
-    const within = async ({ ask, authorization, context: own }: Session) =>
-      ask(method, [...params, { ...own, ...context }], { authorization, signal });
-    const first = await opened;
-    try {
-      return await within(first);
-    } catch (error) {
-      if (!(error instanceof TrytonError) || !NO_SESSION.includes(error.kind)) throw error;
-      surroundings.note("Tryton ended our session", { database: options.database });
-      if (session === opened) session = null;
-      return await within(await current());
-    }
-  }
+  const sessions = openSessions<Session>({
+    logIn: () => logIn(askAt, options),
+    isEnded: (error) => error instanceof TrytonError && NO_SESSION.includes(error.kind),
+    waitMsOf: (error) => (error instanceof TrytonError ? error.waitMs : null),
+    waiting: (error, waitMs) => new TrytonError("throttled", (error as Error).message, { waitMs }),
+    ended: () => surroundings.note("Tryton ended our session", { database: options.database }),
+    now: () => surroundings.now(),
+  });
 
   async function close(): Promise<void> {
-    const open = await session?.catch(() => null);
-    session = null;
+    const open = await sessions.leave();
     const signal = AbortSignal.timeout(LOGOUT_MS);
     if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
     await http.close();
   }
 
   return {
-    call: call as Tryton["call"],
+    call: <T>(
+      method: string,
+      params: readonly unknown[],
+      { context = {}, signal }: { context?: Context; signal?: AbortSignal } = {},
+    ) =>
+      sessions.within(({ ask, authorization, context: own }) =>
+        ask(method, [...params, { ...own, ...context }], { authorization, signal }),
+      ) as Promise<T>,
     async session() {
-      const { user, context } = await current();
+      const { user, context } = await sessions.current();
       return { user, company: (context["company"] as number | undefined) ?? null };
     },
-    release: async () => (await current()).release,
+    release: async () => (await sessions.current()).release,
     close: () => (closed ??= close()),
   };
 }
@@ -197,17 +189,19 @@ async function companyOf(
   name: string,
   login: string,
 ): Promise<number> {
-  const read = [[user], ["companies"], context];
-  const [{ companies }] = (await ask("model.res.user.read", read, { authorization })) as [
-    { companies: number[] },
-  ];
+  const call = async <T>(method: string, ...params: unknown[]): Promise<T> =>
+    (await ask(method, [...params, context], { authorization })) as T;
+  const [{ companies }] = await call<[{ companies: number[] }]>(
+    "model.res.user.read",
+    [user],
+    ["companies"],
+  );
   const domain = [
     ["id", "in", companies],
     ["party.name", "=", name],
   ];
-  const search = [domain, 0, 2, null, context];
-  const found = await ask("model.company.company.search", search, { authorization });
-  const [id, another] = found as number[];
+  const search = "model.company.company.search";
+  const [id, another] = await call<number[]>(search, domain, 0, 2, null);
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
   throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);

@@ -8,7 +8,13 @@ import type { Decimal } from "../core/decimal.ts";
 import type { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
-import type { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
+import type {
+  InvoiceDocument,
+  OrderDocument,
+  Party,
+  PaymentDocument,
+  ShipmentDocument,
+} from "./documents.ts";
 import type { ErrorRow } from "./errors.ts";
 
 /** One adapter each. The payment adapter takes both directions: what customers pay, and what we pay. */
@@ -17,8 +23,12 @@ export interface Documents {
   readonly bill: InvoiceDocument;
   readonly payment: PaymentDocument;
   readonly party: Party;
+  readonly order: OrderDocument;
+  readonly shipment: ShipmentDocument;
 }
 export type BookKind = keyof Documents;
+/** Goods without an amount: goods.ts plans them. Of them `posted` is confirmed, or moved. */
+export type GoodsKind = "order" | "shipment";
 
 /** How far a document has come, lowest first. `handed`: the receiver has our bytes and has not said what became of them. */
 export const rungs = ["handed", "draft", "posted", "settled"] as const;
@@ -115,8 +125,40 @@ export interface Standing<Native = unknown> {
   readonly besides?: readonly Difference[];
   /** The ERP refused it after it had taken it. */
   readonly refusal?: Fault;
+  /** Of an order or a delivery ticket. */
+  readonly goods?: GoodsStanding;
   /** Database id, ETag or edit sequence: it goes back with a step and is never stored. */
   readonly native: Native;
+}
+
+/** What most standings have in common. */
+export const BARE = {
+  number: null,
+  party: null,
+  unfinished: false,
+  touched: null,
+  disputed: false,
+  payments: [],
+  paid: null,
+  version: null,
+} as const;
+
+/** What sentences about an order or a ticket say, and what only these have. */
+export interface GoodsStanding {
+  /** What people call it there: `sale 12`. */
+  readonly called: string;
+  /** How far it is, in the ERP's own word: `processing`. */
+  readonly state: string;
+  /** Both, for the log: `sale 12 processing`. */
+  readonly told: string;
+  /** Its lines cannot be changed any more, though it is not `posted`. */
+  readonly fixed?: boolean;
+  /** The link of the document names it, and it has no mark. */
+  readonly bound?: boolean;
+  /** Why one that a person entered cannot be ours: `is invoiced by Tryton itself`. */
+  readonly stranger?: string;
+  /** How a person makes it no document of ours any more: `platform:0b6f… out of its comment`. */
+  readonly unmarking: string;
 }
 
 export interface Step<K extends BookKind = BookKind, Native = unknown> {
@@ -177,6 +219,12 @@ export interface Covering<K extends BookKind = BookKind> {
 export type PartyAdapter = Omit<BookAdapter<"party">, "get" | "named" | "list"> &
   Partial<Pick<BookAdapter<"party">, "get" | "named" | "list">>;
 
+/** Orders and tickets are not reconciled. Their standings have `goods`; `atomic` is 1. `locate` tells those of both sides. */
+export type GoodsAdapter<K extends GoodsKind, Native = unknown> = Omit<
+  BookAdapter<K, Native>,
+  "named" | "list"
+>;
+
 export interface StandingPage<Native = unknown> {
   readonly standings: readonly Standing<Native>[];
   readonly position: string;
@@ -188,9 +236,9 @@ export interface StandingPage<Native = unknown> {
 export interface Books {
   /** What people call them in a message: `the ledger`. */
   readonly name: string;
-  readonly adapters: { readonly [K in Exclude<BookKind, "party">]?: BookAdapter<K> } & {
-    readonly party?: PartyAdapter;
-  };
+  readonly adapters: {
+    readonly [K in Exclude<BookKind, "party" | GoodsKind>]?: BookAdapter<K>;
+  } & { readonly [K in GoodsKind]?: GoodsAdapter<K> } & { readonly party?: PartyAdapter };
   /** First match wins. */
   readonly errors: readonly ErrorRow[];
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */

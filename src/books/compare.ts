@@ -4,6 +4,7 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/holdings.ts";
+import type { GoodsKind } from "./adapter.ts";
 
 /** Fields that a configuration may leave out of the comparison: text for people. Everything else always counts. */
 export const ignorable = ["notes", "order", "name", "lines.text"] as const;
@@ -72,14 +73,19 @@ const payment: readonly Field[] = [
   word("notes"),
 ];
 
+/** Orders and delivery tickets are compared and not held for reconciliation. */
+type ComparedKind = HoldingKind | GoodsKind;
+
 /** One table per kind: every field of {@link Facts} that the kind has. Lines and taxes are compared besides. */
-const fields: Readonly<Record<HoldingKind, readonly Field[]>> = {
+const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
   invoice: document,
   bill: document,
   payment,
   "bill-payment": payment,
   party: [number, state, word("name")],
   price: [number, money("price"), word("unit"), word("currency")],
+  order: [],
+  shipment: [day("date"), word("reference")],
 };
 
 export interface Comparison {
@@ -92,7 +98,7 @@ export interface Comparison {
  * value, text by its letters, an empty text is none.
  */
 export function compare(
-  kind: HoldingKind,
+  kind: ComparedKind,
   expected: Facts,
   held: Facts,
   { group, ignore = [] }: Comparison = {},

@@ -6,6 +6,7 @@ import type { Outgoing, Sink } from "../core/contract.ts";
 import { type Finding, keyless } from "../core/outcome.ts";
 import type { BookKind, Books } from "./adapter.ts";
 import { unreadable } from "./errors.ts";
+import { isGoods } from "./goods.ts";
 import { inspectBooks } from "./inspect.ts";
 import { idsOf, look, told, waitsOf } from "./look.ts";
 import { INCOMPLETE, send } from "./send.ts";
@@ -17,6 +18,8 @@ const OPERATIONS: Readonly<Record<BookKind, string>> = {
   bill: "bill.book",
   payment: "payment.book",
   party: "party.book",
+  order: "order.book",
+  shipment: "shipment.book",
 };
 
 /** The sink of a configured endpoint. What it answers and finds is decided here and in send.ts, never by an adapter. */
@@ -28,7 +31,10 @@ export function bookSink(books: Books, kind: BookKind): Sink {
     // Two that post at once may wait for each other in the ERP.
     atOnce: 1,
     policy: { ...keyless, settleMs: books.settleMs },
-    freeze: (items) => ({ target: `${books.name} ${kind}`, body: bodyOf(books, kind, items) }),
+    freeze: (items) => ({
+      target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
+      body: bodyOf(books, kind, items),
+    }),
     send: (request, signal) => send(books, kind, request, signal),
     find: (request, signal) => find(books, kind, request, signal),
     inspect: (delivered, signal) => inspectBooks(books, kind, delivered, signal),

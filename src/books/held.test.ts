@@ -28,7 +28,7 @@ function booksWith(of: Partial<Ladder>, made: number[] = []): Books {
     made.push(parties.length);
     return Promise.resolve([]);
   };
-  const adapters: Record<BookKind, BookAdapter> = {
+  const adapters: Partial<Record<BookKind, BookAdapter>> = {
     invoice: adapter({}),
     bill: adapter({}),
     payment: adapter({}),

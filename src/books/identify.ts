@@ -11,9 +11,7 @@ export type Identified =
   /** It is not there, and another document has its number. */
   | {
       readonly is: "taken";
-      readonly by: {
-        readonly id: string | null;
-        readonly mark: string | null;
+      readonly by: Pick<Standing, "id" | "mark" | "goods"> & {
         /** It keeps the number for good: no retry helps. */
         readonly isCancelled: boolean;
       };
@@ -44,8 +42,7 @@ export function identify(
       (row) => (isOnce || row.rung !== "cancelled") && isNumbered(one, row, numbered),
     );
     if (other === undefined) return NONE;
-    const { id, mark, rung } = other;
-    return { is: "taken", by: { id, mark, isCancelled: rung === "cancelled" } };
+    return { is: "taken", by: { ...other, isCancelled: other.rung === "cancelled" } };
   });
 }
 
@@ -55,7 +52,9 @@ function matching(wanted: Wanted, all: readonly Standing[]): Identified | null {
   const marked = all.filter(({ mark }) => mark === wanted.mark);
   if (marked.length > 0) return foundBy("mark", marked);
   const unmarked = all.filter(({ mark }) => mark === null);
-  const bound = unmarked.filter(({ id }) => id !== null && id === wanted.binding);
+  const bound = unmarked.filter(
+    ({ id, goods }) => (id !== null && id === wanted.binding) || goods?.bound === true,
+  );
   if (bound.length > 0) return foundBy("binding", bound);
   const numbered = unmarked.filter((row) => isNumbered(wanted, row, "per-party"));
   return numbered.length > 0 ? foundBy("number", numbered) : null;

@@ -5,6 +5,7 @@ import { Decimal } from "../core/decimal.ts";
 import type { BookKind, Books, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import { unavailable } from "./errors.ts";
+import { isGoods } from "./goods.ts";
 import { look, type Planned } from "./look.ts";
 import {
   differencesOf,
@@ -12,6 +13,7 @@ import {
   kindOf,
   type Next,
   paymentsIn,
+  type Planning,
   posts,
   settlementMark,
 } from "./plan.ts";
@@ -20,7 +22,7 @@ import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
 /** Documents that one look asks for. */
 const MANY = 200;
 
-/** One inspection each, in their order. @throws SourceUnavailable */
+/** One inspection each, in their order. Of orders and tickets: whether they are there, as far. @throws SourceUnavailable */
 export async function inspectBooks(
   books: Books,
   kind: BookKind,
@@ -29,7 +31,7 @@ export async function inspectBooks(
 ): Promise<Inspection[]> {
   const bodies = new Map<string, readonly Carried[]>();
   const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
-    if (body === null) return null;
+    if (body === null || isGoods(kind)) return null;
     const carried = bodies.get(body) ?? carriedIn(kind, body);
     bodies.set(body, carried);
     const one = carried.find(({ document }) => idOf(document) === id);
@@ -51,9 +53,11 @@ export async function inspectBooks(
       for (const [index, { counterpart }] of some.entries()) {
         const one = carried[index] === null ? null : left.shift();
         const isThere = there.some(
-          (standing) => isCalled(standing, counterpart) && !isDraftAgain(adapter.ladder, standing),
+          (standing) =>
+            isCalled(standing, counterpart) &&
+            (isGoods(kind) || !isDraftAgain(adapter.ladder, standing)),
         );
-        if (one) inspections.push(inspected(books, kind, one));
+        if (one && !isGoods(kind)) inspections.push(inspected(books, kind, one));
         else inspections.push(isThere ? thereAsBrought : gone);
       }
     }
@@ -73,7 +77,11 @@ const isDraftAgain = (ladder: Ladder, { rung }: Standing): boolean =>
 const idOf = (document: object): string =>
   "companyId" in document ? String(document.companyId) : String((document as { id: unknown }).id);
 
-function inspected(books: Books, kind: BookKind, { wanted, found, next }: Planned): Inspection {
+function inspected(
+  books: Books,
+  kind: Planning["kind"],
+  { wanted, found, next }: Planned,
+): Inspection {
   if (found.is === "several") {
     const held = found.standings.map(({ id }) => id).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };

@@ -2,6 +2,7 @@
 import type { Answer, Waits } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, Wanted } from "./adapter.ts";
 import { type Identified, identify } from "./identify.ts";
+import { isGoods, onSideOf, planGoods } from "./goods.ts";
 import { Parties } from "./parties.ts";
 import { type Next, plan } from "./plan.ts";
 import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
@@ -22,13 +23,22 @@ export async function look(
 ): Promise<Planned[]> {
   const adapter = adapterOf(books, kind);
   const wanted = await wantedOf(adapter, carried, await parties.of(carried, call), call);
-  const found = identify(wanted, await adapter.locate(wanted, call), adapter.ladder);
-  const planning = { kind, ladder: adapter.ladder, books };
+  const { ladder } = adapter;
+  const all = await adapter.locate(wanted, call);
+  if (isGoods(kind))
+    return wanted.map((one) => {
+      const [found = ABSENT] = identify([one], onSideOf(one, all), ladder);
+      const next = planGoods({ kind, books: books.name }, one, found, all);
+      return { wanted: one, found, next };
+    });
+  const identified = identify(wanted, all, ladder);
   return wanted.map((one, at) => {
-    const its = found[at] as Identified;
-    return { wanted: one, found: its, next: plan(planning, one, its) };
+    const found = identified[at] ?? ABSENT;
+    return { wanted: one, found, next: plan({ kind, ladder, books }, one, found) };
   });
 }
+
+const ABSENT = { is: "none" } as const;
 
 const standingOf = ({ found }: Planned): Standing | null =>
   found.is === "one" ? found.standing : null;
@@ -64,6 +74,7 @@ export function told(
         : `${called} is not there`;
     if (standing.id === null)
       return `${called} is part of what was settled as one, and noted on it`;
+    if (standing.goods !== undefined) return standing.goods.told;
     const waits = next.do === "nothing" && next.until !== null;
     const until = waits ? `; waits for its payments until ${next.until}` : "";
     const why = settled.get(wanted.mark);

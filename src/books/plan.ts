@@ -5,6 +5,7 @@ import type { Difference, HoldingKind } from "../core/holdings.ts";
 import {
   type BookKind,
   type Books,
+  type GoodsKind,
   type Ladder,
   type PaymentOn,
   rungs,
@@ -34,7 +35,7 @@ export type Next =
   | { readonly do: "ask"; readonly question: Question | "not-kept"; readonly fault: Fault };
 
 export interface Planning {
-  readonly kind: BookKind;
+  readonly kind: Exclude<BookKind, GoodsKind>;
   readonly ladder: Ladder;
   readonly books: Pick<Books, "name" | "surroundings">;
 }

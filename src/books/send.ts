@@ -6,6 +6,7 @@ import type { Fault } from "../core/fault.ts";
 import { type Answer, done, refused } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, StepTo, Verb, Wanted } from "./adapter.ts";
 import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./errors.ts";
+import { isGoods } from "./goods.ts";
 import { idsOf, look, type Planned, told, waitsOf } from "./look.ts";
 import { Parties } from "./parties.ts";
 import { payable, settlementOf } from "./payable.ts";
@@ -173,7 +174,10 @@ class Send {
       } catch (error) {
         return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
       }
-    return this.#wrote ? uncertain(`${INCOMPLETE}${fault.message}`) : refused(fault);
+    // An order or a ticket that was made stays: the next send goes on from it.
+    return this.#wrote && !isGoods(this.#kind)
+      ? uncertain(`${INCOMPLETE}${fault.message}`)
+      : refused(fault);
   }
 
   #isOwnDraft({ mark, target }: Wanted, standing: Standing): boolean {

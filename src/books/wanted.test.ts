@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { carriedIn } from "./wanted.ts";
+import type { BookAdapter, Books } from "./adapter.ts";
+import { Decimal } from "../core/decimal.ts";
+import { bodyOf, carriedIn } from "./wanted.ts";
 
 const payment = {
   id: "pay-1",
@@ -19,5 +21,67 @@ test("requests that older versions froze are read: a payment alone, an invoice w
   const again = JSON.stringify([{ document: payment, counterpart: "#12 payment:pay-1" }]);
   expect(carriedIn("payment", again)).toMatchObject([
     { document: { id: "pay-1" }, counterpart: "#12 payment:pay-1", until: null },
+  ]);
+});
+
+const head = { id: "id-1", number: "1", party: { code: "C", name: "C", companyId: "c" } };
+const order = {
+  ...head,
+  type: "sale",
+  status: "draft",
+  date: null,
+  description: null,
+  lines: [
+    {
+      product: "P",
+      quantity: Decimal.of("1"),
+      unit: "gal",
+      unitPrice: Decimal.of("2"),
+      description: "P",
+    },
+  ],
+};
+const ticket = {
+  ...head,
+  type: "out",
+  status: "done",
+  order: null,
+  date: null,
+  reference: "BOL",
+  note: null,
+  lines: [
+    {
+      product: "P",
+      quantity: Decimal.of("1"),
+      unit: "gal",
+      grossGallons: null,
+      netGallons: null,
+      temperature: null,
+      apiGravity: null,
+    },
+  ],
+};
+
+test("orders and tickets are frozen as before they were kinds of the driver: an order with its link, a ticket alone", () => {
+  const adapters = { order: {} as BookAdapter<"order">, shipment: {} as BookAdapter<"shipment"> };
+  const books = { name: "books", adapters } as unknown as Books;
+  const itemOf = (document: object) => ({
+    id: "id-1",
+    number: "1",
+    revision: "r",
+    document,
+    counterpart: "sale 1",
+  });
+  const orders = bodyOf(books, "order", [itemOf(order)]);
+  expect(JSON.parse(orders)).toEqual([
+    { document: JSON.parse(JSON.stringify(order)), counterpart: "sale 1" },
+  ]);
+  expect(carriedIn("order", orders)).toEqual([
+    { document: order, counterpart: "sale 1", until: null },
+  ]);
+  const tickets = bodyOf(books, "shipment", [itemOf(ticket)]);
+  expect(JSON.parse(tickets)).toEqual([JSON.parse(JSON.stringify(ticket))]);
+  expect(carriedIn("shipment", tickets)).toEqual([
+    { document: ticket, counterpart: null, until: null },
   ]);
 });

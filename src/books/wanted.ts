@@ -4,8 +4,23 @@ import type { Item } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import type { BookAdapter, BookKind, Books, Call, Documents, Rung, Wanted } from "./adapter.ts";
-import { InvoiceDocument, Party, PaymentDocument } from "./documents.ts";
+import type {
+  BookAdapter,
+  BookKind,
+  Books,
+  Call,
+  Documents,
+  GoodsKind,
+  Rung,
+  Wanted,
+} from "./adapter.ts";
+import {
+  InvoiceDocument,
+  OrderDocument,
+  Party,
+  PaymentDocument,
+  ShipmentDocument,
+} from "./documents.ts";
 import type { PartyOf } from "./parties.ts";
 
 /** A document as a request's body has it. */
@@ -21,6 +36,8 @@ const schemas: { readonly [K in BookKind]: z.ZodType<Documents[K]> } = {
   bill: InvoiceDocument,
   payment: PaymentDocument,
   party: Party,
+  order: OrderDocument,
+  shipment: ShipmentDocument,
 };
 
 /** @throws Refused when these books can never keep one of them */
@@ -33,9 +50,15 @@ export function bodyOf(books: Books, kind: BookKind, items: readonly Item[]): st
     const until = waits
       ? new Date(Date.parse(settledSince) + books.settleAfterMs).toISOString()
       : null;
-    return { document: parsed, counterpart, until };
+    return frozenAs(kind, { document: parsed, counterpart, until });
   });
   return stringifyExact(carried);
+}
+
+/** Goods wait for no payments; a ticket is found again by its number. Bytes of a kind never change. */
+function frozenAs(kind: BookKind, { until, ...carried }: Carried): object {
+  if (kind === "shipment") return carried.document;
+  return kind === "order" ? carried : { ...carried, until };
 }
 
 /** Of this version and of older ones: a payment was frozen alone, an invoice without `until`. */
@@ -48,7 +71,10 @@ export function carriedIn(kind: BookKind, body: string): Carried[] {
       until: z.string().nullable().default(null),
     }),
   );
-  return schema.parse(Array.isArray(frozen) ? frozen : [{ document: frozen, counterpart: null }]);
+  const all = (Array.isArray(frozen) ? frozen : [frozen]) as readonly object[];
+  return schema.parse(
+    all.map((one) => ("document" in one ? one : { document: one, counterpart: null })),
+  );
 }
 
 /** @param parties theirs, in the order of the documents @throws BookError */
@@ -85,15 +111,25 @@ export async function wantedOf(
 
 const NO_PARTY: PartyOf = { code: null, standing: null };
 
-const TARGETS: Readonly<Record<InvoiceDocument["status"], Rung>> = {
+type Status = (InvoiceDocument | OrderDocument | ShipmentDocument)["status"];
+
+const TARGETS: Readonly<Record<Status, Rung>> = {
   open: "posted",
   disputed: "posted",
   paid: "settled",
   void: "cancelled",
+  draft: "draft",
+  confirmed: "posted",
+  waiting: "draft",
+  done: "posted",
+  cancelled: "cancelled",
 };
 
 /** Of the comparison: a payment's kind is that of its direction. */
-export const holdingKindOf = (kind: BookKind, document: Documents[BookKind]): HoldingKind =>
+export const holdingKindOf = (
+  kind: Exclude<BookKind, GoodsKind>,
+  document: Documents[BookKind],
+): HoldingKind =>
   kind === "payment" && "type" in document && document.type === "in" ? "bill-payment" : kind;
 
 export function adapterOf(books: Books, kind: BookKind): BookAdapter {

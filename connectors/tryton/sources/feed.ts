@@ -5,6 +5,7 @@
 import { type Stamps, type StampFeed, stampSource } from "../../../src/books/stamps.ts";
 import type { Source } from "../../../src/core/contract.ts";
 import type { Books } from "../books.ts";
+import { rowsOf } from "../search.ts";
 import { stamp } from "../values.ts";
 import { unavailable } from "../errors.ts";
 
@@ -33,25 +34,22 @@ export const feed = (books: Books, parts: readonly Part[], details: Stamps["deta
     unavailable,
   });
 
-function feedOf({ tryton }: Books, part: Part, field: (typeof STAMPS)[number]): StampFeed {
+function feedOf(books: Books, part: Part, field: (typeof STAMPS)[number]): StampFeed {
   const { model, record, name = model, once = false } = part;
   const read = (
     domain: readonly unknown[],
     direction: "ASC" | "DESC",
     most: number,
     signal: AbortSignal,
-  ): Promise<{ id: number; [field: string]: unknown }[]> => {
+  ) => {
     const order = [
       [field, direction],
       ["id", direction],
-    ];
+    ] as const;
     const rows = [...part.domain, [field, "!=", null], ...unchanged(field), ...domain];
-    const params = [rows, 0, most, order, [field, record]];
     // Inactive rows have changed too: that is how they became inactive.
-    return tryton.call(`model.${model}.search_read`, params, {
-      context: { active_test: false },
-      signal,
-    });
+    const search = { order, most, inactive: true, signal } as const;
+    return rowsOf<Row>(books, model, rows, `${field} ${record}`, search);
   };
   return {
     name: `${name} ${field}`,
@@ -69,6 +67,11 @@ function feedOf({ tryton }: Books, part: Part, field: (typeof STAMPS)[number]): 
       }));
     },
   };
+}
+
+interface Row {
+  readonly id: number;
+  readonly [field: string]: unknown;
 }
 
 /** The rows after (at, id), up to a stamp. Comparisons with a stamp that is null are false on every database. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { markOf, paymentMark } from "../marks.ts";
+import { markOf, paymentMark } from "../../../src/books/marks.ts";
 import { InvoiceRecord } from "../../../src/books/records.ts";
 import { day } from "../values.ts";
 import { invoices, paidInvoices } from "./invoices.ts";

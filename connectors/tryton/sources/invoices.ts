@@ -7,10 +7,10 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
-import { amountLines, readRows, type WholeLine, type WholeRow } from "../invoice-facts.ts";
-import { isOurPayment, platformIdIn } from "../marks.ts";
-import type { InvoiceRecord } from "../../../src/books/records.ts";
-import { exact } from "../values.ts";
+import { invoiceRecord } from "../../../src/books/facts.ts";
+import { amountLines, type Entry, MORE, readInvoices } from "../invoice-facts.ts";
+import { isOurPayment } from "../../../src/books/marks.ts";
+import { ofCompany, rowsOf } from "../search.ts";
 import { feed, type Part } from "./feed.ts";
 import { companyIdOf } from "./parties.ts";
 
@@ -19,47 +19,30 @@ const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", 
 
 /** A draft is not told: it has no number, and it may still change without a stamp. */
 const NUMBERED = ["posted", "paid", "cancelled"];
-export const invoices = (books: Books): Source => source(books, NUMBERED);
+export const invoices = (books: Books): Source =>
+  feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal));
 
 /** The same: what is paid, what is paid in part, and what is no longer. */
 export const paidInvoices = (books: Books): Source => invoices(books);
-
-const source = (books: Books, states: readonly string[]): Source =>
-  feed(books, PARTS, (ids, signal) => invoiceChanges(books, ids, signal, states));
 
 /** What the sources tell of these, by their database ids; of those that have a number. @throws TrytonError */
 export async function invoiceChanges(
   books: Books,
   ids: readonly number[],
   signal: AbortSignal,
-  states: readonly string[] = NUMBERED,
 ): Promise<Change[]> {
-  const { tryton } = books;
-  const { company } = await tryton.session();
-  const domain = [
-    ["id", "in", ids],
-    ["company", "=", company],
-    ["state", "in", states],
-    ["number", "!=", null],
+  const own = await ofCompany(books);
+  const domain = [["id", "in", ids], own, ["state", "in", NUMBERED], ["number", "!=", null]];
+  const entries = await readInvoices(books, domain, { signal }, MORE);
+  const rows = entries.filter((one): one is Numbered => one.number !== null);
+  const same = [
+    ["number", "in", rows.map(({ number }) => number)],
+    ["id", "not in", rows.map(({ id }) => id)],
+    own,
+    ["type", "=", "out"],
+    ["state", "in", LIVE],
   ];
-  const rows = await readRows(books, domain, signal);
-  const others = await tryton.call<{ number: string }[]>(
-    `model.${MODEL}.search_read`,
-    [
-      [
-        ["number", "in", rows.map(({ number }) => number)],
-        ["id", "not in", rows.map(({ id }) => id)],
-        ["company", "=", company],
-        ["type", "=", "out"],
-        ["state", "in", LIVE],
-      ],
-      0,
-      null,
-      null,
-      ["number"],
-    ],
-    { signal },
-  );
+  const others = await rowsOf<{ number: string }>(books, MODEL, same, "number", { signal });
   const live = [...rows.filter(isLive), ...others];
   return rows.flatMap((row) => {
     const count = live.filter(({ number }) => number === row.number).length;
@@ -69,8 +52,10 @@ export async function invoiceChanges(
   });
 }
 
+type Numbered = Entry & { readonly number: string };
+
 const LIVE: readonly string[] = ["posted", "paid"];
-const isLive = ({ state }: WholeRow): boolean => LIVE.includes(state);
+const isLive = ({ state }: Entry): boolean => LIVE.includes(state);
 
 /** Tryton takes a number twice; links are kept by it, and an amount would be delivered under the other's. */
 const numberTwice = (number: string): Fault => ({
@@ -80,70 +65,37 @@ const numberTwice = (number: string): Fault => ({
   field: "Number",
 });
 
-function changeOf(row: WholeRow): Change {
-  const { code: partyCode, "identifiers.": identifiers } = row["party."];
-  const record = {
-    number: row.number,
-    id: String(row.id),
-    type: row.type,
-    state: row.state,
-    reference: some(row.reference),
-    description: some(row.description),
-    partyCode,
-    partyCompanyId: companyIdOf(identifiers),
-    currency: row["currency."].code,
-    invoiceDate: row.invoice_date,
-    dueDate: lastOf(row["lines_to_pay."].map((line) => line.maturity_date)),
-    untaxed: exact(row.untaxed_amount),
-    tax: exact(row.tax_amount),
-    total: exact(row.total_amount),
-    amountToPay: exact(row.amount_to_pay),
-    paidDate: row.reconciled,
-    paidByPlatform: isPaidByPlatform(row),
-    paidByOthers: paidByOthers(row),
-    platformId: platformIdIn(row.comment),
-    lines: amountLines(row).map(lineOf),
-    taxes: row["taxes."].map((tax) => ({
-      description: tax.description,
-      account: some(tax["account."].code),
-      base: exact(tax.base),
-      amount: exact(tax.amount),
-    })),
-  } satisfies InvoiceRecord;
-  return { id: row.number, version: null, text: stringifyExact(record) };
+function changeOf(entry: Numbered): Change {
+  const { id, number, state, reconciled, platformId, toPay } = entry;
+  const record = invoiceRecord(entry.facts, {
+    number,
+    id: String(id),
+    state,
+    partyCompanyId: companyIdOf(entry["party."]["identifiers."] ?? []),
+    dueDate: lastOf(entry["lines_to_pay."].map((line) => line.maturity_date)),
+    open: toPay,
+    paidDate: reconciled,
+    paidByPlatform: isPaidByPlatform(entry),
+    paidByOthers: paidByOthers(entry),
+    platformId,
+    productNames: amountLines(entry).map((line) => line["product."]?.name ?? null),
+  });
+  return { id: number, version: null, text: stringifyExact(record) };
 }
 
-const lineOf = (line: WholeLine): InvoiceRecord["lines"][number] => ({
-  product: some(line["product."]?.code),
-  productName: some(line["product."]?.name),
-  description: some(line.description),
-  quantity: line.quantity === null ? null : exact(line.quantity),
-  unit: some(line["unit."]?.symbol),
-  unitPrice: line.unit_price === null ? null : exact(line.unit_price),
-  amount: exact(line.amount),
-  account: some(line["account."]?.code),
-});
+const isOurs = ({ description }: Entry["settling"][number]): boolean => isOurPayment(description);
 
-/** What settled it besides its own move: payments, and nothing but those that we booked for the platform. */
-function isPaidByPlatform({ state, move, "lines_to_pay.": due }: WholeRow): boolean {
-  const settling = due
-    .flatMap((line) => line["reconciliation."]?.["lines."] ?? [])
-    .filter((line) => line["move."].id !== move);
-  if (state !== "paid" || settling.length === 0) return false;
-  return settling.every((line) => isOurPayment(line["move."].description));
+/** What settled it: payments, and nothing but those that we booked for the platform. */
+function isPaidByPlatform({ state, settling }: Entry): boolean {
+  const settled = settling.filter(({ isReconciled }) => isReconciled);
+  return state === "paid" && settled.length > 0 && settled.every(isOurs);
 }
 
 /** Payments of an open invoice are settled with it in full, or with one of its terms, or not yet. */
-function paidByOthers(row: WholeRow): Decimal | null {
-  if (row.state !== "posted") return null;
-  const settled = row["lines_to_pay."].flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
-  const unsettled = row["payment_lines."].filter(({ reconciliation }) => reconciliation === null);
-  const ours = [...settled, ...unsettled].filter((line) => isOurPayment(line["move."].description));
-  const amounts = new Map(
-    ours.map(({ id, debit, credit }) => [id, exact(credit).minus(exact(debit))]),
-  );
-  const paid = exact(row.total_amount).minus(exact(row.amount_to_pay));
-  const others = paid.minus(Decimal.sum([...amounts.values()]));
+function paidByOthers({ state, settling, total, toPay }: Entry): Decimal | null {
+  if (state !== "posted") return null;
+  const ours = Decimal.sum(settling.filter(isOurs).map(({ amount }) => amount));
+  const others = total.minus(toPay).minus(ours);
   return others.sign > 0 ? others : null;
 }
 
@@ -152,8 +104,3 @@ const lastOf = (days: readonly (string | null)[]): string | null =>
     .filter((day) => day !== null)
     .toSorted()
     .at(-1) ?? null;
-
-const some = (text: string | null | undefined): string | null => {
-  const trimmed = text?.trim() ?? "";
-  return trimmed === "" ? null : trimmed;
-};

@@ -1,12 +1,13 @@
 /** Parties with a code: those that buy from us, those that sell to us, and all others. */
 import type { Change, Source } from "../../../src/core/contract.ts";
+import { some } from "../../../src/books/facts.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
 import type { PartyRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 import { invoicedParties, roleInvoices } from "./roles.ts";
-import { fieldsIn } from "../search.ts";
+import { rowsOf } from "../search.ts";
 
 /**
  * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
@@ -20,11 +21,11 @@ const partsOf = (books: Books): readonly Part[] => [
   ...roleInvoices(books),
 ];
 
-const FIELDS = fieldsIn(`
+const FIELDS = `
   code name active email phone mobile customer_payment_term supplier_payment_term
   categories.name identifiers.code
   addresses(street city postal_code subdivision.code country.code)
-`);
+`;
 
 export const parties = (books: Books): Source =>
   feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));
@@ -35,12 +36,10 @@ export async function partyChanges(
   ids: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
-  const fields = [...FIELDS, `addresses.${(await books.tryton.release()).addressName}`];
-  const rows = await books.tryton.call<PartyRow[]>(
-    "model.party.party.search_read",
-    [[["id", "in", ids]], 0, null, [["id", "ASC"]], fields],
-    { context: { active_test: false }, signal },
-  );
+  const fields = `${FIELDS} addresses.${(await books.tryton.release()).addressName}`;
+  const domain = [["id", "in", ids]];
+  const search = { inactive: true, signal } as const;
+  const rows = await rowsOf<PartyRow>(books, "party.party", domain, fields, search);
   const { customer, supplier } = books.config.roles;
   const told = rows.map((row) => ({
     row,
@@ -150,9 +149,3 @@ export const companyIdOf = (identifiers: readonly { readonly code: string }[]): 
   identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** What Tryton leaves empty is null or "". */
-const some = (text: string | null | undefined): string | null => {
-  const trimmed = text?.trim() ?? "";
-  return trimmed === "" ? null : trimmed;
-};

@@ -7,7 +7,7 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
-import { fieldsIn } from "../search.ts";
+import { ofCompany, rowsOf } from "../search.ts";
 import type { PriceRecord } from "../../../src/books/records.ts";
 import { feed, type Part } from "./feed.ts";
 
@@ -18,27 +18,28 @@ const PARTS: readonly Part[] = [
   { model: "product.price_list", record: "id", domain: [] },
 ];
 
-const FIELDS = fieldsIn("formula quantity price_list.name product(code name default_uom.symbol)");
+const FIELDS = "formula quantity price_list.name product(code name default_uom.symbol)";
 
 export const prices = (books: Books): Source =>
   feed(books, PARTS, (ids, signal) => priceChanges(books, ids, signal));
 
 /** All prices of these lists as they are now, one per list's name and product. @throws TrytonError */
 export async function priceChanges(
-  { tryton }: Books,
+  books: Books,
   ids: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
-  const { company } = await tryton.session();
-  const lists = await tryton.call<{ name: string }[]>(
-    "model.product.price_list.search_read",
-    [[["id", "in", ids]], 0, null, null, ["name"]],
+  const lists = await rowsOf<{ name: string }>(
+    books,
+    "product.price_list",
+    [["id", "in", ids]],
+    "name",
     { signal },
   );
   // By name: two lists of one name would be two prices of one terminal.
   const domain = [
     ["price_list.name", "in", lists.map(({ name }) => name)],
-    ["price_list.company", "=", company],
+    await ofCompany(books, "price_list.company"),
     ["product", "!=", null],
   ];
   // As Tryton looks for the line that counts: the first one in this order.
@@ -46,12 +47,8 @@ export async function priceChanges(
     ["price_list", "ASC"],
     ["sequence", "ASC"],
     ["id", "ASC"],
-  ];
-  const rows = await tryton.call<LineRow[]>(
-    `model.${MODEL}.search_read`,
-    [domain, 0, null, order, FIELDS],
-    { signal },
-  );
+  ] as const;
+  const rows = await rowsOf<LineRow>(books, MODEL, domain, FIELDS, { order, signal });
   return [...Map.groupBy(rows, idOf).values()].map(changeOf);
 }
 

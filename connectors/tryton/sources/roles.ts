@@ -3,7 +3,8 @@
  * Invoices that came from the platform do not count: their parties are companies of the platform already.
  */
 import type { Books } from "../books.ts";
-import { MARKED } from "../marks.ts";
+import { markOf } from "../../../src/books/marks.ts";
+import { ofCompany, rowsOf } from "../search.ts";
 import type { Part } from "./feed.ts";
 
 type Type = "out" | "in";
@@ -31,28 +32,21 @@ export function roleInvoices({ config: { roles } }: Books): Part[] {
  * invoices. @throws TrytonError
  */
 export async function invoicedParties(
-  { tryton, config: { roles } }: Books,
+  books: Books,
   type: Type,
   parties: readonly number[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<number>> {
   const found = new Set<number>();
+  const { roles } = books.config;
   const signs = type === "out" ? roles.customer : roles.supplier;
   if (!signs.includes("invoice")) return found;
-  const { company } = await tryton.session();
+  const counted = [...counting(type), await ofCompany(books)];
+  const search = { most: ROWS, signal };
   // One party may have thousands: those that are found are not asked for again.
   for (let left = [...parties]; left.length > 0;) {
-    const rows = await tryton.call<{ party: number }[]>(
-      `model.${MODEL}.search_read`,
-      [
-        [...counting(type), ["company", "=", company], ["party", "in", left]],
-        0,
-        ROWS,
-        null,
-        ["party"],
-      ],
-      { signal },
-    );
+    const domain = [...counted, ["party", "in", left]];
+    const rows = await rowsOf<{ party: number }>(books, MODEL, domain, "party", search);
     for (const { party } of rows) found.add(party);
     left = rows.length < ROWS ? [] : left.filter((id) => !found.has(id));
   }
@@ -63,5 +57,5 @@ export async function invoicedParties(
 const counting = (type: Type): unknown[] => [
   ["type", "=", type],
   ["state", "in", ["posted", "paid"]],
-  ["OR", ["comment", "=", null], ["comment", "not like", MARKED]],
+  ["OR", ["comment", "=", null], ["comment", "not like", `%${markOf("_")}%`]],
 ];

@@ -1,14 +1,11 @@
 /**
- * By what we know our own in Tryton: the beginning of texts that survive posting and can be searched. With a colon,
- * as nobody writes it by hand.
+ * By what we know our own in books that have no field for the platform's id: words of texts that survive posting and can
+ * be searched. With a colon, as nobody writes it by hand.
  */
-import { isSettlement, settlementMark as settledAs } from "../../src/books/plan.ts";
+import { isSettlement, settlementMark as settledAs } from "./plan.ts";
 
 /** In an invoice's comment: it came from the platform. */
 export const markOf = (platformId: string): string => `platform:${platformId}`;
-
-/** The same mark with any id, for Tryton's `like`. */
-export const MARKED = `%${markOf("_")}%`;
 
 /** The platform's id in an invoice's comment; null: it did not come from there. */
 export const platformIdIn = (comment: string | null): string | null =>
@@ -20,7 +17,7 @@ export const paymentMark = (paymentId: string): string => `payment:${paymentId}`
 /** Before the description of the payment that settles an invoice which the platform calls paid. */
 const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
-/** The first line of the note of a payment that is counted and not booked (payments.ts): its mark and amount. */
+/** The first line of the note of a payment that is counted and not booked: its mark and amount. */
 export const coveredMark = (paymentId: string, amount: string): string =>
   `${paymentMark(paymentId)} ${amount}`;
 
@@ -30,7 +27,7 @@ export function coveredIn(note: string): readonly [mark: string, amount: string]
   return mark === undefined || amount === undefined ? null : [mark, amount];
 }
 
-/** The first line of the note that a dispute is `open` or `over` (disputes.ts). */
+/** The first line of the note that a dispute is `open` or `over`. */
 export const disputeMark = (state: string): string => `dispute:${state}`;
 
 /** Does this description of a payment say that the platform knows of it? */
@@ -50,30 +47,3 @@ export function paidMarkIn(description: string | null): string | null {
 /** What the description of a payment begins with, by what the driver calls it. */
 export const payingMark = (mark: string): string =>
   isSettlement(mark) ? settlementMark(mark.slice(settledAs("").length)) : paymentMark(mark);
-
-/** What the id of an order says. */
-export interface OrderName {
-  readonly type: "sale" | "purchase";
-  /** Null for a draft. */
-  readonly number: string | null;
-  /** A draft's database id. */
-  readonly draft: number | null;
-  /** The platform's id that its comment has; null where a person entered it, and in ids that had no mark yet. */
-  readonly platformId: string | null;
-}
-
-/**
- * `sale 12 platform:0b6f…`, `purchase #5 platform:…`. In books that were restored a number is given again, and a
- * database id too: only with the mark it is the same order. Null: no id of ours.
- */
-export function orderIn(id: string): OrderName | null {
-  const [, type, draft, number, platformId = null] =
-    /^(sale|purchase) (?:#(\d+)|(\S+))(?: platform:(\S+))?$/.exec(id) ?? [];
-  if (type === undefined) return null;
-  return {
-    type: type as OrderName["type"],
-    number: number ?? null,
-    draft: draft === undefined ? null : Number(draft),
-    platformId,
-  };
-}

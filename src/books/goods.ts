@@ -1,0 +1,191 @@
+/**
+ * Orders and delivery tickets: goods without an amount. Their lines may change until the order is confirmed or the goods
+ * have moved, and a person may have entered the same one before us. What is to be done next about one, and what a person
+ * is asked. Pure (ADR 0044).
+ */
+import { Decimal } from "../core/decimal.ts";
+import type { Fault } from "../core/fault.ts";
+import type { FactLine } from "../core/holdings.ts";
+import type { BookKind, GoodsKind, GoodsStanding, Standing, Wanted } from "./adapter.ts";
+import { compare } from "./compare.ts";
+import type { Identified } from "./identify.ts";
+import type { Next } from "./plan.ts";
+
+export const isGoods = (kind: BookKind): kind is GoodsKind =>
+  kind === "order" || kind === "shipment";
+
+/** A line as the comparison takes it. */
+export const goodsLine = (line: Omit<FactLine, "amount">): FactLine => ({
+  ...line,
+  amount: Decimal.zero,
+});
+
+/** Those that stand on the side of the document: a sale, or a purchase. */
+export const onSideOf = (wanted: Wanted, all: readonly Standing[]): Standing[] =>
+  all.filter((standing) => sideOf(standing.facts) === sideOf(wanted.expected));
+
+const sideOf = ({ words }: Standing["facts"]): Side => (words?.side ?? "sale") as Side;
+type Side = "sale" | "purchase";
+
+interface About {
+  readonly kind: GoodsKind;
+  /** What people call the books. */
+  readonly books: string;
+}
+
+/**
+ * The first rule that fits counts.
+ * @param found on the document's own side
+ * @param all on both: one that the platform has turned round since it was booked is not booked a second time (ADR 0018)
+ */
+export function planGoods(
+  { kind, books }: About,
+  wanted: Wanted,
+  found: Identified,
+  all: readonly Standing[],
+): Next {
+  const says = sentences(kind, books, wanted);
+  const differs = (detail: string): Next => ask("different", says.conflict(detail));
+  const other = all.find((standing) => isTurned(wanted, standing));
+  if (other !== undefined) return ask("different", says.turned(other));
+  if (found.is === "several") {
+    const names = found.standings.map((one) => goodsOf(one).called).join(", ");
+    return ask("twice", says.conflict(`${books} has it ${found.standings.length} times: ${names}`));
+  }
+  const stranger = `is of another party than ${wanted.party}`;
+  if (found.is === "taken") {
+    const whose = found.by.mark === null ? stranger : says.another;
+    return differs(`${found.by.goods?.called} ${whose}`);
+  }
+  const isOver = wanted.target === "cancelled";
+  if (found.is === "none" && isOver) return { do: "nothing", standing: null, until: null };
+  if (wanted.refusal !== undefined) return ask("not-kept", wanted.refusal);
+  if (found.is === "none") return { do: "create" };
+  const { standing, by } = found;
+  const { rung, unfinished } = standing;
+  const goods = goodsOf(standing);
+  if (by === "number" && goods.stranger !== undefined)
+    return differs(`${goods.called} ${goods.stranger}`);
+  if (standing.party !== wanted.party) return differs(`${goods.called} ${stranger}`);
+  const differences = compare(kind, wanted.expected, standing.facts);
+  const isOpen = rung === "draft" && goods.fixed !== true;
+  // What is not known to be ours is never written anew.
+  if (differences.length > 0 && (by === "number" || (by === "binding" && isOpen)))
+    return differs(`${goods.called} ${says.other}`);
+  if (isOver && rung === "posted") return ask("different", says.endedAfter(goods));
+  if (isOver && (rung !== "cancelled" || unfinished)) return { do: "cancelled", standing };
+  if (isOver) return { do: "nothing", standing, until: null };
+  if (rung === "cancelled") return ask("different", says.cancelledThere(goods));
+  if (differences.length > 0)
+    return isOpen
+      ? { do: "amended", standing, differences }
+      : ask("different", says.changed(goods));
+  const isBelow = wanted.target === "posted" && rung === "draft";
+  return isBelow || unfinished
+    ? { do: "posted", standing }
+    : { do: "nothing", standing, until: null };
+}
+
+const ask = (question: "different" | "twice" | "not-kept", fault: Fault): Next => ({
+  do: "ask",
+  question,
+  fault,
+});
+
+/** It is the one of the document, by its mark or by its link, and stands on the other side. */
+const isTurned = (wanted: Wanted, { mark, id, rung, facts }: Standing): boolean =>
+  sideOf(facts) !== sideOf(wanted.expected) &&
+  rung !== "cancelled" &&
+  (mark === wanted.mark || (mark === null && id === wanted.binding));
+
+function goodsOf({ goods }: Standing): GoodsStanding {
+  if (goods === undefined) throw new TypeError("an order or a ticket without its words");
+  return goods;
+}
+
+interface Sentences {
+  readonly another: string;
+  readonly other: string;
+  conflict(detail: string): Fault;
+  turned(standing: Standing): Fault;
+  endedAfter(goods: GoodsStanding): Fault;
+  cancelledThere(goods: GoodsStanding): Fault;
+  changed(goods: GoodsStanding): Fault;
+}
+
+const sentences = (kind: GoodsKind, books: string, wanted: Wanted): Sentences =>
+  (kind === "order" ? orderSentences : ticketSentences)(books, wanted);
+
+const orderSentences = (books: string, { number, document, expected }: Wanted): Sentences => ({
+  another: "is another order of the platform",
+  other: "has this reference and other lines",
+  conflict: (detail) => ({
+    code: "another-order",
+    message: `order ${number} cannot be told from another in ${books}: ${detail}`,
+    next: `Give the other order another reference in ${books}, or cancel it there; then retry.`,
+  }),
+  turned: (standing) => {
+    const { called } = goodsOf(standing);
+    const booked = `order ${number} is booked in ${books} as ${called}`;
+    return turnedFault(books, booked, called, sideOf(expected), standing);
+  },
+  endedAfter: ({ called, state }) => ({
+    code: "cancelled-after-confirmation",
+    message: `the order is cancelled on the platform, and ${called} in ${books} is ${state}: ${books} cancels it no more`,
+    next: `Settle it with the other side, close what is left of it in ${books} by hand, then resolve it here.`,
+  }),
+  cancelledThere: ({ called }) => ({
+    code: `cancelled-in-${books.toLowerCase()}`,
+    message: `${called} was cancelled in ${books}, and on the platform it is ${"status" in document ? document.status : ""}`,
+    next: `Cancel it on the platform too, or set it back to draft in ${books} and retry.`,
+  }),
+  changed: ({ called, state }) => ({
+    code: "changed-after-confirmation",
+    message: `the lines of ${called} are not those of the platform's order any more, and ${books} has it ${state}`,
+    next: `Correct the order in ${books} by hand, or enter the difference as another one; then resolve it here.`,
+  }),
+});
+
+const SHIPMENTS = { sale: "customer shipment", purchase: "supplier shipment" } as const;
+
+const ticketSentences = (books: string, { number, expected }: Wanted): Sentences => ({
+  another: "is of another ticket of the platform",
+  other: "has other quantities, date or reference",
+  conflict: (detail) => ({
+    code: "another-shipment",
+    message: `ticket ${number} cannot be told from another shipment in ${books}: ${detail}`,
+    next: `Give the other shipment another number in ${books}, or enter the ticket by hand and resolve it here.`,
+  }),
+  turned: (standing) => {
+    const name = `${SHIPMENTS[sideOf(standing.facts)]} ${number}`;
+    const booked = `ticket ${number} is booked in ${books} as ${name}`;
+    return turnedFault(books, booked, name, SHIPMENTS[sideOf(expected)], standing);
+  },
+  endedAfter: () => ({
+    code: "void-after-delivery",
+    message: `ticket ${number} is void on the platform, and its shipment in ${books} is done`,
+    next: `Book the return in ${books} by hand, then resolve it here.`,
+  }),
+  cancelledThere: () => ({
+    code: `cancelled-in-${books.toLowerCase()}`,
+    message: `shipment ${number} was cancelled in ${books}, and the ticket is not void`,
+    next: "Void the ticket on the platform too, or give the cancelled shipment another number; then retry.",
+  }),
+  changed: ({ state }) => ({
+    code: "changed-after-delivery",
+    message: `ticket ${number} says other quantities, date or reference than its shipment in ${books}, which is ${state}`,
+    next: `Correct the stock in ${books} by hand, then resolve it here.`,
+  }),
+});
+
+const turnedFault = (
+  books: string,
+  booked: string,
+  name: string,
+  is: string,
+  standing: Standing,
+): Fault => ({
+  code: "turned",
+  message: `${booked}; the platform now says ${is}`,
+  next: `If the platform is right, cancel ${name} in ${books}, or where it cannot be cancelled take ${goodsOf(standing).unmarking}; then retry: it is booked as ${is}. If not, correct it on the platform, and resolve this.`,
+});
