@@ -44,6 +44,20 @@ export const SourceConfig = z
       .describe(
         "Files that were read are put into one folder a day, and deleted after so many days. Left out: they are kept.",
       ),
+    silence: z
+      .union([
+        z.literal("off"),
+        z
+          .string()
+          .regex(/^[1-9]\d{0,3}[hd]$/, "is a number of hours or days: 36h, 2d")
+          .transform(
+            (text) => Number(text.slice(0, -1)) * (text.endsWith("d") ? 86_400_000 : 3_600_000),
+          ),
+      ])
+      .optional()
+      .describe(
+        "A person is told when no file came for so long: 36h, 2d. Left out: for longer than ever before. off: never.",
+      ),
     failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
   })
   .superRefine(({ layout, profile, pick }, context) => {

@@ -10,7 +10,7 @@ import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
 import type { Profile } from "./profile.ts";
-import { findSets, list, type FileSet } from "./pickup.ts";
+import { ageOf, findSets, list, type FileSet } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
 import { archiveFolders } from "./retention.ts";
@@ -131,9 +131,6 @@ async function newestSets(
     .filter(({ missing }) => missing.length === 0)
     .toSorted((one, other) => ageOf(other) - ageOf(one));
 }
-
-const ageOf = ({ parts }: FileSet): number =>
-  Math.max(...[...parts.values()].map(({ mtimeMs }) => mtimeMs));
 
 /** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
 const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;

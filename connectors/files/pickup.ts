@@ -71,10 +71,11 @@ export function findSets(
       parts,
       missing: [...patterns].flatMap(([part, pattern]) => (parts.has(part) ? [] : [pattern])),
     }))
-    .sort((a, b) => age(a) - age(b) || (firstName(a) < firstName(b) ? -1 : 1));
+    .sort((a, b) => ageOf(a) - ageOf(b) || (firstName(a) < firstName(b) ? -1 : 1));
 }
 
-const age = ({ parts }: FileSet): number =>
+/** When the newest of its files was written, ms UTC by the clock of the place. */
+export const ageOf = ({ parts }: FileSet): number =>
   Math.max(...[...parts.values()].map(({ mtimeMs }) => mtimeMs));
 
 const firstName = ({ parts }: FileSet): string => [...parts.values()][0]?.name ?? "";

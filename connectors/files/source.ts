@@ -10,7 +10,7 @@ import type { Drop, Site } from "./drop.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
-import { type FileSet, moveAway, writeErrors } from "./pickup.ts";
+import { ageOf, type FileSet, moveAway, writeErrors } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
@@ -42,7 +42,9 @@ export function openSource(
 ): Source {
   const place = placeOf(config, surroundings);
   const read: ReadSet = { config, profile, place, surroundings };
+  const { silence = null } = config;
   return {
+    ...(silence === "off" ? {} : { silenceMs: silence }),
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       const queue = await lookAt(place, files, surroundings, reading.signal);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
@@ -119,11 +121,12 @@ async function* pagesOf(
   const { place, profile } = read;
   const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
+  const cameAt = new Date(ageOf(opened.set)).toISOString();
   const known = reading.known(opened.hash);
   if (known !== null && (known.latest || !profile.layout.restates)) {
     await archive(place, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
-    yield { changes: [], position, notices: [notice] };
+    yield { changes: [], position, cameAt, notices: [notice] };
     return true;
   }
   try {
@@ -144,7 +147,8 @@ async function* pagesOf(
       if (reading.signal.aborted) return false;
       const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
       const arrival = { id: opened.hash, name };
-      yield { changes: changesOf(scratch, last, PAGE), position, share: 1, arrival, notices: said };
+      const rest = changesOf(scratch, last, PAGE);
+      yield { changes: rest, position, share: 1, arrival, cameAt, notices: said };
       await archive(place, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
@@ -153,7 +157,8 @@ async function* pagesOf(
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     // No arrival: after a change of the configuration, the same file may be read.
-    yield { changes: [], position, notices: [`${error.message}. It is in ${place.failed}.`] };
+    const notice = `${error.message}. It is in ${place.failed}.`;
+    yield { changes: [], position, cameAt, notices: [notice] };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
     await archive(place, opened, place.failed, { file: error.file, line, column, reason });

@@ -44,6 +44,11 @@ export interface Page {
   readonly changes: readonly Change[];
   readonly position: Json;
   readonly arrival?: Arrival;
+  /**
+   * When something came that this page is about, known or refused as it may be: ISO 8601 UTC by the clock of the place it
+   * came to. Left out: nothing did.
+   */
+  readonly cameAt?: string;
   /** What a person should be told about this page (a file recognised, a file cut short). */
   readonly notices?: readonly string[];
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
@@ -84,6 +89,11 @@ export interface Reading {
 export interface Source {
   /** Every read begins at the beginning and reads all of it: what the last one cost, the next one costs. */
   readonly whole?: boolean;
+  /**
+   * Things come into it by themselves (see {@link Page.cameAt}), and a person is told when none does for so many ms; null:
+   * for longer than ever before. Left out: nobody is.
+   */
+  readonly silenceMs?: number | null;
   /**
    * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
    * cannot be taken back (archive a file). A null position means from the beginning.

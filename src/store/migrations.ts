@@ -309,4 +309,16 @@ export const migrations: readonly string[] = [
   create index delivery_of_record on delivery (record);
   drop index delivery_skipped;
   `,
+  `
+  -- When things arrived in a flow, and how long it was silent at most (src/core/silence.ts).
+  create table rhythm (
+    flow integer primary key references flow,
+    arrivals integer not null,
+    first_ms integer not null,
+    last_ms integer not null,
+    longest_ms integer not null,
+    told_limit_ms integer,
+    told_is_set integer check (told_is_set in (0, 1))
+  ) strict;
+  `,
 ];
