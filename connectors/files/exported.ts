@@ -14,7 +14,8 @@ import { ageOf, findSets, list, type FileSet } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { Blocked } from "./rights.ts";
 import { archiveFolders } from "./retention.ts";
-import { encodingOf, openSet, readSet } from "./sets.ts";
+import { openSet, readSet } from "./sets.ts";
+import { encodingOf } from "./sheets.ts";
 import { placeOf, profileOf } from "./source.ts";
 
 /** Layouts whose records both sides hold, and as what. */
@@ -87,7 +88,7 @@ async function changesIn(
 ): Promise<readonly Change[] | null> {
   try {
     const { drop } = surroundings;
-    const opened = await openSet(drop, folder, set, encodingOf(config, profile));
+    const opened = await openSet(drop, folder, set, encodingOf(config.encoding, profile));
     if (opened === null) return null;
     try {
       const { signal } = new AbortController();

@@ -39,10 +39,6 @@ export interface ReadResult {
   readonly scratch: Scratch;
 }
 
-/** What the source's own settings say counts before what its profile says. */
-export const encodingOf = ({ encoding }: SourceConfig, profile: Profile): Encoding =>
-  encoding === "auto" ? profile.encoding : encoding;
-
 /** Up to this, memory will do. */
 const SMALL_BYTES = 1_000_000;
 

@@ -14,7 +14,8 @@ import { ageOf, type FileSet, moveAway, writeErrors } from "./pickup.ts";
 import { changesOf, PartFault } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
-import { encodingOf, type Opened, openSet, readSet, type SetReading } from "./sets.ts";
+import { type Opened, openSet, readSet, type SetReading } from "./sets.ts";
+import { encodingOf } from "./sheets.ts";
 import { unavailable } from "./trouble.ts";
 
 interface Place {
@@ -95,7 +96,12 @@ async function* deliver(
 ): AsyncGenerator<Page, boolean> {
   try {
     const { config, place, profile } = read;
-    const opened = await openSet(place.drop, place.folder, set, encodingOf(config, profile));
+    const opened = await openSet(
+      place.drop,
+      place.folder,
+      set,
+      encodingOf(config.encoding, profile),
+    );
     if (opened === null) {
       reading.hindered?.(refuse.changing(set));
       return true;
