@@ -35,6 +35,9 @@ export const SourceConfig = z
     marker: Marker.optional().describe(
       "A file is read when a file with this ending more lies beside it: .ok. Left out: none is asked for.",
     ),
+    manifest: Marker.optional().describe(
+      "Beside each file lies its manifest, under its name with this ending more: .manifest. A file that does not agree with it is not read. Left out: none is asked for.",
+    ),
     archive: z.string().min(1).default("archive").describe("Where files go that were read."),
     keepDays: z
       .int()
@@ -60,7 +63,13 @@ export const SourceConfig = z
       ),
     failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
   })
-  .superRefine(({ layout, profile, pick }, context) => {
+  .superRefine(({ layout, profile, pick, marker, manifest }, context) => {
+    if (marker !== undefined && marker === manifest)
+      context.addIssue({
+        code: "custom",
+        path: ["manifest"],
+        message: "is the marker's ending, too",
+      });
     const known = layouts.find(({ name }) => name === layout);
     // What parts a profile of a site has is known once it is read.
     if (known === undefined || profile !== undefined) return;

@@ -5,13 +5,15 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { SourceConfig } from "./config.ts";
-import type { Drop, Site } from "./drop.ts";
+import type { Site } from "./drop.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
 import type { Profile } from "./profile.ts";
-import { ageOf, findSets, list, type FileSet } from "./pickup.ts";
-import { changesOf, PartFault } from "./records.ts";
+import { ageOf, ARCHIVED, findSets, list, type FileSet } from "./pickup.ts";
+import { changesOf } from "./records.ts";
+import { PartFault } from "./csv.ts";
+
 import { Blocked } from "./rights.ts";
 import { archiveFolders } from "./retention.ts";
 import { openSet, readSet } from "./sets.ts";
@@ -44,7 +46,7 @@ export async function newestExport(config: SourceConfig, surroundings: Site): Pr
   const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, surroundings);
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place.drop, folder, place.patterns)) {
+    for (const set of await newestSets(place, folder)) {
       const changes = await changesIn(folder, set, profile, config, surroundings);
       if (changes === null) continue;
       const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
@@ -63,8 +65,7 @@ export async function everyExport(
   const place = placeOf(config, surroundings);
   const placed: { folder: string; set: FileSet }[] = [];
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place.drop, folder, place.patterns))
-      placed.push({ folder, set });
+    for (const set of await newestSets(place, folder)) placed.push({ folder, set });
   placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
   const profile = profileOf(config, surroundings.folder);
   const exports: (readonly Change[])[] = [];
@@ -113,11 +114,12 @@ async function changesIn(
 
 /** Whole sets, the newest first. In the archive names have a hash before their ending, the same in all of a set. */
 async function newestSets(
-  drop: Drop,
+  { drop, patterns, manifest }: ReturnType<typeof placeOf>,
   folder: string,
-  patterns: ReadonlyMap<string, string>,
 ): Promise<FileSet[]> {
-  const files = (await list(drop, folder)).filter(({ regular }) => regular);
+  const files = (await list(drop, folder)).filter(
+    ({ name, regular }) => regular && !(manifest !== null && name.endsWith(manifest)),
+  );
   const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
   return sets
     .flatMap((alike) => {
@@ -132,9 +134,6 @@ async function newestSets(
     .filter(({ missing }) => missing.length === 0)
     .toSorted((one, other) => ageOf(other) - ageOf(one));
 }
-
-/** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
-const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
 
 function holdingOf(layout: string, change: Change): Holding {
   const kind = KINDS[layout] as HoldingKind;

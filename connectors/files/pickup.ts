@@ -24,6 +24,8 @@ export interface FileSet {
   readonly parts: ReadonlyMap<string, Found>;
   /** Patterns of which no file is there yet. */
   readonly missing: readonly string[];
+  /** Of each part, where the source wants them. */
+  readonly manifests?: ReadonlyMap<string, Found>;
 }
 
 /** Names that people and programs give to exports; nothing that could leave the folder or hide. */
@@ -130,8 +132,8 @@ async function refusal(
 }
 
 /**
- * Renames a file into `target` as `<stem>.<hash>.<ext>`, numbered when that name is taken, and returns the name. What
- * has come in its place since it was listed stays where it is: it was not read.
+ * Renames a file into `target` as `<stem>.<hash>.<ext>` (or `as`), numbered when that name is taken, and returns the name.
+ * What has come in its place since it was listed stays where it is: it was not read.
  * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
 export async function moveAway(
@@ -140,6 +142,7 @@ export async function moveAway(
   file: Pick<Found, "name" | "size" | "mtimeMs">,
   target: string,
   hash: string,
+  as: string | null = null,
 ): Promise<string> {
   const { name } = file;
   const { name: stem, ext } = parse(name);
@@ -149,7 +152,8 @@ export async function moveAway(
     if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
     await drop.makeFolder(target);
     for (let copy = 1; ; copy++) {
-      const to = `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
+      const numbered = `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
+      const to = copy === 1 ? (as ?? numbered) : numbered;
       if ((await drop.look(join(target, to))) !== null) continue;
       await drop.move(join(folder, name), join(target, to));
       return to;
@@ -161,6 +165,9 @@ export async function moveAway(
     );
   }
 }
+
+/** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
+export const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
 
 /** Puts the reasons beside a refused file, as a table that people can open. */
 export async function writeErrors(

@@ -5,6 +5,7 @@ import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
 import type { SourceConfig } from "./config.ts";
 import type { Drop, OpenFile } from "./drop.ts";
+import { checkBytes, type Manifest } from "./manifest.ts";
 import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
 import { type Extract, type Part, readRecords } from "./records.ts";
@@ -16,6 +17,8 @@ export interface Opened {
   /** Of the one file, or of the parts' hashes in the order of the parts. */
   readonly hash: string;
   readonly parts: ReadonlyMap<string, OpenedFile>;
+  /** What each part must come to; left out: there are no manifests. */
+  readonly manifests?: ReadonlyMap<string, Manifest>;
   close(): Promise<void>;
 }
 
@@ -94,7 +97,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
  */
 export async function readSet(
   { profile, config, surroundings }: SetReading,
-  { parts: files }: Opened,
+  { parts: files, manifests = new Map() }: Opened,
   { signal, advanced }: Pick<Reading, "signal" | "advanced">,
 ): Promise<ReadResult | null> {
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
@@ -111,11 +114,14 @@ export async function readSet(
   };
   try {
     for (const [part, file] of files) {
-      const { name } = file;
+      const { name, size, survey } = file;
+      const manifest = manifests.get(part);
+      if (manifest !== undefined) checkBytes(manifest, { name, size, hash: survey.hash });
       const read = (count: number): void => progress(name, count);
       parts.set(part, {
         file: name,
         sheet: await openSheet(profile, file, config.delimiter, read),
+        manifest,
       });
     }
     const notices = [...files.values()].flatMap(({ name, survey }) =>

@@ -1,11 +1,11 @@
 /** A file that was surveyed, opened as the table that a profile says it is. */
 import { hash } from "node:crypto";
 import { ChangedMeanwhile, type Encoding, type Survey, textOf } from "./bytes.ts";
-import { FileFault, Sheet } from "./csv.ts";
+import { FileFault, Sheet, PartFault } from "./csv.ts";
 import type { Bytes } from "./drop.ts";
 import { type Profile, textFormOf } from "./profile.ts";
 import type { ProfileFile } from "./profile-schema.ts";
-import { PartFault } from "./records.ts";
+
 import type { Row } from "./tokens.ts";
 import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 

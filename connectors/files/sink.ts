@@ -21,7 +21,8 @@ import { type DocumentName, documents } from "./documents.ts";
 import { failure, type Site } from "./drop.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
-import { bytesOf, type Encoding } from "./bytes.ts";
+import { bytesOf } from "./bytes.ts";
+import { manifestText } from "./manifest.ts";
 import { openProfile } from "./profile-open.ts";
 import { writeDocuments, type Writing } from "./write.ts";
 
@@ -44,6 +45,9 @@ export const SinkConfig = z
     marker: Marker.optional().describe(
       "After each file, one with this ending more says that it is whole: .ok. Left out: none is written.",
     ),
+    manifest: Marker.optional().describe(
+      "After each file, and before its marker, one with this ending more has its counts and sums: .manifest. Left out: none is written.",
+    ),
     profile: z
       .string()
       .min(1)
@@ -62,6 +66,10 @@ export const SinkConfig = z
   .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
     message: "more than one document in a file needs per: batch",
     path: ["itemsMax"],
+  })
+  .refine(({ marker, manifest }) => marker === undefined || marker !== manifest, {
+    message: "is the marker's ending, too",
+    path: ["manifest"],
   });
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
@@ -113,12 +121,14 @@ export async function checkSinks(
 function fileSink(config: SinkConfig, site: Site): FileSink {
   const { drop } = site;
   const writing = writingOf(config, site);
-  const { encoding, ending } = writing.profile;
+  const { ending } = writing.profile;
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
-  const placesOf = (request: Outgoing) => placesIn(config, site, encoding, request);
-  const isStaged = async (file: Placed | undefined): Promise<boolean> =>
-    file !== undefined && (await drop.look(file.part)) !== null;
+  const placesOf = (request: Outgoing) => placesIn(config, site, writing, request);
+  const isAnyStaged = async (files: readonly Placed[]): Promise<boolean> => {
+    for (const { part } of files) if ((await drop.look(part)) !== null) return true;
+    return false;
+  };
   return {
     operation: documents[config.document].operation,
     writes: "upsert",
@@ -137,7 +147,9 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
 
     async prepare(request) {
       await ready();
-      const { staging, files } = placesOf(request);
+      const { staging, files } = await placesOf(request).catch((error: unknown) => {
+        throw unavailable(error, `cannot make the manifest of ${request.target}`);
+      });
       for (const { part, bytes } of files)
         try {
           const wasSent = request.firstSentAt !== null;
@@ -151,9 +163,9 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
     },
 
     async send(request) {
-      const { folder, staging, files } = placesOf(request);
       let moved: "not" | "maybe" | "first" = "not";
       try {
+        const { folder, staging, files } = await placesOf(request);
         for (const [index, { part, final, bytes }] of files.entries()) {
           const there = await contentAt(drop, final, bytes);
           if (there === "other")
@@ -168,8 +180,8 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
               if (moved === "not") moved = "maybe";
               await drop.move(part, final);
             }
-            // The ERP may have taken the file before its marker was moved after it.
-            else if (!(await isStaged(files[index + 1])))
+            // The ERP may have taken the file before its manifest or marker was moved after it.
+            else if (!(await isAnyStaged(files.slice(index + 1))))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
@@ -185,9 +197,9 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
 
     forgets: true,
     async find(request): Promise<Finding> {
-      const { staging, files } = placesOf(request);
       try {
         await ready();
+        const { staging, files } = await placesOf(request);
         for (const { part, final, bytes } of files) {
           const there = await contentAt(drop, final, bytes);
           if (there === "other")
@@ -215,13 +227,14 @@ interface Placed {
   readonly bytes: Buffer;
 }
 
-/** The file of a request, then its marker where there is one, in the order in which they are moved. */
-function placesIn(
+/** The file of a request, then its manifest and its marker where it has any, in the order in which they are moved. */
+async function placesIn(
   config: SinkConfig,
   { drop }: Site,
-  encoding: Encoding,
+  writing: Writing,
   { target, body, items }: Outgoing,
-): { folder: string; staging: string; files: readonly [Placed, ...Placed[]] } {
+): Promise<{ folder: string; staging: string; files: readonly [Placed, ...Placed[]] }> {
+  const { encoding } = writing.profile;
   const name = posix.basename(target);
   // The folder that it was frozen for.
   const frozen = { ...config, folder: posix.dirname(target) };
@@ -232,18 +245,18 @@ function placesIn(
     bytes: bytesOf(text, encoding),
   });
   const file = placed(name, body);
-  if (config.marker === undefined) return { folder, staging, files: [file] };
-  const told = {
-    file: name,
-    bytes: file.bytes.length,
-    sha256: hash("sha256", file.bytes, "hex"),
-    documents: items.length,
-  };
-  return {
-    folder,
-    staging,
-    files: [file, placed(`${name}${config.marker}`, `${JSON.stringify(told)}\n`)],
-  };
+  const { bytes } = file;
+  const beside: Placed[] = [];
+  const add = (ending: string, text: string): void =>
+    void beside.push({ ...placed(`${name}${ending}`, text), bytes: Buffer.from(text) });
+  if (config.manifest !== undefined)
+    add(config.manifest, await manifestText(writing, { name, bytes, body }, items.length));
+  if (config.marker !== undefined) {
+    const sha256 = hash("sha256", bytes, "hex");
+    const told = { file: name, bytes: bytes.length, sha256, documents: items.length };
+    add(config.marker, `${JSON.stringify(told)}\n`);
+  }
+  return { folder, staging, files: [file, ...beside] };
 }
 
 /**

@@ -9,9 +9,12 @@ import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
+import { manifestsOf } from "./manifest.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { ageOf, type FileSet, moveAway, writeErrors } from "./pickup.ts";
-import { changesOf, PartFault } from "./records.ts";
+import { changesOf } from "./records.ts";
+import { PartFault } from "./csv.ts";
+
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
 import { type Opened, openSet, readSet, type SetReading } from "./sets.ts";
@@ -26,6 +29,8 @@ interface Place {
   readonly keepDays: number | null;
   /** What a file's marker ends in after the file's name; null: it has none. */
   readonly marker: string | null;
+  /** What a file's manifest ends in after the file's name; null: it has none. */
+  readonly manifest: string | null;
   readonly failed: string;
   readonly patterns: ReadonlyMap<string, string>;
 }
@@ -72,6 +77,7 @@ export function placeOf(config: SourceConfig, surroundings: Site): Place {
     archive: drop.at(config.folder, config.archive),
     keepDays: config.keepDays ?? null,
     marker: config.marker ?? null,
+    manifest: config.manifest ?? null,
     failed: drop.at(config.folder, config.failed),
     patterns: new Map(
       Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
@@ -136,7 +142,12 @@ async function* pagesOf(
     return true;
   }
   try {
-    const result = await readSet(read, opened, reading);
+    const manifests = await manifestsOf(place.drop, place.folder, opened.set);
+    if (manifests === null) {
+      reading.hindered?.(refuse.changing(opened.set));
+      return true;
+    }
+    const result = await readSet(read, { ...opened, manifests }, reading);
     if (result === null) {
       if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
       return !reading.signal.aborted;
@@ -196,12 +207,17 @@ async function archive(
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
-  for (const file of opened.set.parts.values()) {
+  for (const [part, file] of opened.set.parts) {
     const movedAs = await moveAway(drop, folder, file, target, opened.hash);
     // After its file: what is left without one makes no other file readable, for that must be at rest, too.
     const marked = marker === null ? null : drop.path.join(folder, `${file.name}${marker}`);
     if (marked !== null)
       await drop.remove(marked).catch((cause: unknown) => cannotRemove(marked, cause));
+    const manifest = opened.set.manifests?.get(part);
+    if (manifest !== undefined) {
+      const as = `${movedAs}${manifest.name.slice(file.name.length)}`;
+      await moveAway(drop, folder, manifest, target, opened.hash, as);
+    }
     if (error?.file === file.name)
       await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
   }

@@ -6,10 +6,10 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, survey } from "./bytes.ts";
-import { FileFault } from "./csv.ts";
+import { FileFault, PartFault } from "./csv.ts";
 import type { Fields } from "./layouts/table.ts";
 import { HEADS, type Profile } from "./profile.ts";
-import { changesOf, type Part, PartFault, readRecords } from "./records.ts";
+import { changesOf, type Part, readRecords } from "./records.ts";
 import { encodingOf, openSheet } from "./sheets.ts";
 
 /** A row, or a cell of one, that is refused. */
