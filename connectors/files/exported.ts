@@ -10,7 +10,15 @@ import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
 import type { Profile } from "./profile.ts";
-import { ageOf, ARCHIVED, findSets, list, type FileSet } from "./pickup.ts";
+import {
+  ageOf,
+  ARCHIVED,
+  type FileSet,
+  findSets,
+  type Found,
+  isNamed,
+  listEach,
+} from "./pickup.ts";
 import { changesOf } from "./records.ts";
 import { PartFault } from "./csv.ts";
 
@@ -45,12 +53,25 @@ export interface Export {
 export async function newestExport(config: SourceConfig, surroundings: Site): Promise<Export> {
   const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, surroundings);
+  const told = async (folder: string, set: FileSet): Promise<Export | null> => {
+    const changes = await changesIn(folder, set, profile, config, surroundings);
+    if (changes === null) return null;
+    const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
+    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+  };
+  const { kept } = surroundings;
+  const known = kept?.newest(place) ?? null;
+  if (known !== null) {
+    const newest = await told(known.folder, known.set);
+    if (newest !== null) return newest;
+    kept?.forget(place);
+  }
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place, folder)) {
-      const changes = await changesIn(folder, set, profile, config, surroundings);
-      if (changes === null) continue;
-      const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
-      return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+    for (const set of await newestSets(place, folder, NEWEST)) {
+      const newest = await told(folder, set);
+      if (newest === null) continue;
+      if (folder !== place.folder) kept?.keep(place, folder, set.parts);
+      return newest;
     }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
     next: "Export it once more in the ERP, and leave the newest file in the archive folder.",
@@ -65,7 +86,7 @@ export async function everyExport(
   const place = placeOf(config, surroundings);
   const placed: { folder: string; set: FileSet }[] = [];
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place, folder)) placed.push({ folder, set });
+    for (const set of await newestSets(place, folder, Infinity)) placed.push({ folder, set });
   placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
   const profile = profileOf(config, surroundings.folder);
   const exports: (readonly Change[])[] = [];
@@ -112,14 +133,35 @@ async function changesIn(
   }
 }
 
-/** Whole sets, the newest first. In the archive names have a hash before their ending, the same in all of a set. */
+/** Files of a folder that are kept in mind while it is listed; an export that is whole is among the newest. */
+const NEWEST = 1_000;
+
+/**
+ * Whole sets of the `most` newest files, the newest first. In the archive names have a hash before their ending, the same
+ * in all of a set.
+ */
 async function newestSets(
   { drop, patterns, manifest }: ReturnType<typeof placeOf>,
   folder: string,
+  most: number,
 ): Promise<FileSet[]> {
-  const files = (await list(drop, folder)).filter(
-    ({ name, regular }) => regular && !(manifest !== null && name.endsWith(manifest)),
+  const all = [...patterns.values()];
+  let files: Found[] = [];
+  const trim = (): void => {
+    files = files.toSorted((one, other) => other.mtimeMs - one.mtimeMs).slice(0, most);
+  };
+  await listEach(
+    drop,
+    folder,
+    (file) => {
+      if (file.regular) files.push(file);
+      if (files.length >= most * 2) trim();
+    },
+    (name) =>
+      !(manifest !== null && name.endsWith(manifest)) &&
+      all.some((pattern) => isNamed(pattern, name.replace(ARCHIVED, "$2"))),
   );
+  trim();
   const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
   return sets
     .flatMap((alike) => {

@@ -5,7 +5,7 @@
 import { parse } from "node:path";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { guarded } from "../../src/core/spreadsheet.ts";
-import type { Drop, OpenFile } from "./drop.ts";
+import type { Drop, Entry, OpenFile } from "./drop.ts";
 import { Blocked, isRightMissing } from "./rights.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
 
@@ -48,13 +48,25 @@ export const isNamed = (pattern: Pattern, name: string): boolean => match(patter
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export async function list(drop: Drop, folder: string): Promise<Found[]> {
-  const entries = await drop.list(folder).catch(async (cause: unknown) => {
+  const files: Found[] = [];
+  await listEach(drop, folder, (file) => void files.push(file));
+  return files;
+}
+
+/** The same one by one; `isWanted`: of these names only. @throws SourceUnavailable */
+export async function listEach(
+  drop: Drop,
+  folder: string,
+  see: (file: Found) => void,
+  isWanted?: (name: string) => boolean,
+): Promise<void> {
+  const seen = ({ kind, ...entry }: Entry): void => {
+    if (kind !== "folder") see({ ...entry, regular: kind === "file" });
+  };
+  await drop.visit(folder, seen, isWanted).catch(async (cause: unknown) => {
     const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
   });
-  return entries.flatMap(({ kind, ...entry }) =>
-    kind === "folder" ? [] : [{ ...entry, regular: kind === "file" }],
-  );
 }
 
 /** The files grouped into sets, the oldest set first, so that what was exported later is read later. */

@@ -11,7 +11,7 @@ import { HEADS, type Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
 import { manifestsOf } from "./manifest.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
-import { ageOf, type FileSet, moveAway, writeErrors } from "./pickup.ts";
+import { ageOf, type FileSet, type Found, moveAway, writeErrors } from "./pickup.ts";
 import { changesOf } from "./records.ts";
 import { PartFault } from "./csv.ts";
 
@@ -49,6 +49,7 @@ export function openSource(
   const place = placeOf(config, surroundings);
   const read: ReadSet = { config, profile, place, surroundings };
   const { silence = null } = config;
+  let removedFor: string | null = null;
   return {
     ...(silence === "off" ? {} : { silenceMs: silence }),
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
@@ -59,7 +60,7 @@ export function openSource(
         const isOut = yield* deliver(read, set, queue, reading);
         if (!isOut) return;
       }
-      await removeOld(place, surroundings);
+      removedFor = await removeOld(place, surroundings, removedFor);
     },
   };
 }
@@ -136,7 +137,7 @@ async function* pagesOf(
   const cameAt = new Date(ageOf(opened.set)).toISOString();
   const known = reading.known(opened.hash);
   if (known !== null && (known.latest || !profile.layout.restates)) {
-    await archive(place, opened, archived);
+    await archive(read, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     yield { changes: [], position, cameAt, notices: [notice] };
     return true;
@@ -166,7 +167,7 @@ async function* pagesOf(
       const arrival = { id: opened.hash, name };
       const rest = changesOf(scratch, last, PAGE);
       yield { changes: rest, position, share: 1, arrival, cameAt, notices: said };
-      await archive(place, opened, cut === null ? archived : place.failed, cut);
+      await archive(read, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
       scratch.close();
@@ -178,7 +179,7 @@ async function* pagesOf(
     yield { changes: [], position, cameAt, notices: [notice] };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
-    await archive(place, opened, place.failed, { file: error.file, line, column, reason });
+    await archive(read, opened, place.failed, { file: error.file, line, column, reason });
     return true;
   }
 }
@@ -201,14 +202,17 @@ const cutNotice = ({
  * are still a set when they are put back.
  */
 async function archive(
-  { drop, folder, marker }: Place,
+  { place, surroundings: { kept } }: Pick<ReadSet, "place" | "surroundings">,
   opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
+  const { drop, folder, marker } = place;
+  const moved = new Map<string, Found>();
   await opened.close();
   for (const [part, file] of opened.set.parts) {
     const movedAs = await moveAway(drop, folder, file, target, opened.hash);
+    moved.set(part, { ...file, name: movedAs });
     // After its file: what is left without one makes no other file readable, for that must be at rest, too.
     const marked = marker === null ? null : drop.path.join(folder, `${file.name}${marker}`);
     if (marked !== null)
@@ -221,6 +225,7 @@ async function archive(
     if (error?.file === file.name)
       await writeErrors(drop, target, movedAs, [{ column: "", ...error }]);
   }
+  if (target !== place.failed) kept?.keep(place, target, moved);
 }
 
 const cannotRemove = (path: string, cause: unknown): never => {
