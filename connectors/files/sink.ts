@@ -18,7 +18,7 @@ import {
 } from "../../src/core/outcome.ts";
 import { contentAt, writeDurably } from "./disk.ts";
 import { type DocumentName, documents } from "./documents.ts";
-import { failure, type Site } from "./drop.ts";
+import { type Drop, failure, type Site } from "./drop.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { bytesOf } from "./bytes.ts";
@@ -125,10 +125,6 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
   const placesOf = (request: Outgoing) => placesIn(config, site, writing, request);
-  const isAnyStaged = async (files: readonly Placed[]): Promise<boolean> => {
-    for (const { part } of files) if ((await drop.look(part)) !== null) return true;
-    return false;
-  };
   return {
     operation: documents[config.document].operation,
     writes: "upsert",
@@ -181,7 +177,7 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
               await drop.move(part, final);
             }
             // The ERP may have taken the file before its manifest or marker was moved after it.
-            else if (!(await isAnyStaged(files.slice(index + 1))))
+            else if (!(await isAnyStaged(drop, files.slice(index + 1))))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
@@ -219,6 +215,11 @@ function fileSink(config: SinkConfig, site: Site): FileSink {
       }
     },
   };
+}
+
+async function isAnyStaged(drop: Drop, files: readonly Placed[]): Promise<boolean> {
+  for (const { part } of files) if ((await drop.look(part)) !== null) return true;
+  return false;
 }
 
 interface Placed {
