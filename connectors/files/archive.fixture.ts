@@ -8,7 +8,7 @@ import { Kept } from "./kept.ts";
 import { localDrop } from "./local.ts";
 import { openSource } from "./source.ts";
 
-export const HEADER =
+const HEADER =
   "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
   "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
 const customer = (name: string) =>
@@ -57,7 +57,7 @@ export async function archiveOf(folder: string, count: number) {
     visits: () => visits,
     later: (days: number) => void (now = new Date(now.getTime() + days * 86_400_000)),
     /** The names of the parties that the newest export shows. */
-    async parties() {
+    parties: async () => {
       const { signal } = new AbortController();
       const scope = { dated: null, changedSince: null, open: true };
       const names: unknown[] = [];
@@ -65,7 +65,7 @@ export async function archiveOf(folder: string, count: number) {
         names.push(...some.map(({ facts }) => facts.words?.["name"]));
       return names;
     },
-    async read(name: string | null) {
+    read: async (name: string | null) => {
       if (name !== null) await writeFile(join(folder, `customers-${name}.csv`), customer(name));
       const { signal } = new AbortController();
       const pages = source.read(null, { signal, known: () => null, stored: () => false });

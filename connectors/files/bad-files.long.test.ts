@@ -31,7 +31,7 @@ test("of 528 bad files each is refused with a report, loses its bad rows only, o
   expect(put.length).toBe(528);
   const told = read(folder);
   expectFates(folder, put, told);
-  console.log(`${put.length} bad files: ${Math.round(told.peakMb)} MB`);
+  process.stdout.write(`${put.length} bad files: ${Math.round(told.peakMb)} MB\n`);
   expect(told.peakMb).toBeLessThan(200);
 });
 
@@ -49,7 +49,7 @@ test("lines of 100 MB, with and without quotes, are refused with a report in les
   }
   const { peakMb } = read(folder);
   const failed = readdirSync(join(folder, "failed"));
-  console.log(`lines of 100 MB: ${Math.round(peakMb)} MB`);
+  process.stdout.write(`lines of 100 MB: ${Math.round(peakMb)} MB\n`);
   expect(failed.filter((name) => name.endsWith(".errors.csv")).length).toBe(3);
   expect(peakMb).toBeLessThan(200);
 });

@@ -1,14 +1,12 @@
-/** Reads `t*.csv` of a folder as terminals, with a scratch on disk, and prints what came of it and the most memory. */
-import { join } from "node:path";
+/** Reads `t*.csv` of a folder as terminals, and prints what came of it and the most memory. */
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { openScratch } from "../../src/store/scratch.ts";
 import { files } from "./index.ts";
 
 const [, , folder = ""] = process.argv;
 const source = { layout: "plain/terminals", pick: "t*.csv" };
 const endpoint = files.open(
   files.config.parse({ folder: ".", settleMs: 0, sources: { it: source } }),
-  surroundingsIn(folder, { scratch: (bytes) => openScratch(join(folder, "state"), bytes) }),
+  surroundingsIn(folder),
 );
 const good: string[] = [];
 const bad: string[] = [];

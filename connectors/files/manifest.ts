@@ -23,7 +23,7 @@ const Sum = z.union([
   z
     .string()
     .refine((text) => Decimal.is(text), "is no number")
-    .transform(Decimal.of),
+    .transform((text) => Decimal.of(text)),
 ]);
 
 const Manifest = z.strictObject({
@@ -95,7 +95,7 @@ export function checkBytes(
 ): void {
   const found: string[] = [];
   if (bytes !== undefined && !bytes.equals(Decimal.of(String(file.size))))
-    found.push(`has ${file.size} bytes, and ${name} says ${bytes}`);
+    found.push(`has ${file.size} bytes, and ${name} says ${bytes.plain()}`);
   if (sha256 !== undefined && sha256.toLowerCase() !== file.hash)
     found.push(`has the SHA-256 ${file.hash}, and ${name} says ${sha256}`);
   if (found.length > 0) throw new PartFault(file.name, new FileFault(found.join("; ")));

@@ -5,7 +5,10 @@ const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok"
 
 /** For `refine`, wherever {@link origin}, {@link folders} or {@link target} is: marker and manifest have two names. */
 export const distinctEndings: [
-  (one: { readonly marker?: string | undefined; readonly manifest?: string | undefined }) => boolean,
+  (one: {
+    readonly marker?: string | undefined;
+    readonly manifest?: string | undefined;
+  }) => boolean,
   { readonly message: string; path: string[] },
 ] = [
   ({ marker, manifest }) => marker === undefined || marker !== manifest,

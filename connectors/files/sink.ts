@@ -15,7 +15,7 @@ import {
   unknown,
 } from "../../src/core/outcome.ts";
 import { contentAt, writeDurably } from "./disk.ts";
-import { failure, type Site } from "./drop.ts";
+import { type Drop, failure, type Site } from "./drop.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
 import { bytesOf } from "./bytes.ts";
@@ -80,10 +80,6 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   const idsOf = (request: Outgoing): readonly string[] =>
     writer.idsOf?.(request) ?? pathsOf(request);
   const placesOf = (request: Outgoing) => placesIn(config, site, writer, request);
-  const isAnyStaged = async (files: readonly Placed[]): Promise<boolean> => {
-    for (const { part } of files) if ((await drop.look(part)) !== null) return true;
-    return false;
-  };
   return {
     operation: writer.operation,
     writes: writer.writes,
@@ -137,7 +133,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
               await drop.move(part, final);
             }
             // The ERP may have taken the file before its manifest or marker was moved after it.
-            else if (!(await isAnyStaged(files.slice(index + 1))))
+            else if (!(await isAnyStaged(drop, files.slice(index + 1))))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
@@ -175,6 +171,11 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
       }
     },
   };
+}
+
+async function isAnyStaged(drop: Drop, files: readonly Placed[]): Promise<boolean> {
+  for (const { part } of files) if ((await drop.look(part)) !== null) return true;
+  return false;
 }
 
 interface Placed {

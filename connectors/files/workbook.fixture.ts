@@ -13,13 +13,14 @@ export interface Entry {
   readonly flags?: number;
 }
 
+const xml = (text: string): Buffer =>
+  Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
+
 /** One sheet named Prices; `more`: further entries. */
 export function workbook(
   rows: readonly (readonly Cell[])[],
   { properties = "", more = [] }: { properties?: string; more?: readonly Entry[] } = {},
 ): Buffer {
-  const xml = (text: string): Buffer =>
-    Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
   const data = rows
     .map(
       (cells, row) =>

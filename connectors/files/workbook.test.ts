@@ -20,7 +20,7 @@ const doubleText = (cell: string): string => Number(cell).toPrecision(17).replac
 
 /** The sample's cells, its numbers as doubles of 17 digits. */
 const rackSheet = (): Cell[][] =>
-  (parse(readFileSync(SHEET), { skip_empty_lines: false }) as string[][]).map((cells) =>
+  parse(readFileSync(SHEET), { skip_empty_lines: false }).map((cells) =>
     cells.map((cell): Cell => {
       if (cell === "") return null;
       return isNumber(cell) ? { number: doubleText(cell) } : cell;

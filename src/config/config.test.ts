@@ -161,7 +161,6 @@ test("a good configuration comes out complete", () => {
         paused: true,
       },
     ],
-    console: { port: 8100 },
     monitoring: { port: null },
     alerts: {
       webhook: null,
@@ -170,6 +169,7 @@ test("a good configuration comes out complete", () => {
       unreachableMs: 1_800_000,
       quiet: null,
     },
+    console: { port: 8100 },
     ignore: {},
     firstStart: null,
     reconcile: { cron: "20 2 * * *", days: 35, paused: false },

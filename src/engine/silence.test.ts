@@ -41,7 +41,7 @@ function drop(silenceMs: number | null) {
       pages = [{ changes: [], position: null, cameAt: at.toISOString(), notices: [] }];
       return look();
     },
-    async wait(hours: number) {
+    wait: async (hours: number) => {
       bench.clock.advance(hours * HOUR);
       return look();
     },

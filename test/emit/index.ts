@@ -25,8 +25,8 @@ if (
   !Number.isInteger(seed) ||
   !Number.isInteger(count)
 ) {
-  console.error(
-    `Usage: npm run emit -- --connector files --format ${Object.keys(formats).join("|")} --out DIR [--seed NUMBER] [--count NUMBER]`,
+  process.stderr.write(
+    `Usage: npm run emit -- --connector files --format ${Object.keys(formats).join("|")} --out DIR [--seed NUMBER] [--count NUMBER]\n`,
   );
   process.exitCode = 2;
 } else {
@@ -38,5 +38,5 @@ if (
     writeFileSync(to, bytes);
     written++;
   }
-  console.log(`${written} files are in ${folder} (seed ${seed}).`);
+  process.stdout.write(`${written} files are in ${folder} (seed ${seed}).\n`);
 }
