@@ -24,7 +24,12 @@ export async function benchFiles(rounds: number): Promise<void> {
       const path = join(folder, "prices.csv");
       await writePrices(path);
       const run = (side: string) =>
-        inChild<Side>("files-side.ts", { FUELBRIDGE_SIDE: side, FUELBRIDGE_FILE: path });
+        inChild<Side>(
+          "files-side.ts",
+          { FUELBRIDGE_SIDE: side, FUELBRIDGE_FILE: path },
+          // As the launcher starts the daemon (src/launch.mjs).
+          ["--max-semi-space-size=4"],
+        );
       return { bare: await run("csv-parse"), ours: await run("fuelbridge") };
     });
     for (const [side, { records }] of Object.entries(both))

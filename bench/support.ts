@@ -90,8 +90,10 @@ export async function stop(child: ChildProcess): Promise<void> {
 export async function inChild<Report>(
   file: string,
   env: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
 ): Promise<Report> {
-  const child = spawn(process.execPath, [...process.execArgv, join(import.meta.dirname, file)], {
+  const script = join(import.meta.dirname, file);
+  const child = spawn(process.execPath, [...process.execArgv, ...flags, script], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...env },
   });

@@ -2,7 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Obstacle } from "../../src/core/contract.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { putBadFiles } from "./bad-files.fixture.ts";
+import { expectFates } from "./bad-files.suite.ts";
+import { FilesConfig } from "./config.ts";
 import { Sheet } from "./csv.ts";
+import type { Drop } from "./drop.ts";
+import { openSource } from "./source.ts";
 import { dropFolder, type DropFolder } from "./source.fixture.ts";
 
 let folder: DropFolder;
@@ -140,3 +147,43 @@ test.each([
   expect(sheet.cut?.line).toBe(3);
   expect(most).toBeLessThan(100_000_000);
 });
+
+test("a file of each kind of bad ones: each is refused with a report, loses its bad rows only, or is told", async () => {
+  const put = await putBadFiles(folder.path, 1);
+  const { changes, obstacles } = await folder.read(source);
+  const idsOf = (isGood: boolean) =>
+    changes.flatMap(({ id, fault }) => ((fault === undefined) === isGood ? [id] : []));
+  const left = obstacles.map(({ what }) => what);
+  expectFates(folder.path, put, { good: idsOf(true), bad: idsOf(false), left });
+});
+
+test.each(["t/../../x.csv", "t/x.csv", "t\u0000.csv"])(
+  "a server that lists the name %j is not followed",
+  async (name) => {
+    const { drop } = folder;
+    const opened: string[] = [];
+    const visit: Drop["visit"] = (path, see) =>
+      Promise.resolve(
+        see({ name, kind: "file", size: 5, mtimeMs: 1_790_000_000_000 + path.length }),
+      );
+    const hostile: Drop = {
+      ...drop,
+      visit,
+      open: (path) => {
+        opened.push(path);
+        return Promise.resolve(null);
+      },
+    };
+    const config = FilesConfig.parse({ folder: ".", settleMs: 0, sources: { it: source } });
+    const { it } = config.sources;
+    if (it === undefined) throw new Error("no source");
+    const site = { ...surroundingsIn(folder.path), drop: hostile };
+    const codes: string[] = [];
+    const hindered = ({ fault }: Obstacle): void => void codes.push(fault.code);
+    const { signal } = new AbortController();
+    const reading = { signal, known: () => null, stored: () => false, hindered };
+    for await (const { changes } of openSource(it, config, site).read(null, reading))
+      expect(changes).toEqual([]);
+    expect([codes, opened]).toEqual([["odd-name"], []]);
+  },
+);

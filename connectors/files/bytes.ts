@@ -23,8 +23,10 @@ export interface Survey {
 /** The file was written to between its two readings. Nothing of it was delivered. */
 export class ChangedMeanwhile extends Error {}
 
+/** What is asked for at once: a server takes as long to answer for less. */
+const READ_BYTES = 64 * 1024;
 /** Small enough that what is made of a piece is garbage before it counts as old: memory stays low. */
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 16 * 1024;
 
 /**
  * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A
@@ -133,16 +135,17 @@ function textIn(decoder: TextDecoder | null, piece: Buffer): string {
   }
 }
 
-/** From its beginning, each piece full but the last. A piece holds until the next one is asked for. */
+/** From its beginning. A piece holds until the next one is asked for. */
 async function* piecesOf(file: Bytes): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
   for (let position = 0; ;) {
     let length = 0;
     // A file server may give less than it is asked for.
-    for (let more = -1; more !== 0 && length < PIECE_BYTES; length += more)
-      more = (await file.read(buffer, length, PIECE_BYTES - length, position + length)).bytesRead;
+    for (let more = -1; more !== 0 && length < READ_BYTES; length += more)
+      more = (await file.read(buffer, length, READ_BYTES - length, position + length)).bytesRead;
     if (length === 0) return;
     position += length;
-    yield buffer.subarray(0, length);
+    for (let at = 0; at < length; at += PIECE_BYTES)
+      yield buffer.subarray(at, Math.min(at + PIECE_BYTES, length));
   }
 }

@@ -36,8 +36,15 @@ const COMMA = /^-?(?:0|[1-9]\d*)(?:,\d+)?$/;
 const DIGITS = /^-?\d+$/;
 const TIME = /^(\d\d):(\d\d):(\d\d)(\.\d{1,6})?(?: ([AP]M))?$/;
 
+/** Not a character: it begins no text of a file. */
+const UNREADABLE = "\uffff";
+
+/** What stands for a cell of a workbook whose value cannot be known: it is refused with this end of a sentence. */
+export const unreadable = (why: string): string => `${UNREADABLE}${why}`;
+
 /** The value of a cell; null when it is empty. @throws RangeError with what is wrong, as the end of a sentence. */
 export function readCell(type: CellType, cell: string, form: CellForm): Cell {
+  if (cell.startsWith(UNREADABLE)) throw new RangeError(cell.slice(1));
   if (cell === "" || form.empty?.has(cell) === true) return null;
   const known = form.values === undefined ? cell : worded(cell, form.values);
   switch (type) {

@@ -4,7 +4,7 @@ import { repeated } from "../../src/core/company.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { IdocSink, IdocSource } from "./idoc/config.ts";
 import { layouts } from "./layouts/index.ts";
-import { origin, Pattern, target } from "./place.ts";
+import { distinctEndings, origin, Pattern, target } from "./place.ts";
 import { HEADS } from "./profile.ts";
 import { SftpConfig } from "./sftp/config.ts";
 import { X12Sink, X12Source } from "./x12/ends.ts";
@@ -50,7 +50,9 @@ export const TableSource = z
 export type TableSource = z.infer<typeof TableSource>;
 
 /** A source of any format. */
-export const SourceConfig = z.discriminatedUnion("format", [TableSource, IdocSource, X12Source]);
+export const SourceConfig = z
+  .discriminatedUnion("format", [TableSource, IdocSource, X12Source])
+  .refine(...distinctEndings);
 export type SourceConfig = z.infer<typeof SourceConfig>;
 
 export const TableSink = z
@@ -80,7 +82,9 @@ export const TableSink = z
 export type TableSink = z.infer<typeof TableSink>;
 
 /** A sink of any format. */
-export const SinkConfig = z.discriminatedUnion("format", [TableSink, IdocSink, X12Sink]);
+export const SinkConfig = z
+  .discriminatedUnion("format", [TableSink, IdocSink, X12Sink])
+  .refine(...distinctEndings);
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({

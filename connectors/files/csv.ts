@@ -26,6 +26,19 @@ export class FileFault extends Error {
   }
 }
 
+/** A fault of a file by its name: what can be read of it is nothing. */
+export class PartFault extends Error {
+  readonly file: string;
+  readonly fault: FileFault;
+
+  constructor(file: string, fault: FileFault) {
+    super(`${file} line ${fault.line}: the file ${fault.message}`);
+    this.name = "PartFault";
+    this.file = file;
+    this.fault = fault;
+  }
+}
+
 const ROW_MAX = 1_000_000;
 
 /** How the text of a table is cut into rows and cells. */

@@ -7,6 +7,7 @@
  */
 import type { PlatformPath } from "node:path";
 import type { Surroundings } from "../../src/core/contract.ts";
+import type { Kept } from "./kept.ts";
 
 export interface Drop {
   /** For people: `/srv/exchange`, `sftp://erp@files.example.com:22/exchange`. */
@@ -20,6 +21,15 @@ export interface Drop {
   at(...parts: readonly string[]): string;
   /** What is in a folder, in no order. */
   list(folder: string): Promise<Entry[]>;
+  /**
+   * The same one by one, with no more than some hundred of them in memory; `isWanted`: only those of these names are looked
+   * at.
+   */
+  visit(
+    folder: string,
+    see: (entry: Entry) => void,
+    isWanted?: (name: string) => boolean,
+  ): Promise<void>;
   /** What is under a name; a link is not followed. Null: nothing. */
   look(path: string): Promise<Entry | null>;
   /** A file to read from; null when nothing is there, or a link. */
@@ -95,6 +105,8 @@ export interface Rights {
 /** The surroundings of an endpoint of this connector, with the place that its files lie in. */
 export interface Site extends Surroundings {
   readonly drop: Drop;
+  /** Shared by what reads and what tells of it. Left out: nothing is remembered. */
+  readonly kept?: Kept;
 }
 
 /** An error as the file system would throw it. */

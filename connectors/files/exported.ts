@@ -5,16 +5,26 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { SourceConfig, TableSource } from "./config.ts";
-import type { Drop, Site } from "./drop.ts";
+import { PartFault } from "./csv.ts";
+import type { Site } from "./drop.ts";
 import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
 import { customers, suppliers } from "./layouts/parties.ts";
 import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
 import type { Profile } from "./profile.ts";
-import { findSets, list, type FileSet } from "./pickup.ts";
-import { changesOf, PartFault } from "./records.ts";
+import {
+  ageOf,
+  ARCHIVED,
+  type FileSet,
+  findSets,
+  type Found,
+  isNamed,
+  listEach,
+} from "./pickup.ts";
+import { changesOf } from "./records.ts";
 import { Blocked } from "./rights.ts";
 import { archiveFolders } from "./retention.ts";
-import { encodingOf, openSet, readSet } from "./sets.ts";
+import { openSet, readSet } from "./sets.ts";
+import { encodingOf } from "./sheets.ts";
 import { profileOf } from "./reader.ts";
 import { placeOf } from "./source.ts";
 
@@ -45,12 +55,25 @@ export interface Export {
 export async function newestExport(config: TableSource, surroundings: Site): Promise<Export> {
   const profile = profileOf(config, surroundings.folder);
   const place = placeOf(config, surroundings);
+  const told = async (folder: string, set: FileSet): Promise<Export | null> => {
+    const changes = await changesIn(folder, set, profile, config, surroundings);
+    if (changes === null) return null;
+    const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
+    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+  };
+  const { kept } = surroundings;
+  const known = kept?.newest(place) ?? null;
+  if (known !== null) {
+    const newest = await told(known.folder, known.set);
+    if (newest !== null) return newest;
+    kept?.forget(place);
+  }
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place.drop, folder, place.patterns)) {
-      const changes = await changesIn(folder, set, profile, config, surroundings);
-      if (changes === null) continue;
-      const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
-      return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+    for (const set of await newestSets(place, folder, NEWEST)) {
+      const newest = await told(folder, set);
+      if (newest === null) continue;
+      if (folder !== place.folder) kept?.keep(place, folder, set.parts);
+      return newest;
     }
   throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
     next: "Export it once more in the ERP, and leave the newest file in the archive folder.",
@@ -65,8 +88,7 @@ export async function everyExport(
   const place = placeOf(config, surroundings);
   const placed: { folder: string; set: FileSet }[] = [];
   for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place.drop, folder, place.patterns))
-      placed.push({ folder, set });
+    for (const set of await newestSets(place, folder, Infinity)) placed.push({ folder, set });
   placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
   const profile = profileOf(config, surroundings.folder);
   const exports: (readonly Change[])[] = [];
@@ -90,7 +112,7 @@ async function changesIn(
 ): Promise<readonly Change[] | null> {
   try {
     const { drop } = surroundings;
-    const opened = await openSet(drop, folder, set, encodingOf(config, profile));
+    const opened = await openSet(drop, folder, set, encodingOf(config.encoding, profile));
     if (opened === null) return null;
     try {
       const { signal } = new AbortController();
@@ -113,13 +135,35 @@ async function changesIn(
   }
 }
 
-/** Whole sets, the newest first. In the archive names have a hash before their ending, the same in all of a set. */
+/** Files of a folder that are kept in mind while it is listed; an export that is whole is among the newest. */
+const NEWEST = 1_000;
+
+/**
+ * Whole sets of the `most` newest files, the newest first. In the archive names have a hash before their ending, the same
+ * in all of a set.
+ */
 async function newestSets(
-  drop: Drop,
+  { drop, patterns, manifest }: ReturnType<typeof placeOf>,
   folder: string,
-  patterns: ReadonlyMap<string, string>,
+  most: number,
 ): Promise<FileSet[]> {
-  const files = (await list(drop, folder)).filter(({ regular }) => regular);
+  const all = [...patterns.values()];
+  let files: Found[] = [];
+  const trim = (): void => {
+    files = files.toSorted((one, other) => other.mtimeMs - one.mtimeMs).slice(0, most);
+  };
+  await listEach(
+    drop,
+    folder,
+    (file) => {
+      if (file.regular) files.push(file);
+      if (files.length >= most * 2) trim();
+    },
+    (name) =>
+      !(manifest !== null && name.endsWith(manifest)) &&
+      all.some((pattern) => isNamed(pattern, name.replace(ARCHIVED, "$2"))),
+  );
+  trim();
   const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
   return sets
     .flatMap((alike) => {
@@ -134,12 +178,6 @@ async function newestSets(
     .filter(({ missing }) => missing.length === 0)
     .toSorted((one, other) => ageOf(other) - ageOf(one));
 }
-
-const ageOf = ({ parts }: FileSet): number =>
-  Math.max(...[...parts.values()].map(({ mtimeMs }) => mtimeMs));
-
-/** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
-const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
 
 function holdingOf(layout: string, change: Change): Holding {
   const kind = KINDS[layout] as HoldingKind;

@@ -15,6 +15,7 @@ import type {
   Sink,
 } from "../../src/core/contract.ts";
 import type { Encoding } from "./bytes.ts";
+import type { Totals } from "./manifest.ts";
 
 /** Reads files of one kind whole. */
 export interface RecordReader {
@@ -34,6 +35,8 @@ export interface RecordReader {
 export interface RecordsRead
   extends Pick<Page, "acknowledgements" | "replies">, Pick<Arrival, "numbers"> {
   readonly changes: readonly Change[];
+  /** How many there are of what a manifest counts: IDocs, transaction sets. */
+  readonly documents: number;
   /** What a person should be told of this file. */
   readonly notices: readonly string[];
   /** Why it is not read now: it stays where it is, and nothing else counts. Left out: it is read. */
@@ -54,6 +57,8 @@ export interface DocumentWriter extends Pick<
   nameOf(items: readonly Item[], number?: number): string;
   /** The text of the file. `number`: as above. @throws Refused when a value has no place in it */
   textOf(items: readonly Item[], number?: number): string;
+  /** What a manifest says of the text besides; left out: nothing. @throws FileFault for a text that is none of its own */
+  totalsOf?(name: string, body: string): Promise<Totals>;
   /** What the receiver calls each document of a file: what links are kept by. Left out: the file's path. */
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
 }

@@ -1,11 +1,15 @@
 /** A proposal of a profile from a sample: what can be seen in a file, and what a person must say. */
 import { open } from "node:fs/promises";
 import { survey, textOf } from "./bytes.ts";
+import { FileFault } from "./csv.ts";
+import type { Bytes } from "./drop.ts";
 import { lookOf, type Pattern } from "./guess-values.ts";
 import { labelsByField, matchOf, type Match } from "./guess-fields.ts";
 import { layouts } from "./layouts/index.ts";
 import type { Layout } from "./layouts/table.ts";
+import { firstBytes } from "./sheets.ts";
 import { type Delimiter, type Row, tokenise } from "./tokens.ts";
+import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
 export interface Guess {
   readonly layout: string;
@@ -23,7 +27,8 @@ const ROWS = 500;
 const HEADER_ROWS = 30;
 
 interface Sample {
-  readonly encoding: string;
+  /** Null: it is a workbook. */
+  readonly encoding: string | null;
   readonly delimiter: string;
   /** The line of the header; 0: there is none. */
   readonly header: number;
@@ -68,6 +73,8 @@ export async function guessProfile(
 async function sampleOf(path: string): Promise<Sample> {
   const handle = await open(path);
   try {
+    const start = await firstBytes(handle, 4);
+    if (start.equals(ZIP)) return { encoding: null, ...tableIn(await workbookRows(handle), "") };
     const told = await survey(handle, "auto");
     if (told.fault !== null) throw new RangeError(`the file ${told.fault.message}`);
     let text = "";
@@ -82,11 +89,33 @@ async function sampleOf(path: string): Promise<Sample> {
   }
 }
 
+/** What a workbook begins with, as any ZIP archive. */
+const ZIP = Buffer.from("PK\u0003\u0004", "latin1");
+
+/** Of its first sheet, without the empty cells at the end of each: a title is one cell wide. @throws RangeError */
+async function workbookRows(handle: Bytes): Promise<Row[]> {
+  try {
+    const rows = await rowsOfWorkbook(await firstBytes(handle, WORKBOOK_BYTES_MAX + 1), 1);
+    return rows.slice(0, ROWS + HEADER_ROWS).map(({ line, cells }) => {
+      const last = cells.findLastIndex((cell) => cell !== "");
+      return { line, cells: cells.slice(0, last + 1) };
+    });
+  } catch (error) {
+    if (error instanceof FileFault) throw new RangeError(`the file ${error.message}`);
+    throw error;
+  }
+}
+
 function tableOf(text: string): Omit<Sample, "encoding"> {
   const [best] = (["\t", ";", "|", ","] as const)
-    .map((delimiter) => ({ delimiter, ...rowsIn(text, delimiter) }))
+    .map((delimiter) => ({ delimiter, ...widthOf(rowsIn(text, delimiter)) }))
     .toSorted((one, other) => other.alike * other.width - one.alike * one.width);
-  const { delimiter = ",", rows = [], width = 0 } = best ?? {};
+  const { delimiter = ",", rows = [] } = best ?? {};
+  return tableIn(rows, delimiter);
+}
+
+function tableIn(rows: readonly Row[], delimiter: string): Omit<Sample, "encoding"> {
+  const { width } = widthOf(rows);
   const at = rows.slice(0, HEADER_ROWS).findIndex(({ cells }) => cells.length === width);
   const [top, ...rest] = rows.slice(Math.max(at, 0));
   const isHeader = top !== undefined && isLabels(top, rest);
@@ -103,9 +132,11 @@ function tableOf(text: string): Omit<Sample, "encoding"> {
   };
 }
 
-/** The rows with a delimiter, how many cells most of them have, and how many have so many. */
-function rowsIn(text: string, delimiter: Delimiter) {
-  const { rows } = tokenise(text, { delimiter, quotes: true, longest: CHARACTERS }, 1);
+const rowsIn = (text: string, delimiter: Delimiter): readonly Row[] =>
+  tokenise(text, { delimiter, quotes: true, longest: CHARACTERS }, 1).rows;
+
+/** How many cells most of the rows have, and how many have so many. */
+function widthOf(rows: readonly Row[]) {
   const widths = [...Map.groupBy(rows, ({ cells }) => cells.length)];
   const [[width, most] = [0, []]] = widths.toSorted(([, a], [, b]) => b.length - a.length);
   return { rows, width, alike: width < 2 ? 0 : most.length / rows.length };
@@ -144,12 +175,16 @@ function yamlOf(
   const lines = [
     `# Proposed from ${called}. Read every line, correct it, then look: fuelbridge profile try ${called} --profile THIS.yaml`,
     `layout: ${layout.name} # what the records are${others.length > 0 ? `; perhaps ${others.join(" or ")}` : ""}`,
-    `encoding: ${encoding === "utf-8" || encoding === "windows-1252" ? encoding : "auto"}`,
-    `delimiter: ${JSON.stringify(delimiter)}`,
+    ...(encoding === null
+      ? ["file: xlsx", "sheet: 1 # its number, or its name"]
+      : [
+          `encoding: ${encoding === "utf-8" || encoding === "windows-1252" ? encoding : "auto"}`,
+          `delimiter: ${JSON.stringify(delimiter)}`,
+        ]),
     ...(header === 1
       ? []
       : [`header: ${header} # ${header === 0 ? "there is none" : "the line that has the labels"}`]),
-    `decimal: ${JSON.stringify(sign)}`,
+    ...(encoding === null ? [] : [`decimal: ${JSON.stringify(sign)}`]),
     ...(forms.length === 0
       ? []
       : [

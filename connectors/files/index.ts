@@ -5,6 +5,7 @@ import { FilesConfig, type SourceConfig } from "./config.ts";
 import type { Site } from "./drop.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
+import { Kept } from "./kept.ts";
 import { localDrop } from "./local.ts";
 import { offersOf } from "./offers.ts";
 import { checkFolder, checkRoot } from "./pickup.ts";
@@ -25,7 +26,7 @@ export const files = defineConnector<FilesConfig>({
       sftp === undefined
         ? localDrop(resolve(surroundings.folder, config.folder))
         : sftpDrop(sftp, config.folder);
-    const site: Site = { ...surroundings, drop };
+    const site: Site = { ...surroundings, drop, kept: new Kept() };
     const sources = Object.entries(config.sources);
     const sinks = withAcknowledgements(openSinks(config.sinks, site), config, site);
     const replies = new Map(sources.map(([name, source]) => [name, repliesOf(source, site)]));

@@ -1,6 +1,6 @@
 /** A drop in a folder of this machine, which may be a mounted share. */
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, opendir, rename, rm, rmdir } from "node:fs/promises";
 import path, { basename, join, resolve } from "node:path";
 import type { Drop, Entry, OpenFile } from "./drop.ts";
 import { localRights } from "./rights.ts";
@@ -18,10 +18,12 @@ export const localDrop = (base: string): Drop => ({
   at: (...parts) => resolve(base, ...parts),
 
   async list(folder) {
-    const names = await readdir(folder);
-    const entries = await Promise.all(names.map((name) => look(join(folder, name))));
-    return entries.flatMap((entry) => entry ?? []);
+    const entries: Entry[] = [];
+    await visit(folder, (entry) => void entries.push(entry));
+    return entries;
   },
+
+  visit,
 
   look,
 
@@ -59,6 +61,26 @@ export const localDrop = (base: string): Drop => ({
 
   async close() {},
 });
+
+const AT_ONCE = 128;
+
+async function visit(
+  folder: string,
+  see: (entry: Entry) => void,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<void> {
+  let names: string[] = [];
+  const take = async (): Promise<void> => {
+    const entries = await Promise.all(names.map((name) => look(join(folder, name))));
+    names = [];
+    for (const entry of entries) if (entry !== null) see(entry);
+  };
+  for await (const { name } of await opendir(folder, { bufferSize: AT_ONCE })) {
+    if (isWanted(name)) names.push(name);
+    if (names.length === AT_ONCE) await take();
+  }
+  await take();
+}
 
 async function look(path: string): Promise<Entry | null> {
   const found = await unless(lstat(path), "ENOENT");

@@ -6,6 +6,8 @@ export interface TableOptions {
   /** The language of the labels; left out: any that the profile knows. */
   readonly labels?: string | undefined;
   readonly decimal?: "." | "," | undefined;
+  /** The columns to be summed, null: all of numbers. Left out: nothing is counted. */
+  readonly sums?: readonly string[] | null;
 }
 
 interface Located {

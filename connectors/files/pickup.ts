@@ -5,7 +5,7 @@
 import { parse } from "node:path";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { guarded } from "../../src/core/spreadsheet.ts";
-import type { Drop, OpenFile } from "./drop.ts";
+import type { Drop, Entry, OpenFile } from "./drop.ts";
 import { Blocked, isRightMissing } from "./rights.ts";
 import { troubleOf, unavailable } from "./trouble.ts";
 
@@ -24,6 +24,8 @@ export interface FileSet {
   readonly parts: ReadonlyMap<string, Found>;
   /** Patterns of which no file is there yet. */
   readonly missing: readonly string[];
+  /** Of each part, where the source wants them. */
+  readonly manifests?: ReadonlyMap<string, Found>;
 }
 
 /** Names that people and programs give to exports; nothing that could leave the folder or hide. */
@@ -46,13 +48,25 @@ export const isNamed = (pattern: Pattern, name: string): boolean => match(patter
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export async function list(drop: Drop, folder: string): Promise<Found[]> {
-  const entries = await drop.list(folder).catch(async (cause: unknown) => {
+  const files: Found[] = [];
+  await listEach(drop, folder, (file) => void files.push(file));
+  return files;
+}
+
+/** The same one by one; `isWanted`: of these names only. @throws SourceUnavailable */
+export async function listEach(
+  drop: Drop,
+  folder: string,
+  see: (file: Found) => void,
+  isWanted?: (name: string) => boolean,
+): Promise<void> {
+  const seen = ({ kind, ...entry }: Entry): void => {
+    if (kind !== "folder") see({ ...entry, regular: kind === "file" });
+  };
+  await drop.visit(folder, seen, isWanted).catch(async (cause: unknown) => {
     const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
   });
-  return entries.flatMap(({ kind, ...entry }) =>
-    kind === "folder" ? [] : [{ ...entry, regular: kind === "file" }],
-  );
 }
 
 /** The files grouped into sets, the oldest set first, so that what was exported later is read later. */
@@ -71,10 +85,11 @@ export function findSets(
       parts,
       missing: [...patterns].flatMap(([part, pattern]) => (parts.has(part) ? [] : [pattern])),
     }))
-    .sort((a, b) => age(a) - age(b) || (firstName(a) < firstName(b) ? -1 : 1));
+    .sort((a, b) => ageOf(a) - ageOf(b) || (firstName(a) < firstName(b) ? -1 : 1));
 }
 
-const age = ({ parts }: FileSet): number =>
+/** When the newest of its files was written, ms UTC by the clock of the place. */
+export const ageOf = ({ parts }: FileSet): number =>
   Math.max(...[...parts.values()].map(({ mtimeMs }) => mtimeMs));
 
 const firstName = ({ parts }: FileSet): string => [...parts.values()][0]?.name ?? "";
@@ -129,8 +144,7 @@ async function refusal(
 }
 
 /**
- * Renames a file into `target` as `<stem>.<hash>.<ext>`, numbered when that name is taken, and returns the name. What
- * has come in its place since it was listed stays where it is: it was not read.
+ * Renames a file into `target` as `as`, numbered before its ending when that name is taken, and returns the name. What has come in its place since it was listed stays where it is: it was not read.
  * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
 export async function moveAway(
@@ -138,16 +152,17 @@ export async function moveAway(
   folder: string,
   file: Pick<Found, "name" | "size" | "mtimeMs">,
   target: string,
-  hash: string,
+  as: string,
 ): Promise<string> {
   const { name } = file;
+  const { name: stem, ext } = parse(as);
   const { join } = drop.path;
   try {
     const now = await drop.look(join(folder, name));
     if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
     await drop.makeFolder(target);
     for (let copy = 1; ; copy++) {
-      const to = archivedName(name, hash, copy);
+      const to = copy === 1 ? as : `${stem}.${copy}${ext}`;
       if ((await drop.look(join(target, to))) !== null) continue;
       await drop.move(join(folder, name), join(target, to));
       return to;
@@ -160,11 +175,14 @@ export async function moveAway(
   }
 }
 
-/** What a file is called once it was moved. */
-export function archivedName(name: string, hash: string, copy = 1): string {
+/** What a file is called once it was moved: `<stem>.<hash>.<ext>`. */
+export function archivedName(name: string, hash: string): string {
   const { name: stem, ext } = parse(name);
-  return `${stem}.${hash.slice(0, 8)}${copy === 1 ? "" : `.${copy}`}${ext}`;
+  return `${stem}.${hash.slice(0, 8)}${ext}`;
 }
+
+/** `.1f0c2a9b.csv`, or numbered: `.1f0c2a9b.2.csv` */
+export const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
 
 /** Puts the reasons beside a refused file, as a table that people can open. */
 export async function writeErrors(

@@ -46,7 +46,12 @@ class Compiler {
       ...rest,
       header: rest.file === "fixed" ? 0 : rest.header,
       layout: this.#layout,
-      languages: languages ?? { en: { decimal, dates } },
+      languages: Object.fromEntries(
+        Object.entries(languages ?? { en: { decimal, dates } }).map(([one, written]) => [
+          one,
+          { ...written, dates: this.#dates(written.dates) },
+        ]),
+      ),
       form: {
         ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
         ...(formulas === "guarded" ? { guarded: true } : {}),
@@ -56,6 +61,7 @@ class Compiler {
       head,
       lists,
     };
+    this.#checkWorkbook();
     this.#checkRecord(profile);
     this.#checkWhole(profile);
     return profile;
@@ -126,7 +132,7 @@ class Compiler {
       form: {
         ...(values === undefined ? {} : { values: new Map(Object.entries(values)) }),
         ...(decimal === undefined ? {} : { decimal }),
-        ...(dates === undefined ? {} : { dates }),
+        ...(dates === undefined ? {} : { dates: this.#dates(dates) }),
         ...(decimals === undefined ? {} : { implied: decimals }),
         ...(negated === undefined ? {} : { negated }),
       },
@@ -176,6 +182,29 @@ class Compiler {
       const remedy = "Numbers have a decimal point here, days are yyyy-MM-dd, flags 1 or 0.";
       this.#complain([...path, "constant"], (error as RangeError).message, remedy);
     }
+  }
+
+  /** A day in a workbook has no form of its own: it is told as ISO 8601 has it. */
+  #dates(dates: readonly string[]): readonly string[] {
+    return this.#settings.file === "xlsx" ? [...dates, "yyyy-MM-dd[ HH:mm:ss]"] : dates;
+  }
+
+  /** Its numbers have no sign of their own, and it is not written. */
+  #checkWorkbook(): void {
+    const { file, decimal, languages } = this.#settings;
+    if (file !== "xlsx") return;
+    if (isWritten(this.#layout))
+      this.#complain(
+        ["file"],
+        "workbooks are read, not written",
+        "Write csv: spreadsheets open it.",
+      );
+    if (decimal === "," || Object.values(languages ?? {}).some((one) => one.decimal === ","))
+      this.#complain(
+        ["decimal"],
+        "a workbook has numbers, which have no decimal comma",
+        "Remove it. Numbers that are entered as text are read with a decimal point.",
+      );
   }
 
   /** What says where a record begins is there. */

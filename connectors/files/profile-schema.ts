@@ -84,7 +84,11 @@ export const ProfileFile = z
     layout: name.describe(
       "What its records or documents are: plain/delivery-tickets, files.orders.",
     ),
-    file: z.enum(["csv", "fixed"]).default("csv"),
+    file: z.enum(["csv", "fixed", "xlsx"]).default("csv"),
+    sheet: z
+      .union([name, z.int().min(1).max(1_000)])
+      .default(1)
+      .describe("Of a workbook (xlsx): the name or the number of its sheet."),
     encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
     delimiter: z.enum(["auto", ...delimiters]).default("auto"),
     quotes: z

@@ -41,6 +41,7 @@ export interface Profile extends Pick<
   ProfileFile,
   | "about"
   | "file"
+  | "sheet"
   | "encoding"
   | "delimiter"
   | "quotes"

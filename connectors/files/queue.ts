@@ -31,6 +31,8 @@ interface Place {
   readonly archive: string;
   readonly failed: string;
   readonly marker: string | null;
+  /** What a file's manifest ends in after the file's name; null: it has none. */
+  readonly manifest: string | null;
   readonly patterns: ReadonlyMap<string, string>;
 }
 
@@ -50,12 +52,13 @@ export async function lookAt(
   await surroundings.pause(settleMs, signal);
   if (signal.aborted) return queueOf([]);
   const there = await list(place.drop, place.folder);
-  const { marker } = place;
+  const { marker, manifest } = place;
+  const beside = [marker, manifest].filter((one) => one !== null);
+  const byName = new Map(there.map((file) => [file.name, file]));
   const sets = findSets(
     place.patterns,
-    there.filter(({ name }) => marker === null || !name.endsWith(marker)),
-  );
-  const names = new Set(there.map(({ name }) => name));
+    there.filter(({ name }) => !beside.some((ending) => name.endsWith(ending))),
+  ).map((set) => (manifest === null ? set : withManifests(set, manifest, byName)));
   const queue = queueOf(sets);
   const ready: FileSet[] = [];
   const obstacles: Obstacle[] = [];
@@ -72,13 +75,33 @@ export async function lookAt(
       obstacles.push(queue.holding(set, tooLarge(large, maxBytes)));
       break;
     } else if (set.missing.length > 0) obstacles.push(incomplete(set));
-    else if (marker !== null && !found.every(({ name }) => names.has(name + marker)))
+    else if (marker !== null && !found.every(({ name }) => byName.has(name + marker)))
       obstacles.push(unmarked(set, marker));
-    else if (!found.every((file) => isAtRest(file, before))) obstacles.push(refuse.changing(set));
+    else if (manifest !== null && !isTold(set)) obstacles.push(untold(set, manifest));
+    else if (![...found, ...(set.manifests?.values() ?? [])].every((one) => isAtRest(one, before)))
+      obstacles.push(refuse.changing(set));
     else ready.push(set);
   }
   return { ...queue, ready, obstacles };
 }
+
+const withManifests = (
+  set: FileSet,
+  ending: string,
+  there: ReadonlyMap<string, Found>,
+): FileSet => ({
+  ...set,
+  manifests: new Map(
+    [...set.parts].flatMap(([part, { name }]) => {
+      const found = there.get(name + ending);
+      return found?.regular === true ? [[part, found] as const] : [];
+    }),
+  ),
+});
+
+/** Each file has its manifest, which is not that of a file which was there before it. */
+const isTold = ({ parts, manifests }: FileSet): boolean =>
+  [...parts].every(([part, { mtimeMs }]) => (manifests?.get(part)?.mtimeMs ?? -1) >= mtimeMs);
 
 const queueOf = (sets: readonly FileSet[]): Queue => ({
   ready: [],
@@ -117,6 +140,13 @@ const unmarked = (set: FileSet, marker: string): Obstacle =>
     code: "unmarked",
     message: `It waits for its marker, ${shown(namesOf(set))}${marker}.`,
     next: `Let the program that writes it put the marker beside it last, or take "marker" out of the source's settings.`,
+  });
+
+const untold = (set: FileSet, ending: string): Obstacle =>
+  awaited(set, {
+    code: "no-manifest",
+    message: `It waits for its manifest, ${shown(namesOf(set))}${ending}, which is missing or older than the file.`,
+    next: `Let the program that writes it put the manifest beside it last, or take "manifest" out of the source's settings.`,
   });
 
 const awaited = (set: FileSet, fault: Fault): Obstacle => ({

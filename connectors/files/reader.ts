@@ -4,13 +4,15 @@ import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import type { Encoding } from "./bytes.ts";
 import type { TableSource } from "./config.ts";
-import { FileFault } from "./csv.ts";
+import { FileFault, PartFault } from "./csv.ts";
 import type { Bytes } from "./drop.ts";
 import type { RecordReader } from "./format.ts";
 import type { Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
-import { keepChange, PartFault } from "./records.ts";
-import { encodingOf, type Opened, type ReadResult, readSet } from "./sets.ts";
+import { checkDocuments } from "./manifest.ts";
+import { keepChange } from "./records.ts";
+import { type Opened, type ReadResult, readSet } from "./sets.ts";
+import { encodingOf } from "./sheets.ts";
 
 export interface Reader {
   /** What they are opened as. */
@@ -26,7 +28,7 @@ export const tableReader = (
   profile: Profile,
   surroundings: Pick<Surroundings, "scratch">,
 ): Reader => ({
-  encoding: encodingOf(config, profile),
+  encoding: encodingOf(config.encoding, profile),
   restates: profile.layout.restates,
   read: (opened, reading) => readSet({ profile, config, surroundings }, opened, reading),
 });
@@ -39,8 +41,9 @@ export const wholeReader = (records: RecordReader): Reader => ({
   // Which characters the bytes are, the format finds out itself.
   encoding: "latin1",
   restates: records.restates,
-  async read({ parts }) {
+  async read({ parts, manifests }) {
     const [file] = parts.values();
+    const [manifest] = manifests?.values() ?? [];
     if (file === undefined) throw new TypeError("a set without a file");
     const { name, size, handle, survey } = file;
     if (size > records.bytesMax)
@@ -51,7 +54,8 @@ export const wholeReader = (records: RecordReader): Reader => ({
     const bytes = await bytesIn(handle, size);
     if (hash("sha256", bytes, "hex") !== survey.hash) return null;
     const whole = recordsIn(records, bytes, name);
-    const { changes, notices } = whole;
+    const { changes, documents, notices, left } = whole;
+    if (manifest !== undefined && left === undefined) checkDocuments(manifest, name, documents);
     const scratch = memoryScratch();
     for (const change of changes) keepChange(scratch, change);
     return { extract: { notices: [], cut: null, leftOut: 0 }, notices, scratch, whole };

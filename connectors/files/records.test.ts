@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { numbers, runs } from "../../test/support/runs.ts";
-import { FileFault, Sheet } from "./csv.ts";
+import { FileFault, Sheet, PartFault } from "./csv.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import { openProfile } from "./profile-open.ts";
 import { specimenProfiles } from "./specimens.fixture.ts";
-import { changesOf, PartFault, readRecords } from "./records.ts";
+import { changesOf, readRecords } from "./records.ts";
 
 const LINE_FEED = 0x0a;
 

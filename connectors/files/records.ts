@@ -4,8 +4,9 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import type { Scratch } from "../../src/core/scratch.ts";
-import { FileFault, type Cut, type Sheet } from "./csv.ts";
+import { type Cut, FileFault, PartFault, type Sheet } from "./csv.ts";
 import type { Layout } from "./layouts/table.ts";
+import { checkTotals, type Manifest } from "./manifest.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import {
   openTable,
@@ -23,6 +24,8 @@ const ID_MAX = 200;
 export interface Part {
   readonly file: string;
   readonly sheet: Sheet;
+  /** What it must come to; left out: it has no manifest. */
+  readonly manifest?: Manifest | undefined;
 }
 
 /** What is said of an export besides its changes. */
@@ -32,19 +35,6 @@ export interface Extract {
   readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
   /** How many rows the profile leaves out. */
   readonly leftOut: number;
-}
-
-/** A fault of a file by its name: what can be read of it is nothing. */
-export class PartFault extends Error {
-  readonly file: string;
-  readonly fault: FileFault;
-
-  constructor(file: string, fault: FileFault) {
-    super(`${file} line ${fault.line}: the file ${fault.message}`);
-    this.name = "PartFault";
-    this.file = file;
-    this.fault = fault;
-  }
 }
 
 /**
@@ -65,13 +55,16 @@ export async function readRecords(
   const joins: Join[] = [];
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
+  let count = 0;
   await within(table.file, async () => {
     for await (const drafts of draftsOf(table, joins))
       for (const draft of drafts) {
+        count++;
         const made = change(layout, table.file, draft);
         for (const problem of draft.problems) options.refused?.(made.id, problem);
         keep(scratch, made, isScattered(profile));
       }
+    if (heads.manifest !== undefined) checkTotals(heads.manifest, table, count);
   });
   const { cut, wholeRows } = table.sheet;
   return {
@@ -89,9 +82,15 @@ const isScattered = ({ record }: Profile): boolean =>
 export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
   scratch.page(after, limit).map(({ text }) => unpackedChange(text));
 
-function open({ file, sheet }: Part, profile: Profile, part: string, options: TableOptions): Table {
+function open(
+  { file, sheet, manifest }: Part,
+  profile: Profile,
+  part: string,
+  options: TableOptions,
+): Table {
+  const sums = manifest === undefined ? {} : { sums: Object.keys(manifest.sums ?? {}) };
   try {
-    return openTable(file, sheet, profile, part, options);
+    return openTable(file, sheet, profile, part, { ...options, ...sums });
   } catch (error) {
     throw named(file, error);
   }
@@ -127,6 +126,7 @@ async function join(
       for (const row of rows) {
         const entry = readEntry(table, table.head, row);
         if (entry === null) continue;
+        table.tally?.take(row.line, row.cells);
         const ragged = raggedness(table, row);
         const problems = ragged === null ? entry.problems : [ragged];
         scratch.add(name, keyText(entry.values[list.by]), packed({ ...entry, problems }));
@@ -134,6 +134,7 @@ async function join(
     const { cut, wholeRows } = table.sheet;
     if (cut !== null)
       throw new FileFault(`${cut.reason}; ${wholeRows} rows before that are whole`, cut.line);
+    if (part.manifest !== undefined) checkTotals(part.manifest, table, null);
   });
   return {
     name,

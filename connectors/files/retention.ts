@@ -2,7 +2,7 @@
  * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
  * lists what is older.
  */
-import type { Site } from "./drop.ts";
+import type { Entry, Site } from "./drop.ts";
 import { troubleOf } from "./trouble.ts";
 
 interface Archive {
@@ -30,31 +30,42 @@ export async function archiveFolders({ drop, archive }: Archive): Promise<string
   return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
 }
 
-/** Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. */
-export async function removeOld({ drop, archive, keepDays }: Archive, site: Site): Promise<void> {
-  if (keepDays === null) return;
+/**
+ * Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. Returns the day that this is
+ * done for; null: something is left. `doneFor`: what it returned before; a day is looked at once, for the archive is listed.
+ */
+export async function removeOld(
+  { drop, archive, keepDays }: Archive,
+  site: Site,
+  doneFor: string | null,
+): Promise<string | null> {
+  if (keepDays === null) return null;
   const oldest = site.dayOf(new Date(site.now().getTime() - keepDays * DAY_MS).toISOString());
+  if (doneFor === oldest) return doneFor;
   let left = REMOVED_MAX;
   try {
-    if ((await drop.look(archive)) === null) return;
+    if ((await drop.look(archive)) === null) return null;
     for (const day of await daysIn(drop, archive)) {
-      if (day >= oldest) return;
+      if (day >= oldest) return oldest;
       const folder = drop.path.join(archive, day);
       for (const { name } of await drop.list(folder)) {
-        if (left-- === 0) return;
+        if (left-- === 0) return null;
         await drop.remove(drop.path.join(folder, name));
       }
       await drop.removeFolder(folder);
     }
+    return oldest;
   } catch (error) {
     const { detail, next } = troubleOf(error);
     site.note("old files not deleted", { folder: archive, detail, next });
+    return null;
   }
 }
 
 /** Days as text, the oldest first. */
 async function daysIn(drop: Site["drop"], archive: string): Promise<string[]> {
-  const entries = await drop.list(archive);
-  const days = entries.filter(({ kind, name }) => kind === "folder" && DAY.test(name));
-  return days.map(({ name }) => name).toSorted();
+  const days: string[] = [];
+  const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
+  await drop.visit(archive, see, (name) => DAY.test(name));
+  return days.toSorted();
 }

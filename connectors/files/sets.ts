@@ -6,6 +6,7 @@ import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts
 import type { TableSource } from "./config.ts";
 import type { Drop, OpenFile } from "./drop.ts";
 import type { RecordsRead } from "./format.ts";
+import type { Manifest } from "./manifest.ts";
 import type { Profile } from "./profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
 import { type Extract, type Part, readRecords } from "./records.ts";
@@ -17,6 +18,8 @@ export interface Opened {
   /** Of the one file, or of the parts' hashes in the order of the parts. */
   readonly hash: string;
   readonly parts: ReadonlyMap<string, OpenedFile>;
+  /** What each part must come to; left out: there are no manifests. */
+  readonly manifests?: ReadonlyMap<string, Manifest>;
   close(): Promise<void>;
 }
 
@@ -41,10 +44,6 @@ export interface ReadResult {
   /** Of a file that was read whole: what else it says. */
   readonly whole?: RecordsRead;
 }
-
-/** What the source's own settings say counts before what its profile says. */
-export const encodingOf = ({ encoding }: TableSource, profile: Profile): Encoding =>
-  encoding === "auto" ? profile.encoding : encoding;
 
 /** Up to this, memory will do. */
 const SMALL_BYTES = 1_000_000;
@@ -101,7 +100,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
  */
 export async function readSet(
   { profile, config, surroundings }: SetReading,
-  { parts: files }: Opened,
+  { parts: files, manifests = new Map() }: Opened,
   { signal, advanced }: Pick<Reading, "signal" | "advanced">,
 ): Promise<ReadResult | null> {
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
@@ -123,6 +122,7 @@ export async function readSet(
       parts.set(part, {
         file: name,
         sheet: await openSheet(profile, file, config.delimiter, read),
+        manifest: manifests.get(part),
       });
     }
     const notices = [...files.values()].flatMap(({ name, survey }) =>

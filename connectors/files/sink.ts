@@ -15,13 +15,14 @@ import {
   unknown,
 } from "../../src/core/outcome.ts";
 import { contentAt, writeDurably } from "./disk.ts";
-import { failure, type Site } from "./drop.ts";
+import { type Drop, failure, type Site } from "./drop.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
 import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
-import { bytesOf, type Encoding } from "./bytes.ts";
+import { bytesOf } from "./bytes.ts";
 import type { SinkConfig } from "./config.ts";
 import type { DocumentWriter } from "./format.ts";
 import { writerOf } from "./formats.ts";
+import { manifestText } from "./manifest.ts";
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;
@@ -69,7 +70,7 @@ export async function checkSinks(
 }
 
 /** Where the files of a sink go. */
-type Placing = Pick<SinkConfig, "folder" | "staging" | "marker">;
+type Placing = Pick<SinkConfig, "folder" | "staging" | "marker" | "manifest">;
 
 /** What a writer makes of documents, delivered as files. */
 export function fileSink(config: Placing, site: Site, writer: DocumentWriter): FileSink {
@@ -78,9 +79,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   const ready = makingFolders(folders, site);
   const idsOf = (request: Outgoing): readonly string[] =>
     writer.idsOf?.(request) ?? pathsOf(request);
-  const placesOf = (request: Outgoing) => placesIn(config, site, writer.encoding, request);
-  const isStaged = async (file: Placed | undefined): Promise<boolean> =>
-    file !== undefined && (await drop.look(file.part)) !== null;
+  const placesOf = (request: Outgoing) => placesIn(config, site, writer, request);
   return {
     operation: writer.operation,
     writes: writer.writes,
@@ -100,7 +99,9 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 
     async prepare(request) {
       await ready();
-      const { staging, files } = placesOf(request);
+      const { staging, files } = await placesOf(request).catch((error: unknown) => {
+        throw unavailable(error, `cannot make the manifest of ${request.target}`);
+      });
       for (const { part, bytes } of files)
         try {
           const wasSent = request.firstSentAt !== null;
@@ -114,9 +115,9 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     },
 
     async send(request) {
-      const { folder, staging, files } = placesOf(request);
       let moved: "not" | "maybe" | "first" = "not";
       try {
+        const { folder, staging, files } = await placesOf(request);
         for (const [index, { part, final, bytes }] of files.entries()) {
           const there = await contentAt(drop, final, bytes);
           if (there === "other")
@@ -131,8 +132,8 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
               if (moved === "not") moved = "maybe";
               await drop.move(part, final);
             }
-            // The ERP may have taken the file before its marker was moved after it.
-            else if (!(await isStaged(files[index + 1])))
+            // The ERP may have taken the file before its manifest or marker was moved after it.
+            else if (!(await isAnyStaged(drop, files.slice(index + 1))))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
@@ -148,9 +149,9 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 
     forgets: true,
     async find(request): Promise<Finding> {
-      const { staging, files } = placesOf(request);
       try {
         await ready();
+        const { staging, files } = await placesOf(request);
         for (const { part, final, bytes } of files) {
           const there = await contentAt(drop, final, bytes);
           if (there === "other")
@@ -172,41 +173,48 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   };
 }
 
+async function isAnyStaged(drop: Drop, files: readonly Placed[]): Promise<boolean> {
+  for (const { part } of files) if ((await drop.look(part)) !== null) return true;
+  return false;
+}
+
 interface Placed {
   readonly part: string;
   readonly final: string;
   readonly bytes: Buffer;
 }
 
-/** The file of a request, then its marker where there is one, in the order in which they are moved. */
-function placesIn(
+/** The file of a request, then its manifest and its marker where it has any, in the order in which they are moved. */
+async function placesIn(
   config: Placing,
   { drop }: Site,
-  encoding: Encoding,
+  writer: DocumentWriter,
   { target, body, items }: Outgoing,
-): { folder: string; staging: string; files: readonly [Placed, ...Placed[]] } {
+): Promise<{ folder: string; staging: string; files: readonly [Placed, ...Placed[]] }> {
   const name = posix.basename(target);
   // The folder that it was frozen for.
   const frozen = { ...config, folder: posix.dirname(target) };
   const { target: folder, staging } = foldersOf(frozen, (path) => drop.at(path));
-  const placed = (name: string, text: string): Placed => ({
+  const placed = (name: string, bytes: Buffer): Placed => ({
     part: drop.path.join(staging, `${name}.part`),
     final: drop.path.join(folder, name),
-    bytes: bytesOf(text, encoding),
+    bytes,
   });
-  const file = placed(name, body);
-  if (config.marker === undefined) return { folder, staging, files: [file] };
-  const told = {
-    file: name,
-    bytes: file.bytes.length,
-    sha256: hash("sha256", file.bytes, "hex"),
-    documents: items.length,
-  };
-  return {
-    folder,
-    staging,
-    files: [file, placed(`${name}${config.marker}`, `${JSON.stringify(told)}\n`)],
-  };
+  const bytes = bytesOf(body, writer.encoding);
+  const file = placed(name, bytes);
+  const beside: Placed[] = [];
+  const add = (ending: string, text: string): void =>
+    void beside.push(placed(`${name}${ending}`, Buffer.from(text)));
+  if (config.manifest !== undefined) {
+    const totals = (await writer.totalsOf?.(name, body)) ?? null;
+    add(config.manifest, manifestText({ name, bytes }, items.length, totals));
+  }
+  if (config.marker !== undefined) {
+    const sha256 = hash("sha256", bytes, "hex");
+    const told = { file: name, bytes: bytes.length, sha256, documents: items.length };
+    add(config.marker, `${JSON.stringify(told)}\n`);
+  }
+  return { folder, staging, files: [file, ...beside] };
 }
 
 /**

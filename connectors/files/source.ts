@@ -7,13 +7,14 @@ import type { Page, Reading, Sink, Source } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
-import { FileFault } from "./csv.ts";
+import { FileFault, PartFault } from "./csv.ts";
 import type { RecordsRead } from "./format.ts";
+import { checkBytes, type Manifest, manifestsOf } from "./manifest.ts";
 import { HEADS } from "./profile.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
-import { finishMoves, moveSet } from "./moves.ts";
-import { type FileSet, list } from "./pickup.ts";
-import { changesOf, PartFault } from "./records.ts";
+import { finishMoves, type Move, moveSet } from "./moves.ts";
+import { ageOf, type FileSet, type Found, list } from "./pickup.ts";
+import { changesOf } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
 import { readerOf } from "./formats.ts";
@@ -28,6 +29,8 @@ interface Place {
   readonly keepDays: number | null;
   /** What a file's marker ends in after the file's name; null: it has none. */
   readonly marker: string | null;
+  /** What a file's manifest ends in after the file's name; null: it has none. */
+  readonly manifest: string | null;
   readonly failed: string;
   readonly patterns: ReadonlyMap<string, string>;
   /** Nothing is moved: somebody only looks. */
@@ -57,10 +60,13 @@ export function openSourceWith(
 ): Source {
   const place = placeOf(config, surroundings);
   const read: ReadSet = { reader, place, surroundings, replies };
+  const { silence = null } = config;
+  let removedFor: string | null = null;
   return {
     ...(replies === null ? {} : { replies }),
+    ...(silence === "off" ? {} : { silenceMs: silence }),
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
-      if (place.patterns.size > 1 && !place.looking && !(await areMovesFinished(place, reading)))
+      if (isMovedInSteps(place) && !place.looking && !(await areMovesFinished(read, reading)))
         return;
       const queue = await lookAt(place, files, surroundings, reading.signal);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
@@ -69,7 +75,7 @@ export function openSourceWith(
         const isOut = yield* deliver(read, set, queue, reading);
         if (!isOut) return;
       }
-      if (!place.looking) await removeOld(place, surroundings);
+      if (!place.looking) removedFor = await removeOld(place, surroundings, removedFor);
     },
   };
 }
@@ -84,6 +90,7 @@ export function placeOf(config: Placed, surroundings: Site): Place {
     keepDays: config.keepDays ?? null,
     looking: surroundings.looking === true,
     marker: config.marker ?? null,
+    manifest: config.manifest ?? null,
     failed: drop.at(config.folder, config.failed),
     patterns: new Map(
       Object.entries(typeof config.pick === "string" ? { [HEADS]: config.pick } : config.pick),
@@ -91,10 +98,17 @@ export function placeOf(config: Placed, surroundings: Site): Place {
   };
 }
 
+const isMovedInSteps = ({ patterns, manifest }: Place): boolean =>
+  patterns.size > 1 || manifest !== null;
+
 /** False: a right is missing. */
-async function areMovesFinished(place: Place, reading: Reading): Promise<boolean> {
+async function areMovesFinished(
+  { place, surroundings: { kept } }: ReadSet,
+  reading: Reading,
+): Promise<boolean> {
   try {
-    await finishMoves(place, await list(place.drop, place.folder));
+    // Which of them is the newest now, the archive tells.
+    if (await finishMoves(place, await list(place.drop, place.folder))) kept?.forget(place);
     return true;
   } catch (error) {
     if (!(error instanceof Blocked)) throw error;
@@ -106,7 +120,11 @@ async function areMovesFinished(place: Place, reading: Reading): Promise<boolean
 }
 
 /** Where the files of a source are, and where they go. */
-type Placed = Pick<SourceConfig, "folder" | "archive" | "failed" | "keepDays" | "marker" | "pick">;
+type Placed = Pick<
+  SourceConfig,
+  "folder" | "archive" | "failed" | "keepDays" | "marker" | "manifest" | "pick"
+> &
+  Partial<Pick<SourceConfig, "silence">>;
 
 interface ReadSet {
   readonly replies: Sink | null;
@@ -153,15 +171,22 @@ async function* pagesOf(
   const { place, reader } = read;
   const archived = dayFolder(place, read.surroundings);
   const name = namesOf(opened.set);
+  const cameAt = new Date(ageOf(opened.set)).toISOString();
   const known = reading.known(opened.hash);
   if (known !== null && (known.latest || !reader.restates)) {
-    await archive(place, opened, archived);
+    await archive(read, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
-    yield { changes: [], position, notices: [notice] };
+    yield { changes: [], position, cameAt, notices: [notice] };
     return true;
   }
   try {
-    const result = await reader.read(opened, reading);
+    const manifests = await manifestsOf(place.drop, place.folder, opened.set);
+    if (manifests === null) {
+      reading.hindered?.(refuse.changing(opened.set));
+      return true;
+    }
+    expectBytes(opened, manifests);
+    const result = await reader.read({ ...opened, manifests }, reading);
     if (result === null) {
       if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
       return !reading.signal.aborted;
@@ -187,12 +212,13 @@ async function* pagesOf(
         changes: changesOf(scratch, last, PAGE),
         position,
         share: 1,
+        cameAt,
         arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
         notices: said,
         acknowledgements: whole.acknowledgements ?? [],
         replies: read.replies === null ? [] : (whole.replies ?? []),
       };
-      await archive(place, opened, cut === null ? archived : place.failed, cut);
+      await archive(read, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {
       scratch.close();
@@ -200,11 +226,23 @@ async function* pagesOf(
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     // No arrival: after a change of the configuration, the same file may be read.
-    yield { changes: [], position, notices: [`${error.message}. It is in ${place.failed}.`] };
+    const notice = `${error.message}. It is in ${place.failed}.`;
+    yield { changes: [], position, cameAt, notices: [notice] };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
-    await archive(place, opened, place.failed, { file: error.file, line, column, reason });
+    await archive(read, opened, place.failed, { file: error.file, line, column, reason });
     return true;
+  }
+}
+
+/**
+ * What holds for files of every format, before any is read. Counts need the file read: a reader compares them. Rows and sums
+ * are of tables: no other format has columns that whoever writes the file could sum. @throws PartFault
+ */
+function expectBytes({ parts }: Opened, manifests: ReadonlyMap<string, Manifest>): void {
+  for (const [part, { name, size, survey }] of parts) {
+    const manifest = manifests.get(part);
+    if (manifest !== undefined) checkBytes(manifest, { name, size, hash: survey.hash });
   }
 }
 
@@ -233,17 +271,25 @@ const cutNotice = ({
 
 /** Moves every file of a set; with an error, its reason goes beside the file. */
 async function archive(
-  place: Place,
+  { place, surroundings: { kept } }: Pick<ReadSet, "place" | "surroundings">,
   opened: Opened,
   target: string,
   error?: { file: string; line: number; column?: string; reason: string } | null,
 ): Promise<void> {
   await opened.close();
   if (place.looking) return;
-  const files = [...opened.set.parts.values()].map(({ name, size, mtimeMs }) => ({
-    name,
-    size,
-    mtimeMs,
-  }));
-  await moveSet(place, { hash: opened.hash, target, files, error: error ?? null });
+  const { parts, manifests } = opened.set;
+  const files = [...parts].map(([part, file]) => {
+    const manifest = manifests?.get(part);
+    return { ...moving(file), ...(manifest === undefined ? {} : { manifest: moving(manifest) }) };
+  });
+  const { hash } = opened;
+  const moved = await moveSet(place, { hash, target, files, error: error ?? null });
+  if (target === place.failed) return;
+  const there = [...parts].map(
+    ([part, file]) => [part, { ...file, name: moved.get(file.name) ?? file.name }] as const,
+  );
+  kept?.keep(place, target, new Map(there));
 }
+
+const moving = ({ name, size, mtimeMs }: Found): Move["files"][number] => ({ name, size, mtimeMs });

@@ -4,6 +4,7 @@ import { FileFault, type Sheet } from "./csv.ts";
 import type { Fields } from "./layouts/table.ts";
 import { type Column, HEADS, type List, type Profile } from "./profile.ts";
 import { headersOf, labelOf, locate, type TableOptions } from "./locate.ts";
+import { Tally } from "./tally.ts";
 import type { Row } from "./tokens.ts";
 
 /** A cell that cannot be read, or a row that does not fit its header. */
@@ -73,6 +74,8 @@ export interface Table {
   /** Of the kinds of rows that have each a header of their own: their labels. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly counted: { leftOut: number };
+  /** Its rows and sums as of the rows that were read; null: nobody asked. */
+  readonly tally: Tally | null;
 }
 
 export type { TableOptions } from "./locate.ts";
@@ -112,7 +115,7 @@ export function openTable(
   const { layout, across: crossed } = profile;
   const [list] = own;
   const form = { ...base, ...profile.head.find(({ name }) => name === crossed?.cell)?.form };
-  return {
+  const table: Table = {
     file,
     sheet,
     profile,
@@ -134,7 +137,10 @@ export function openTable(
     width,
     headers: headersOf(profile, language),
     counted: { leftOut: 0 },
+    tally: null,
   };
+  const { sums } = options;
+  return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
 }
 
 const firstCell: Find = ([cell = ""]) => cell;
@@ -205,7 +211,10 @@ export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]>
       if (cells.every((cell) => cell === "" || (file === "fixed" && cell.trim() === ""))) continue;
       if (header === "tags" && cells[0]?.startsWith("!") === true) checkHeader(table, line, cells);
       else if (table.leaves(cells)) table.counted.leftOut++;
-      else rows.push({ line, cells, continues: continues(cells) });
+      else {
+        table.tally?.take(line, cells);
+        rows.push({ line, cells, continues: continues(cells) });
+      }
     }
     const [first] = rows;
     if (isFirst && first?.continues === true)

@@ -4,6 +4,7 @@ import type { Item, Surroundings } from "../../src/core/contract.ts";
 import type { TableSink } from "./config.ts";
 import { documents } from "./documents.ts";
 import type { DocumentWriter } from "./format.ts";
+import { totalsIn } from "./manifest.ts";
 import { openProfile } from "./profile-open.ts";
 import { writeDocuments, type Writing } from "./write.ts";
 
@@ -30,6 +31,7 @@ export function tableWriter(
         items.map((item) => item.document),
         writing,
       ),
+    totalsOf: (name, body) => totalsIn(writing, name, body),
   };
 }
 

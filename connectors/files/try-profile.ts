@@ -6,11 +6,11 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { ChangedMeanwhile, survey } from "./bytes.ts";
-import { FileFault } from "./csv.ts";
+import { FileFault, PartFault } from "./csv.ts";
 import type { Fields } from "./layouts/table.ts";
 import { HEADS, type Profile } from "./profile.ts";
-import { changesOf, type Part, PartFault, readRecords } from "./records.ts";
-import { openSheet } from "./sheets.ts";
+import { changesOf, type Part, readRecords } from "./records.ts";
+import { encodingOf, openSheet } from "./sheets.ts";
 
 /** A row, or a cell of one, that is refused. */
 export interface Refusal {
@@ -73,7 +73,7 @@ export async function tryProfile(
       const file = basename(path);
       const handle = await open(path);
       handles.push(handle);
-      const told = await survey(handle, profile.encoding);
+      const told = await survey(handle, encodingOf("auto", profile));
       if (told.fallback) notices.push(`${file} is not UTF-8; it is read as Windows-1252.`);
       const surveyed = { name: file, handle, survey: told };
       parts.set(part, { file, sheet: await openSheet(profile, surveyed, "auto", () => {}) });

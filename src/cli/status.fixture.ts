@@ -49,6 +49,7 @@ export const STATUS: Status = {
           behind: { count: 21, names: ["orders-1122.csv"] },
         },
       ],
+      silence: null,
       agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
     },
   ],

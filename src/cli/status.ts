@@ -36,6 +36,7 @@ export function inWords(status: Status): string {
     ]),
     ...errors(status),
     ...unread(status.flows),
+    ...silent(status.flows),
     ...waits(status.flows),
     ...agreement(status),
     ...quarantine(status),
@@ -203,6 +204,12 @@ function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): str
   const named = more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
   return `${counted(count, "newer file")} wait${count === 1 ? "s" : ""} until then: ${named}`;
 }
+
+/** Sources that nothing came into for too long. */
+const silent = (flows: readonly Pick<FlowStatus, "name" | "silence">[]): string[] =>
+  flows.flatMap(({ name, silence }) =>
+    silence === null ? [] : ["", `SILENT ${name}: ${silence.message}`, `  ${silence.next}`],
+  );
 
 /** Nobody need do anything about them. */
 const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>

@@ -50,6 +50,11 @@ export interface Page {
   readonly changes: readonly Change[];
   readonly position: Json;
   readonly arrival?: Arrival;
+  /**
+   * When something came that this page is about, known or refused as it may be: ISO 8601 UTC by the clock of the place it
+   * came to. Left out: nothing did.
+   */
+  readonly cameAt?: string;
   /** What a person should be told about this page (a file recognised, a file cut short). */
   readonly notices?: readonly string[];
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
@@ -96,6 +101,11 @@ export interface Source {
   readonly whole?: boolean;
   /** Where {@link Page.replies} go. Left out: there are none. */
   readonly replies?: Sink;
+  /**
+   * Things come into it by themselves (see {@link Page.cameAt}), and a person is told when none does for so many ms; null:
+   * for longer than ever before. Left out: nobody is.
+   */
+  readonly silenceMs?: number | null;
   /**
    * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
    * cannot be taken back (archive a file). A null position means from the beginning.

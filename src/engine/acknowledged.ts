@@ -25,7 +25,9 @@ export function withAcknowledgements(source: Source, { acknowledged }: Sink): So
     async *read(position, reading) {
       let trouble: SourceUnavailable | null = null;
       try {
-        for await (const page of told.read(null, reading)) yield { ...page, position };
+        // That they come is no sign that anything comes into the source itself.
+        for await (const { cameAt: _, ...page } of told.read(null, reading))
+          yield { ...page, position };
       } catch (error) {
         if (!(error instanceof SourceUnavailable)) throw error;
         trouble = error;

@@ -1,6 +1,7 @@
 /** Source → store: one page, one transaction, until the source has no more. */
 import type { Advance, Obstacle } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { toldOf } from "../core/silence.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -34,6 +35,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let pages = 0;
   let received = 0;
   let stored = 0;
+  let came = false;
   const stop = blocked(engine, [scope, flow.from]);
   if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
@@ -58,6 +60,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         return { ...store.intake.page(flow.flow, page, at), notices };
       });
       pages++;
+      came ||= page.cameAt !== undefined;
       received += taken.received;
       for (const notice of taken.notices) engine.note("notice", { flow: flow.name, notice });
       stored += page.changes.length;
@@ -68,7 +71,10 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         share: page.share ?? null,
       });
     }
-    if (!signal.aborted) hindered(engine, flow, obstacles);
+    if (!signal.aborted) {
+      hindered(engine, flow, obstacles);
+      if (!came && obstacles.length === 0) empty(engine, flow);
+    }
     clearBreakers(engine, [scope, flow.from]);
     return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
   } catch (error) {
@@ -86,6 +92,21 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       });
     return { pages: null, received, trouble, waitMs: error.waitMs };
   }
+}
+
+/** Nothing lay there: too long already? */
+function empty({ store, clock, note }: Engine, { flow, name, source }: Flow): void {
+  const { silenceMs } = source;
+  if (silenceMs === undefined) return;
+  const at = clock.now().wallMs;
+  const told = store.transaction(() => {
+    const silence = store.rhythms.empty(flow, at, silenceMs);
+    if (silence === null) return null;
+    const words = toldOf(silence);
+    store.journal.audit(at, { flow, event: "silent", detail: words.message });
+    return words;
+  });
+  if (told !== null) note("silent", { flow: name, ...told });
 }
 
 /** Keeps what is not read as of now, and tells what is new of it. */

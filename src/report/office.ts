@@ -298,8 +298,21 @@ export interface FlowStatus {
   readonly waits: { readonly count: number; readonly until: string } | null;
   /** What its source cannot read though it lies there, the oldest first; and what that holds back. */
   readonly unread: readonly Unread[];
+  /** Nothing came into its source for longer than ever before, or than is set; null: no such silence is known. */
+  readonly silence: Quiet | null;
   /** Null: never, as far as anybody has looked. */
   readonly agreed: Agreement | null;
+}
+
+export interface Quiet {
+  /** When something came last; ISO 8601 UTC. */
+  readonly since: string;
+  /** The longest time between two arrivals before, ms. */
+  readonly longestMs: number;
+  /** It is told after so many ms. */
+  readonly limitMs: number;
+  readonly message: string;
+  readonly next: string;
 }
 
 export interface Unread {

@@ -1,5 +1,6 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
 import { type Governor, PAUSED, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { toldOf } from "../core/silence.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow, Schedule } from "../engine/engine.ts";
 import { outOfStep } from "../engine/in-step.ts";
@@ -217,9 +218,10 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       reconciliation.differences.confirmed === 0 &&
       used < perMonth &&
       states.every(
-        ({ lastError, quarantined, unread }) =>
+        ({ lastError, quarantined, unread, silence }) =>
           (lastError === null || lastError.code === WAITS_FOR_BUDGET) &&
           quarantined === 0 &&
+          silence === null &&
           unread.every(({ awaited }) => awaited),
       ),
     outOfStep: outOfStep(engine, flows, stops),
@@ -286,7 +288,15 @@ function flowStatus(
       const { code, message, next } = fault;
       return { what, since: iso(sinceMs), code, message, next, awaited, behind };
     }),
+    silence: silenceOf(store, flow),
   };
+}
+
+function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["silence"] {
+  const silence = paused || source.silenceMs === undefined ? null : store.rhythms.silence(flow);
+  if (silence === null) return null;
+  const { sinceMs, longestMs, limitMs } = silence;
+  return { since: iso(sinceMs), longestMs, limitMs, ...toldOf(silence) };
 }
 
 function stateAfter(row: FlowRow | null): FlowStatus["state"] {

@@ -9,6 +9,7 @@ import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
+import { rhythms } from "./rhythms.ts";
 
 export interface Taken {
   /** Deliveries created. */
@@ -27,6 +28,7 @@ interface StoredVersion {
 
 export function intake(database: Database.Database) {
   const arrivals = arrivalsOf(database);
+  const rhythm = rhythms(database);
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -109,6 +111,7 @@ export function intake(database: Database.Database) {
       }
       savePosition.run(JSON.stringify(page.position), flow);
       if (page.arrival) arrivals.add(flow, page.arrival, atMs);
+      if (page.cameAt !== undefined) rhythm.came(flow, Date.parse(page.cameAt), atMs);
       return { received, unchanged, stale };
     },
 

@@ -382,4 +382,16 @@ export const migrations: readonly string[] = [
   ) strict, without rowid;
   create index acknowledgement_open on acknowledgement (flow, state, due_ms) where told = 0 and state <> 'accepted';
   `,
+  `
+  -- When things arrived in a flow, and how long it was silent at most (src/core/silence.ts).
+  create table rhythm (
+    flow integer primary key references flow,
+    arrivals integer not null,
+    first_ms integer not null,
+    last_ms integer not null,
+    longest_ms integer not null,
+    told_limit_ms integer,
+    told_is_set integer check (told_is_set in (0, 1))
+  ) strict;
+  `,
 ];

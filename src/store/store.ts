@@ -22,6 +22,7 @@ import { obstacles } from "./obstacles.ts";
 import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
+import { rhythms } from "./rhythms.ts";
 import { requests } from "./requests.ts";
 import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
@@ -139,6 +140,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     waits: waits(database),
     links: links(database),
     obstacles: obstacles(database),
+    rhythms: rhythms(database),
     journal: told,
     questions: questions(database),
     sweeps: sweeps(database),

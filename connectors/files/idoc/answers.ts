@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { FileFault } from "../csv.ts";
 import { readWhole } from "../disk.ts";
 import type { Drop, Site } from "../drop.ts";
-import { findSets, type Found, list, moveAway, writeErrors } from "../pickup.ts";
+import { archivedName, findSets, type Found, list, moveAway, writeErrors } from "../pickup.ts";
 import { unavailable } from "../trouble.ts";
 import type { AnswersConfig } from "./config.ts";
 import { below, field, type Idoc, idocsIn, type Read, XML_BYTES_MAX } from "./xml.ts";
@@ -88,14 +88,15 @@ function readerOf(config: AnswersConfig, site: Site): () => Promise<Answers> {
       take(bytes, name);
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
-      const movedAs = await moveAway(drop, folder, file, failed, sha256(bytes));
+      const movedAs = await moveAway(drop, folder, file, failed, archivedName(name, sha256(bytes)));
       const { line, column } = error;
       const reason = `the file ${error.message}`;
       await writeErrors(drop, failed, movedAs, [{ file: name, line, column, reason }]);
       site.note("answer refused", { file: name, reason: error.message });
       return;
     }
-    if (site.looking !== true) await moveAway(drop, folder, file, archive, sha256(bytes));
+    if (site.looking !== true)
+      await moveAway(drop, folder, file, archive, archivedName(name, sha256(bytes)));
   }
 
   return async () => {

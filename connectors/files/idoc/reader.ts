@@ -25,7 +25,8 @@ export function idocReader(
     read(bytes, file) {
       const left = new Map<string, number>();
       const changes: Change[] = [];
-      for (const idoc of idocsIn(bytes, file)) {
+      const idocs = idocsIn(bytes, file);
+      for (const idoc of idocs) {
         const refused = notForUs(config, idoc);
         if (refused !== null) {
           const raw = Object.entries(idoc.control.fields);
@@ -37,7 +38,7 @@ export function idocReader(
           else changes.push(changeOf(idoc, taken));
       }
       const notices = [...left].map(([why, count]) => `${file}: ${count} left out: ${why}.`);
-      return { changes, notices };
+      return { changes, documents: idocs.length, notices };
     },
   };
 }

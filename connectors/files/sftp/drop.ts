@@ -50,6 +50,16 @@ class SftpDrop implements Drop {
   }
 
   async list(folder: string): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    await this.visit(folder, (entry) => void entries.push(entry));
+    return entries;
+  }
+
+  async visit(
+    folder: string,
+    see: (entry: Entry) => void,
+    isWanted: (name: string) => boolean = () => true,
+  ): Promise<void> {
     const what = `list ${folder}`;
     const session = await this.#connection.session();
     const handle = await this.#run<Buffer>(
@@ -57,7 +67,6 @@ class SftpDrop implements Drop {
       (sftp, done) => sftp.opendir(folder, done),
       session,
     );
-    const entries: Entry[] = [];
     try {
       for (;;) {
         const some = await this.#run<FileEntry[] | null>(
@@ -68,8 +77,9 @@ class SftpDrop implements Drop {
             ),
           session,
         );
-        if (some === null) return entries;
-        entries.push(...some.map(({ filename, attrs }) => entryOf(filename, attrs)));
+        if (some === null) return;
+        for (const { filename, attrs } of some)
+          if (isWanted(filename)) see(entryOf(filename, attrs));
       }
     } finally {
       await this.#closed(handle, session);

@@ -1,7 +1,7 @@
 /** Sources and sinks of the format `x12`, as the configuration has them. */
 import { z } from "zod";
 import { repeated } from "../../../src/core/company.ts";
-import { origin, Pattern, target } from "../place.ts";
+import { distinctEndings, folders, origin, Pattern, target } from "../place.ts";
 import { X12Options } from "./config.ts";
 
 const HOUR_MS = 3_600_000;
@@ -43,7 +43,8 @@ export const X12Sink = z
       .optional()
       .describe("Documents in one interchange of a batch."),
     acknowledgements: z
-      .strictObject({ ...origin, pick: Pattern })
+      .strictObject({ ...folders, pick: Pattern })
+      .refine(...distinctEndings)
       .optional()
       .describe(
         "Where files of nothing but 997 come from the partner. Left out: they come with the files of the endpoint's x12 sources, or not at all.",

@@ -81,10 +81,12 @@ export function x12Reader(
       const numbers = interchanges.map(numberOf);
       const twice = numbers.find((number, at) => numbers.indexOf(number) !== at);
       if (twice !== undefined) throw new FileFault(`has two interchanges of one number (${twice})`);
+      const groups = interchanges.flatMap((interchange) => interchange.groups);
+      const documents = groups.flatMap(({ sets }) => sets).length;
       const left =
         foreign(kind, interchanges) ??
         (layout === "books.prices" ? tooEarly(interchanges, localTime(now(), dayOf)) : null);
-      if (left !== null) return { changes: [], notices: [], left };
+      if (left !== null) return { changes: [], documents, notices: [], left };
       const reading = { options, currency, file };
       const changes: Change[] = [];
       const replies: Reply[] = [];
@@ -98,7 +100,7 @@ export function x12Reader(
           replies.push({ id: replyId(interchange, group), content });
         }
       const acknowledgements = interchanges.flatMap((one) => acknowledgementsIn(options, one));
-      return { changes, notices: [], numbers, acknowledgements, replies };
+      return { changes, documents, notices: [], numbers, acknowledgements, replies };
     },
   };
 }

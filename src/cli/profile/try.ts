@@ -1,6 +1,7 @@
 /** `fuelbridge profile try`: a file read with a profile, as text for people or as data. */
+import { PartFault } from "../../../connectors/files/csv.ts";
 import { openProfile } from "../../../connectors/files/profile-open.ts";
-import { PartFault } from "../../../connectors/files/records.ts";
+
 import { type Trial, tryProfile, type Values } from "../../../connectors/files/try-profile.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";

@@ -1,0 +1,151 @@
+/**
+ * One sheet of an Excel workbook (.xlsx) as rows of texts. A workbook keeps numbers as doubles: 2.3456 may stand in it as
+ * 2.3456000000000001. Excel shows 15 digits, and so many are exact; a number that needs more is marked as not exact.
+ */
+import { readSheet, SheetNotFoundError } from "read-excel-file/universal";
+import { unreadable } from "./cells.ts";
+import { FileFault } from "./csv.ts";
+import type { Row } from "./tokens.ts";
+import { archived, unzipped } from "./zip.ts";
+
+/** Larger ones are no price sheets, and would be read into memory whole. */
+export const WORKBOOK_BYTES_MAX = 5_000_000;
+/** Rows times columns of the sheet as it is laid out: cells far apart make a large one. */
+const CELLS_MAX = 500_000;
+const COLUMNS_MAX = 1_000;
+const SHEETS = "xl/worksheets/";
+
+/**
+ * The rows that are not empty; `line` is the row's number. Numbers have a decimal point, days are `yyyy-MM-dd`, with a time
+ * `yyyy-MM-dd HH:mm:ss`, true and false are 1 and 0. `sheet`: its name, or its number from 1.
+ * @throws FileFault when it is no workbook, is too large, or has no such sheet
+ */
+export async function rowsOfWorkbook(bytes: Buffer, sheet: string | number): Promise<Row[]> {
+  if (bytes.length > WORKBOOK_BYTES_MAX)
+    throw new FileFault(
+      `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,
+    );
+  const parts = unzipped(bytes, (name) => /\.xml(?:\.rels)?$/.test(name));
+  for (const [name, bytes] of parts)
+    if (name.startsWith(SHEETS)) {
+      const xml = bytes.toString();
+      checkSize(xml);
+      parts.set(name, Buffer.from(withTexts(xml)));
+    }
+  const cells = await cellsOf(archived(parts), sheet);
+  return cells.flatMap((row, at) => {
+    const texts = row.map(textOf);
+    return texts.every((text) => text === "") ? [] : [{ line: at + 1, cells: texts }];
+  });
+}
+
+/** Every row is as wide as the widest: a single cell far away makes a sheet of millions. @throws FileFault */
+function checkSize(xml: string): void {
+  if (/<!DOCTYPE|\sr\s*=\s*(?:"[^"]*&|'[^']*&)/.test(xml))
+    throw new FileFault("has a sheet that no spreadsheet program writes");
+  let rows = 0;
+  let columns = 0;
+  for (const [, letters = "", digits = ""] of xml.matchAll(/\sr\s*=\s*["']([A-Z]*)(\d*)/g)) {
+    rows = Math.max(rows, Number(digits));
+    columns = Math.max(columns, columnOf(letters));
+  }
+  // Cells need not say where they stand; then they are counted.
+  const unplaced = xml.match(/<(?:\w+:)?c[\s/>]/g)?.length ?? 0;
+  if (columns > COLUMNS_MAX || rows * columns > CELLS_MAX || unplaced > CELLS_MAX)
+    throw new FileFault(
+      `has a sheet of ${rows} rows and ${columns} columns; ${CELLS_MAX} cells are read`,
+    );
+}
+
+/** Errors (`#N/A`) and formulas without a result as texts: the library takes both for empty cells. */
+const withTexts = (xml: string): string =>
+  xml
+    .replaceAll(ERROR, '$1t="str"')
+    .replaceAll(
+      NO_RESULT,
+      (_, open: string) =>
+        `${open.replace(/\st=["']\w*["']/, "")} t="str"><v>${unreadable(FORMULA)}</v></c>`,
+    );
+
+const ERROR = /(<c\s(?:[^>]*\s)?)t=["']e["']/g;
+const NO_RESULT = /(<c\b[^>]*)><f\b[^>]*(?:\/>|>[^<]*<\/f>)(?:<v>\s*<\/v>|<v\s*\/>)?<\/c>/g;
+const FORMULA =
+  "is a formula without a result; open the workbook in a spreadsheet program and save it";
+
+/** `A` is 1, `AA` is 27. */
+const columnOf = (letters: string): number =>
+  Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+
+type Value = string | boolean | Date | Digits | null;
+
+/** What stands in the file for a number. */
+class Digits {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+async function cellsOf(bytes: Buffer, sheet: string | number): Promise<Value[][]> {
+  // A buffer of Node may be a piece of a larger one.
+  const whole = new Uint8Array(bytes).buffer;
+  try {
+    const options = { trim: false, parseNumber: (text: string) => new Digits(text) };
+    return (await readSheet(whole, sheet, options)) as Value[][];
+  } catch (error) {
+    if (error instanceof SheetNotFoundError)
+      throw new FileFault(`has no sheet ${typeof sheet === "number" ? sheet : `"${sheet}"`}`);
+    throw new FileFault(`is no workbook that can be read (${(error as Error).message})`);
+  }
+}
+
+function textOf(value: Value): string {
+  if (value === null) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "1" : "0";
+  return value instanceof Digits ? exact(value.text) : dayText(value);
+}
+
+/** A day is a whole number, and exact; a time is a fraction of a day, and exact to the second. */
+function dayText(date: Date): string {
+  if (Number.isNaN(date.valueOf())) return unreadable("is no date that a calendar has");
+  const seconds = new Date(Math.round(date.valueOf() / 1_000) * 1_000).toISOString();
+  const [day = "", time = ""] = seconds.slice(0, 19).split("T");
+  return time === "00:00:00" ? day : `${day} ${time}`;
+}
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+/** What a spreadsheet shows and keeps of a number. */
+const DIGITS = 15;
+const EXPONENT_MAX = 20;
+
+/** The number as its writer entered it, without an exponent; marked when that cannot be known. */
+export function exact(text: string): string {
+  const found = NUMBER.exec(text);
+  if (found === null || Math.abs(Number(found[4] ?? 0)) > EXPONENT_MAX) return notExact(text);
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = found;
+  const digits = `${whole}${fraction}`.replace(/^0+/, "").replace(/0+$/, "");
+  if (digits.length <= DIGITS) return moved(sign, whole, fraction, Number(exponent));
+  const shown = Number(text).toPrecision(DIGITS);
+  if (Number(shown) !== Number(text)) return notExact(text);
+  const [, minus = "", units = "", rest = "", power = "0"] = NUMBER.exec(shown) ?? [];
+  return moved(minus, units, rest.replace(/0+$/, ""), Number(power));
+}
+
+const notExact = (text: string): string =>
+  unreadable(
+    `is ${text.slice(0, 40)} in the workbook, which is calculated and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number`,
+  );
+
+/** Digits with their point moved by a power of ten. */
+function moved(sign: string, whole: string, fraction: string, power: number): string {
+  const digits =
+    power < 0
+      ? `${whole.padStart(1 - power, "0")}${fraction}`
+      : `${whole}${fraction.padEnd(power, "0")}`;
+  const at = (power < 0 ? Math.max(whole.length, 1 - power) : whole.length) + power;
+  const units = digits.slice(0, at).replace(/^0+(?=\d)/, "");
+  const rest = digits.slice(at);
+  return `${sign}${units}${rest === "" ? "" : `.${rest}`}`;
+}
