@@ -73,4 +73,19 @@ describe("a set of files is moved away whole, wherever the process is killed", (
       expect.stringMatching(/^customer-invoice-lines\.\w{8}\.errors\.csv$/),
     ]);
   });
+
+  // A note is written, the file and its manifest are moved, the note is deleted.
+  test.for([0, 1, 2, 3])("a file with its manifest, after step %i of its move", async (steps) => {
+    const source = { ...picks.customers, manifest: ".manifest" };
+    await folder.copy("customers.csv");
+    await folder.put("customers.csv.manifest", '{"file": "customers.csv"}');
+    await expect(folder.readThrough(dyingAfter(folder.drop, steps), source)).rejects.toThrow();
+    const { changes, obstacles } = await folder.readThrough(folder.drop, source);
+    expect({ changes, obstacles }).toEqual({ changes: [], obstacles: [] });
+    expect(await folder.names()).toEqual(["archive"]);
+    expect(await folder.names("archive")).toEqual([
+      expect.stringMatching(/^customers\.\w{8}\.csv$/),
+      expect.stringMatching(/^customers\.\w{8}\.csv\.manifest$/),
+    ]);
+  });
 });

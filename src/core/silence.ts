@@ -23,6 +23,18 @@ export interface Silence extends Pick<Rhythm, "arrivals" | "longestMs"> {
   readonly isSet: boolean;
 }
 
+/** The same as people are told of it. */
+export interface Quiet {
+  /** When something came last; ISO 8601 UTC. */
+  readonly since: string;
+  /** The longest time between two arrivals before, ms. */
+  readonly longestMs: number;
+  /** It is told after so many ms. */
+  readonly limitMs: number;
+  readonly message: string;
+  readonly next: string;
+}
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Fewer arrivals, or all of them within fewer days, do not show nights and weekends yet. */

@@ -4,6 +4,7 @@
  */
 import type { DayToBook } from "../core/examination.ts";
 import type { Day } from "../core/holdings.ts";
+import type { Quiet } from "../core/silence.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Copied } from "../store/backup.ts";
@@ -302,17 +303,6 @@ export interface FlowStatus {
   readonly silence: Quiet | null;
   /** Null: never, as far as anybody has looked. */
   readonly agreed: Agreement | null;
-}
-
-export interface Quiet {
-  /** When something came last; ISO 8601 UTC. */
-  readonly since: string;
-  /** The longest time between two arrivals before, ms. */
-  readonly longestMs: number;
-  /** It is told after so many ms. */
-  readonly limitMs: number;
-  readonly message: string;
-  readonly next: string;
 }
 
 export interface Unread {
