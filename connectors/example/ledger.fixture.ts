@@ -4,7 +4,6 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Scope } from "../../src/core/holdings.ts";
@@ -54,8 +53,8 @@ export class Ledger {
   closedBefore = "2000-01-01";
   /** How far its clock is ahead of ours. */
   clockMs = 0;
-  /** How long it thinks before it carries out a call of this path. */
-  slow: { readonly path: RegExp; readonly ms: number } | null = null;
+  /** What it waits for before it carries out a call of this path. */
+  slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
   /** The answer to the nth change from now is lost. 0: none is. */
   loses = 0;
   /** What it answers instead, once: HTTP status and code. Nothing happens then. */
@@ -109,7 +108,7 @@ export class Ledger {
     const body = plain(parseExact(Buffer.concat(await request.toArray()).toString()));
     const path = request.url ?? "";
     this.asked.push(path);
-    if (this.slow?.path.test(path) === true) await pause(this.slow.ms);
+    if (this.slow?.path.test(path) === true) await this.slow.until;
     const isChange = !/(?:search|changed|newest|company)$/.test(path);
     const before = isChange ? this.backup() : null;
     try {
