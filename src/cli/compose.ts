@@ -146,6 +146,7 @@ async function open(
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });
+    const tables = openTables(config.crossReferences);
     const returnMemory = memoryReturner();
     const engine: Engine = {
       store,
@@ -160,7 +161,7 @@ async function open(
         returnMemory();
       },
       stretch: (flow) => month.stretch(flow),
-      tables: openTables(config.crossReferences),
+      tables,
       firstStart: config.firstStart,
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
@@ -180,7 +181,7 @@ async function open(
         store.close();
       }
     };
-    return { engine, flows, auditor, month, governor, trouble, hurry: carriers.hurry, close };
+    return { engine, flows, auditor, month, governor, trouble, tables, hurry: carriers.hurry, close };
   } catch (error) {
     await carriers.close();
     store.close();
@@ -248,8 +249,9 @@ function flowOf(
   endpoints: ReadonlyMap<string, Endpoint>,
   { name, mapping: named, options, from, to, schedule, paused }: FlowConfig,
 ): Flow {
+  const { flow } = store.flows.open(name);
   return {
-    flow: store.flows.open(name).flow,
+    flow,
     name,
     from: `${from.endpoint}.${from.name}`,
     to: `${to.endpoint}.${to.name}`,
@@ -258,7 +260,9 @@ function flowOf(
     source: part(name, "source", from, endpoints.get(from.endpoint)?.sources),
     sink: part(name, "sink", to, endpoints.get(to.endpoint)?.sinks),
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
-    paused,
+    get paused() {
+      return paused || store.flows.isHeld(flow);
+    },
   };
 }
 

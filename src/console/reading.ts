@@ -21,6 +21,10 @@ export function readingOffice(office: Office, command: string): Office {
     resolve: refuse,
     runNow: refuse,
     release: refuse,
+    pause: refuse,
+    goOn: refuse,
+    addRow: refuse,
+    wasDone: refuse,
   };
 }
 

@@ -8,10 +8,11 @@ import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
+import type { Desk, Person } from "./desk.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
-export interface Office {
+export interface Office extends Desk {
   status(): Promise<Status>;
   /** What the month's requests to the platform went to, and how long they last. */
   budget(): Promise<MonthStatus>;
@@ -45,13 +46,13 @@ export interface Office {
    * `anyway`: a new version of fuelbridge may take what an older one refused.
    * @throws OfficeError when it can help none of those that were named one by one or by their group
    */
-  retry(selector: Selector, anyway?: boolean): Promise<Retried>;
+  retry(selector: Selector, anyway?: boolean, person?: Person): Promise<Retried>;
   /** Closed by a person who settled it by hand; `note` says how. */
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
-  runNow(flow: string): Promise<{ flows: readonly string[] }>;
+  runNow(flow: string, person?: Person): Promise<{ flows: readonly string[] }>;
   /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
-  release(breaker: string, by: string): Promise<{ released: string }>;
+  release(breaker: string, by: string, note?: string): Promise<{ released: string }>;
 }
 
 export interface Reconciling {
@@ -81,9 +82,7 @@ export interface Retried {
 /** A group's id, a delivery's id (digits), or "all". */
 export type Selector = string;
 
-export interface Decision {
-  readonly by: string;
-  readonly note: string;
+export interface Decision extends Person {
   /** The receiver's id of the document, when the person found it there: both sides are linked. */
   readonly receiverId?: string;
 }
@@ -279,10 +278,21 @@ export interface QuarantineGroup {
   readonly ageMs: number;
   /** What a person can do about it with success. */
   readonly helps: readonly Action[];
+  /** `12 invoices wait for one row of products: ULSD-DYED` */
+  readonly title: string;
+  /** What it means to who keeps the books, and to who runs fuelbridge. */
+  readonly accountant: string;
+  readonly operator: string;
+  /** The row of a cross-reference table that all of them wait for; null: it is another cause. */
+  readonly lookup: { readonly table: string; readonly key: string } | null;
 }
 
 export interface Quarantined {
   readonly delivery: string;
+  /** As {@link Desk.document} takes it. */
+  readonly document: string;
+  /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
+  readonly summary: string;
   readonly number: string;
   readonly recordId: string;
   readonly version: string | null;

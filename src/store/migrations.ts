@@ -5,6 +5,7 @@
  */
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
+import { consoleFacts } from "./console-facts.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
 export const migrations: readonly string[] = [
@@ -309,4 +310,5 @@ export const migrations: readonly string[] = [
   create index delivery_of_record on delivery (record);
   drop index delivery_skipped;
   `,
+  consoleFacts,
 ];

@@ -19,6 +19,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { found } from "./found.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
@@ -130,5 +131,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sweeps: sweeps(database),
     remembered: remembered(database),
     samples: samples(database),
+    found: found(database),
   };
 }
