@@ -14,7 +14,9 @@ import { load } from "./cli/load.ts";
 import { map } from "./cli/map.ts";
 import { once } from "./cli/once.ts";
 import { now } from "./cli/now.ts";
+import { find } from "./cli/find.ts";
 import { openapi } from "./cli/openapi.ts";
+import { pause } from "./cli/pause.ts";
 import { profile } from "./cli/profile.ts";
 import { quarantine } from "./cli/quarantine.ts";
 import { reconcile } from "./cli/reconcile.ts";
@@ -24,6 +26,7 @@ import { sandbox } from "./cli/sandbox.ts";
 import { schema } from "./cli/schema.ts";
 import { status } from "./cli/status.ts";
 import { trace } from "./cli/trace.ts";
+import { user } from "./cli/user.ts";
 import { version } from "./cli/version.ts";
 import { worker } from "./cli/worker.ts";
 import { exitCodes } from "./core/errors.ts";
@@ -44,12 +47,15 @@ for (const add of [
   doctor,
   status,
   trace,
+  find,
   map,
   profile,
   quarantine,
   budget,
   reconcile,
   release,
+  pause,
+  user,
   sandbox,
   schema,
   openapi,

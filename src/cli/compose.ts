@@ -181,7 +181,17 @@ async function open(
         store.close();
       }
     };
-    return { engine, flows, auditor, month, governor, trouble, tables, hurry: carriers.hurry, close };
+    return {
+      engine,
+      flows,
+      auditor,
+      month,
+      governor,
+      trouble,
+      tables,
+      hurry: carriers.hurry,
+      close,
+    };
   } catch (error) {
     await carriers.close();
     store.close();

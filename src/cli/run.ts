@@ -5,6 +5,7 @@ import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 import { openProgress } from "./progress.ts";
 import { untilSignal } from "./signals.ts";
+import { openWeb } from "./web.ts";
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
 export function run(program: Command): void {
@@ -38,7 +39,9 @@ export function run(program: Command): void {
               log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
             log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
             try {
-              await daemon.run(signal);
+              const web = await openWeb(config, daemon.office);
+              if (web !== null) log.info({ url: web.url }, "the console listens");
+              await daemon.run(signal).finally(() => web?.close());
             } finally {
               await admin.close();
             }

@@ -13,6 +13,7 @@ import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
 import { fullSchema, NAME, type Settings, settingsSchema } from "./schema.ts";
 import { complaintOfFolder, complaintsOfTables } from "./site.ts";
+import { complaintsOfWeb } from "./web.ts";
 import { complainOfSecret, PLATFORM_KEY } from "./secret.ts";
 
 export interface EndpointConfig {
@@ -96,6 +97,7 @@ export class Check {
     this.#checkOptions();
     this.#checkPlatformKey();
     this.#checkSurroundings();
+    this.#checkWeb(depth);
     if (depth === "site") {
       this.#checkTables();
       this.#checkFolders();
@@ -278,6 +280,15 @@ export class Check {
         remedy:
           "Create it, or correct the path; relative paths start at the configuration's folder.",
       });
+  }
+
+  #checkWeb(depth: Depth): void {
+    const { console: settings, state } = this.#document.value as Group;
+    if (!isGroup(settings) || !isGroup(settings["web"])) return;
+    const folder = typeof state === "string" ? resolve(this.#folder, state) : null;
+    const complaints = complaintsOfWeb(settings["web"], depth === "site" ? folder : null);
+    for (const { setting, ...complaint } of complaints)
+      this.#complain(["console", "web", ...setting], complaint);
   }
 
   /** The folder of the tables; `called`: as messages may call it. */

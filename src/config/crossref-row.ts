@@ -1,5 +1,13 @@
 /** Adds a row to the file of a cross-reference table: the rest of the file stays as its people wrote it. */
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, chmodSync } from "node:fs";
+import {
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  chmodSync,
+} from "node:fs";
 import { stringify } from "csv-stringify/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import type { TableReport } from "./crossref.ts";
@@ -18,7 +26,8 @@ export function addRow(
 ): string {
   const [first = ""] = columns;
   const key = (cells[first] ?? "").trim();
-  const fault = faultOf(columns, cells, key) ?? (known.has(key) ? `${shown(key)} is in it already` : null);
+  const fault =
+    faultOf(columns, cells, key) ?? (known.has(key) ? `${shown(key)} is in it already` : null);
   if (fault !== null)
     throw new ConfigurationError(
       `The row cannot be added to ${name}: ${fault}.`,
@@ -41,7 +50,9 @@ function faultOf(
   const strange = Object.keys(cells).find((column) => !columns.includes(column));
   if (strange !== undefined) return `it has no column ${shown(strange)}`;
   const bad = Object.values(cells).find((cell) => cell.length > CELL_MAX || UNPRINTABLE.test(cell));
-  return bad === undefined ? null : `${shown(bad.slice(0, 50))} is too long, or has signs that cannot be seen`;
+  return bad === undefined
+    ? null
+    : `${shown(bad.slice(0, 50))} is too long, or has signs that cannot be seen`;
 }
 
 function textOf(file: string): string {

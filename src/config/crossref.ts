@@ -105,7 +105,10 @@ export function openTables(folder: string): Tables {
     add(name, cells) {
       const report = tableOf(name)?.report;
       if (report === undefined)
-        throw new ConfigurationError(`There is no table ${name}.csv.`, "Make it with its header row.");
+        throw new ConfigurationError(
+          `There is no table ${name}.csv.`,
+          "Make it with its header row.",
+        );
       const known = rowsOf(name);
       const key = addRow(report, known, cells);
       read.delete(name);

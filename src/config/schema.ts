@@ -12,6 +12,7 @@ import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
 import { queueSchema } from "./queue.ts";
 import { secret } from "./secret.ts";
+import { webSchema } from "./web.ts";
 
 /** Names enter the store and file names; they are checked where the configuration is read. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -196,9 +197,10 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
           .max(65_535)
           .default(0)
           .describe("A port of this machine's loopback address, 0 for any free one."),
+        web: webSchema.optional(),
       })
       .prefault({})
-      .describe("The local admin interface."),
+      .describe("The local admin interface, and under web the console for people with a browser."),
   });
 }
 

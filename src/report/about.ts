@@ -32,7 +32,10 @@ function partyParts(
   if (party === null) return { code: null, name: partyName };
   const link = store.links.search(party).find(({ kind }) => PARTIES.has(kind));
   const row = rowOf(tables, party);
-  return { code: link?.erpId ?? row?.["account"] ?? party, name: partyName ?? row?.["name"] ?? null };
+  return {
+    code: link?.erpId ?? row?.["account"] ?? party,
+    name: partyName ?? row?.["name"] ?? null,
+  };
 }
 
 /** A table that is being edited names nobody for a moment. */

@@ -25,7 +25,10 @@ export interface Desk {
   /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */
   addRow(adding: AddingRow, person: Person): Promise<{ table: string; key: string }>;
   /** Writes down what a person did elsewhere: users, logins. */
-  wasDone(deed: "user added" | "user removed" | "password changed" | "logged in", person: Person): Promise<null>;
+  wasDone(
+    deed: "user added" | "user removed" | "password changed" | "logged in",
+    person: Person,
+  ): Promise<null>;
 }
 
 export interface Searching {
@@ -135,7 +138,11 @@ export interface ShownTable {
   /** Why it cannot be used now. */
   readonly faults: readonly string[];
   /** Rows that documents wait for. */
-  readonly missing: readonly { readonly key: string; readonly count: number; readonly group: string }[];
+  readonly missing: readonly {
+    readonly key: string;
+    readonly count: number;
+    readonly group: string;
+  }[];
 }
 
 export interface AddingRow {

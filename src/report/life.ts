@@ -66,8 +66,10 @@ export function fieldsOf(text: string): Field[] {
   const fields: Field[] = [];
   const walk = (value: Json, path: string): void => {
     if (fields.length >= FIELDS_MAX) return;
-    if (Array.isArray(value)) for (const [at, one] of value.entries()) walk(one, join(path, `${at + 1}`));
-    else if (isGroup(value)) for (const [name, one] of Object.entries(value)) walk(one, join(path, name));
+    if (Array.isArray(value))
+      for (const [at, one] of value.entries()) walk(one, join(path, `${at + 1}`));
+    else if (isGroup(value))
+      for (const [name, one] of Object.entries(value)) walk(one, join(path, name));
     else if (value !== null && value !== "") fields.push({ path, value: String(value) });
   };
   try {

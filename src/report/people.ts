@@ -11,7 +11,8 @@ const HOUR_MS = 3_600_000;
 const ROWS_MAX = 500;
 
 export function deedsOf({ store }: Engine, before: string | null): Deeds {
-  const end = before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
+  const end =
+    before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
   const rows = store.found.deeds(end, PAGE + 1);
   return {
     deeds: rows.slice(0, PAGE).map(({ audit, atMs, by, event, detail, reason, flow, ...of }) => ({
@@ -54,8 +55,16 @@ export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person:
 }
 
 /** Inside a transaction. */
-export function wasDone(engine: Engine, deed: Parameters<Desk["wasDone"]>[0], person: Person): void {
-  engine.store.journal.audit(engine.clock.now().wallMs, { event: deed, detail: person.note, person });
+export function wasDone(
+  engine: Engine,
+  deed: Parameters<Desk["wasDone"]>[0],
+  person: Person,
+): void {
+  engine.store.journal.audit(engine.clock.now().wallMs, {
+    event: deed,
+    detail: person.note,
+    person,
+  });
 }
 
 export function shownTables(engine: Engine, tables: Tables): readonly ShownTable[] {

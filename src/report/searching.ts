@@ -44,7 +44,8 @@ export function documentsOf(
   { text, before }: Searching,
 ): Found {
   const { found } = engine.store;
-  const end = before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
+  const end =
+    before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
   const records =
     text === null || text.trim() === ""
       ? found.newest(end, PAGE + 1)

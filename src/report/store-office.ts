@@ -175,7 +175,10 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
   };
   const known = (): Tables => {
     if (tables !== undefined) return tables;
-    throw new OfficeError("There are no cross-reference tables here.", "Use the fuelbridge command.");
+    throw new OfficeError(
+      "There are no cross-reference tables here.",
+      "Use the fuelbridge command.",
+    );
   };
   return {
     async documents(asked) {

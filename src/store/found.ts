@@ -111,9 +111,15 @@ function searching(database: Database.Database) {
       "select platform_id from link where number = ?1 or erp_id = ?1 union select erp_id from link where number = ?2 or platform_id = ?2",
     )
     .pluck();
-  const byAmount = pluck(database, "select record from search_record where amount = ? and record < ?");
+  const byAmount = pluck(
+    database,
+    "select record from search_record where amount = ? and record < ?",
+  );
   const byDay = pluck(database, "select record from search_record where day = ? and record < ?");
-  const byParty = pluck(database, "select record from search_record where party = ? and record < ?");
+  const byParty = pluck(
+    database,
+    "select record from search_record where party = ? and record < ?",
+  );
   const parties = database
     .prepare<[string, number], number>(
       "select party from search_party where name like ? escape '!' order by party limit ?",
@@ -126,7 +132,9 @@ function searching(database: Database.Database) {
      from delivery join record using (record) join flow on flow.flow = record.flow
      where delivery > ? order by delivery limit ?`,
   );
-  const addParty = database.prepare("insert into search_party (name) values (?) on conflict do nothing");
+  const addParty = database.prepare(
+    "insert into search_party (name) values (?) on conflict do nothing",
+  );
   const save = database.prepare(
     `insert into search_record (record, party, amount, day)
      values (:record, (select party from search_party where name = :party), :amount, :day)

@@ -70,7 +70,17 @@ export function journal(database: Database.Database) {
     audit(atMs: number, entry: Entry): void {
       const { flow = null, request = null, delivery = null, event, detail, parts, person } = entry;
       const each = parts === undefined ? null : JSON.stringify(parts);
-      add.run(atMs, flow, request, delivery, event, shortened(detail), each, person?.by ?? null, person?.note ?? null);
+      add.run(
+        atMs,
+        flow,
+        request,
+        delivery,
+        event,
+        shortened(detail),
+        each,
+        person?.by ?? null,
+        person?.note ?? null,
+      );
     },
     trip(breaker: BreakerRow): void {
       standing = null;

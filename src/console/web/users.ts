@@ -5,13 +5,7 @@ import { z } from "zod";
 import { EnvironmentError } from "../../core/errors.ts";
 import { handOver } from "../../store/rights.ts";
 import { OfficeError } from "../../report/office.ts";
-
-/** Each may do what those before it may: look; decide about documents; change how the daemon works. */
-export const roles = ["viewer", "accountant", "operator"] as const;
-export type Role = (typeof roles)[number];
-
-export const atLeast = (role: Role, needed: Role): boolean =>
-  roles.indexOf(role) >= roles.indexOf(needed);
+import { type Role, roles } from "./roles.ts";
 
 const User = z.strictObject({
   name: z.string(),
@@ -87,15 +81,6 @@ export function openUsers(state: string, now: () => Date): Users {
       return isRight && user !== undefined ? user : null;
     },
   };
-}
-
-/** Is there anybody who could log in? False also where the file cannot be read. */
-export function hasUsers(state: string): boolean {
-  try {
-    return readUsers(state).length > 0;
-  } catch {
-    return false;
-  }
 }
 
 let nobody: Promise<string> | null = null;
