@@ -99,7 +99,7 @@ async function withDaemon<Result>(
     const { state, secrets } = config;
     const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
     try {
-      const { web, entrance } = await openEntrance(config, office);
+      const { web, entrance } = await openEntrance(config, office, (message, details) => log.error(details, message));
       const running = composed.run(both);
       const stop = (): void => stopper.abort();
       try {

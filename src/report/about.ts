@@ -3,6 +3,7 @@ import type { About } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import { type Link, ownId } from "../store/links.ts";
 
 /** A record that its source could not read, or that does not fit, says nothing. */
 export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {
@@ -18,24 +19,31 @@ export function aboutOf(flow: Flow | undefined, text: string | null): About & { 
 
 /** `000113 Lake Marina`: by the ERP's code where the platform's id is linked, or in a table of parties. */
 export function partyOf(
-  { store, tables }: Pick<Engine, "store" | "tables">,
+  engine: Pick<Engine, "store" | "tables" | "flows">,
   about: About,
 ): string | null {
-  const { code, name } = partyParts({ store, tables }, about);
+  const { code, name } = partyParts(engine, about);
   return [code, name].filter(Boolean).join(" ") || null;
 }
 
 function partyParts(
-  { store, tables }: Pick<Engine, "store" | "tables">,
+  { store, tables, flows }: Pick<Engine, "store" | "tables" | "flows">,
   { party = null, partyName = null }: About,
 ): { code: string | null; name: string | null } {
   if (party === null) return { code: null, name: partyName };
   const link = store.links.search(party).find(({ kind }) => PARTIES.has(kind));
   const row = rowOf(tables, party);
-  return {
-    code: link?.erpId ?? row?.["account"] ?? party,
-    name: partyName ?? row?.["name"] ?? null,
-  };
+  const code = link?.erpId ?? row?.["account"] ?? party;
+  const own = link === undefined ? null : ownName({ store, flows }, link);
+  return { code, name: partyName ?? row?.["name"] ?? own };
+}
+
+/** As the party's own record calls it. */
+function ownName({ store, flows }: Pick<Engine, "store" | "flows">, link: Link): string | null {
+  const flow = flows.find(({ mapping }) => mapping.kind === link.kind);
+  if (flow === undefined) return null;
+  const [record] = store.samples.named(flow.flow, ownId(link, flow.side));
+  return aboutOf(flow, record?.text ?? null).partyName ?? null;
 }
 
 /** A table that is being edited names nobody for a moment. */
@@ -91,12 +99,12 @@ export function standing(
 
 /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
 export function summaryOf(
-  { store, tables, currency }: Pick<Engine, "store" | "tables" | "currency">,
+  engine: Pick<Engine, "store" | "tables" | "currency" | "flows">,
   { number, about, stands }: { number: string; about: About; stands: string },
 ): string {
-  const { code, name } = partyParts({ store, tables }, about);
+  const { code, name } = partyParts(engine, about);
   const { amount = null } = about;
-  const sum = amount === null ? null : money(inCents(amount), about.currency ?? currency);
+  const sum = amount === null ? null : money(inCents(amount), about.currency ?? engine.currency);
   // A party's own record is numbered by its code.
   const party = name ?? (code === number ? null : code);
   return [about.name || number, party === number ? null : party, sum, stands]

@@ -107,8 +107,9 @@ function searching(database: Database.Database) {
     )
     .pluck();
   const byLink = database
-    .prepare<[string, string], Buffer | string>(
-      "select platform_id from link where number = ?1 or erp_id = ?1 union select erp_id from link where number = ?2 or platform_id = ?2",
+    .prepare<[{ text: string }], string>(
+      `select platform_id from link where number = :text or erp_id = :text
+       union select erp_id from link where number = :text or platform_id = :text`,
     )
     .pluck();
   const byAmount = pluck(
@@ -156,7 +157,7 @@ function searching(database: Database.Database) {
       byNumber.all(text, `${text}\u{10FFFF}`, before, limit),
     /** By an id of either side, or by a number that a link has. */
     byId(text: string, before: number): number[] {
-      const ids = [text, ...byLink.all(text, text).map(String)];
+      const ids = [text, ...byLink.all({ text })];
       return ids.flatMap((id) => byId.all(id, storedId(id), before));
     },
     byAmount: (amount: string, before: number, limit: number): number[] =>

@@ -15,6 +15,7 @@ const NAME = "demo";
 export async function openEntrance(
   config: Config,
   office: Office,
+  note: Parameters<typeof openWeb>[2],
 ): Promise<{ web: Web; entrance: string }> {
   const users = openUsers(config.state, () => new Date());
   const password = randomBytes(9).toString("base64url") + "-demo";
@@ -22,7 +23,7 @@ export async function openEntrance(
   if (isThere) await users.setPassword(NAME, password);
   else await users.add(NAME, "operator", password);
   const at = (port: number): Promise<Web | null> =>
-    openWeb({ ...config, console: { port: 0, web: { ...LOCAL, port } } }, office);
+    openWeb({ ...config, console: { port: 0, web: { ...LOCAL, port } } }, office, note);
   const web = await at(PORT).catch((error: unknown) => {
     if (!(error instanceof EnvironmentError)) throw error;
     return at(0);

@@ -1,6 +1,5 @@
 /** The console as one function from a request to a page: who asks, what they may, and every refusal in words. */
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { getCookie } from "hono/cookie";
 import { type Scrub, scrubber } from "../../config/scrub.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
@@ -26,6 +25,8 @@ export interface AppParts {
   readonly secrets: readonly string[];
   /** The wall clock, and one that never goes back, ms. */
   readonly clock: { now(): { wallMs: number; monoMs: number } };
+  /** A line for the log: what failed, never a form. */
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
   /** Cookies are for TLS only. */
   readonly isSecure: boolean;
 }
@@ -46,9 +47,6 @@ export interface Shared extends AppParts {
   readonly cookie: string;
 }
 
-/** The longest form. */
-const FORM_BYTES_MAX = 65_536;
-
 export function consoleApp(parts: AppParts): Hono<Env> {
   const monoMs = (): number => parts.clock.now().monoMs;
   const shared: Shared = {
@@ -65,9 +63,6 @@ export function consoleApp(parts: AppParts): Hono<Env> {
     for (const [name, value] of Object.entries(securityHeaders)) call.res.headers.set(name, value);
     if (!call.req.path.startsWith("/assets/")) call.res.headers.set("cache-control", "no-store");
   });
-  const tooLong = (call: Context): Response =>
-    said(call, shared, 413, "The form is too long", "Send less at once.");
-  app.use(bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLong }));
   assets(app);
   login(app, shared);
   for (const route of routes)
@@ -91,6 +86,7 @@ async function answered(call: Call, shared: Shared, route: Route): Promise<Respo
   try {
     return respond(call, shared, asked, await route.answer(asked));
   } catch (error) {
+    if (!isTold(error)) noted(call, shared, error);
     return inFrame(call, shared, asked, toldOf(error));
   }
 }
@@ -204,7 +200,7 @@ const inWords = ({ message, next }: Pick<Told, "message" | "next">): Html => htm
 const said = (
   call: Context,
   { site, scrub }: Shared,
-  status: 404 | 413 | 500,
+  status: 404 | 500,
   message: string,
   next: string,
 ): Response =>
@@ -222,5 +218,16 @@ const said = (
   );
 
 /** No stack and no value: nobody has shown who they are. */
-const failed = (call: Context, shared: Shared, _: Error): Response =>
-  said(call, shared, 500, "This did not work", "The daemon's log says more.");
+function failed(call: Context, shared: Shared, error: Error): Response {
+  noted(call, shared, error);
+  return said(call, shared, 500, "This did not work", "The daemon's log says more.");
+}
+
+const noted = (call: Context, { note }: Shared, error: unknown): void =>
+  note("the console failed", { path: call.req.path, error });
+
+/** Said by who knows why. */
+const isTold = (error: unknown): boolean =>
+  error instanceof OfficeError ||
+  error instanceof SourceUnavailable ||
+  error instanceof FuelbridgeError;

@@ -31,8 +31,15 @@ export function refuse(
   if (!isOwn) return { status: 403, message: "A form of another site, or of none, is not taken." };
   const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type !== FORM) return { status: 415, message: "Only the console's own forms are taken." };
+  // Browsers tell the length of a form; Node takes no more than was told.
+  const bytes = headers["transfer-encoding"] === undefined ? headers["content-length"] : undefined;
+  if (bytes === undefined) return { status: 411, message: "The length of the form is missing." };
+  if (Number(bytes) > FORM_BYTES_MAX) return { status: 413, message: "The form is too long." };
   return null;
 }
+
+/** The longest form. */
+const FORM_BYTES_MAX = 65_536;
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST"]);
 const FORM = "application/x-www-form-urlencoded";

@@ -35,7 +35,8 @@ header nav li a { display: inline-block; padding: 0.6rem 0.6rem; margin: 0; bord
 header nav li a[aria-current="page"] { border-bottom-color: var(--pico-primary); color: var(--pico-color); font-weight: 600; }
 main.container { padding-block: 1.2rem 3rem; }
 main:focus { outline: none; }
-h1 { font-size: 1.6rem; margin-bottom: 0.8rem; }
+h1 { font-size: 1.6rem; margin: 0 0 0.8rem; }
+main > p:first-child { margin-bottom: 0.4rem; }
 h2 { font-size: 1.2rem; margin: 1.8rem 0 0.6rem; }
 h3 { font-size: 1.05rem; margin: 0 0 0.4rem; }
 p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
@@ -46,6 +47,7 @@ p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
 .banner.good { border-color: var(--good); background: var(--good-back); }
 .banner.bad { border-color: var(--bad); background: var(--bad-back); }
 .banner.wait { border-color: var(--wait); background: var(--wait-back); }
+.banner a { color: inherit; text-decoration-color: currentColor; }
 .banner li { margin-bottom: 0.3rem; }
 .told { border: 1px solid var(--good); background: var(--good-back); padding: 0.6rem 0.9rem; border-radius: 0.3rem; }
 .mark { white-space: nowrap; font-weight: 600; }
@@ -60,7 +62,7 @@ tbody th { font-weight: 500; min-width: 9rem; }
 .right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .card { border: 1px solid var(--pico-muted-border-color); border-radius: 0.4rem; padding: 1rem 1.1rem; margin-bottom: 1rem; }
 .card > :last-child { margin-bottom: 0; }
-.card h2 { margin-top: 0; }
+.card h2 { margin-top: 0; font-size: 1.1rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: 0.5rem 1.2rem; margin-bottom: 1rem; }
 .facts dt { color: var(--soft); font-size: 0.86rem; font-weight: 400; }
 .facts dd { margin: 0; }
@@ -84,13 +86,15 @@ svg.chart { width: 100%; height: auto; max-width: 48rem; color: var(--pico-color
 svg.chart .used { stroke: var(--pico-primary); } svg.chart .then { stroke: var(--wait); stroke-dasharray: 6 5; }
 svg.chart .grid { stroke: var(--pico-muted-border-color); } svg.chart text { fill: var(--soft); font-size: 12px; }
 details summary { color: var(--pico-primary); }
-.buttons { display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
+.buttons { margin-top: 0.8rem; display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
+.buttons button { width: auto; margin: 0; }
 .sign { display: none; }
 @media (max-width: 46rem) {
   header.container { grid-template-columns: 1fr; }
   .out { justify-content: space-between; }
   .both { grid-template-columns: 1fr; }
   .scroll table, .scroll tbody, .scroll tr, .scroll th[scope="row"], .scroll td { display: block; width: 100%; }
+  .scroll caption { display: block; }
   .scroll thead { display: none; }
   .scroll tr { border-bottom: 2px solid var(--pico-muted-border-color); padding: 0.4rem 0; }
   .scroll td, .scroll th { border: 0; padding: 0.12rem 0; text-align: left; white-space: normal; }

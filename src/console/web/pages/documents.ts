@@ -14,20 +14,22 @@ export async function documents(asked: Asked): Promise<Answer> {
     before: before === "" ? null : before,
   });
   const body = html`<h1>Documents</h1>
-    <form method="get" action="/documents" role="search">
-      <label for="text">Number, party, amount or date</label>
-      <div class="line">
-        <input
-          id="text"
-          name="text"
-          type="search"
-          value="${verbatim(text)}"
-          maxlength="200"
-          placeholder="INV-118, Prairie Fuel, 20,712.42 or 2026-11-22"
-        />
-        <button type="submit">Search</button>
-      </div>
-    </form>
+    <search>
+      <form method="get" action="/documents">
+        <label for="text">Number, party, amount or date</label>
+        <div class="line">
+          <input
+            id="text"
+            name="text"
+            type="search"
+            value="${verbatim(text)}"
+            maxlength="200"
+            placeholder="INV-118, Prairie Fuel, 20,712.42 or 2026-11-22"
+          />
+          <button type="submit">Search</button>
+        </div>
+      </form>
+    </search>
     ${
       found.unsearched > 0
         ? html`<p role="status">

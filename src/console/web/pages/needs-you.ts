@@ -32,7 +32,7 @@ export async function needsYou(asked: Asked): Promise<Answer> {
     ${
       clearing.length === 0
         ? ""
-        : html`<h2>Clears by itself</h2>
+        : html`<h2 class="later">Clears by itself</h2>
             <p>
               ${plural(documents(clearing), "document")} wait for something else. You need do
               nothing.
@@ -47,7 +47,7 @@ const documents = (groups: readonly QuarantineGroup[]): number =>
 
 const card = (group: QuarantineGroup, asked: Asked): Html =>
   html`<article class="card">
-    <h3>${link(`/needs-you/${segment(group.id)}`, group.title)}</h3>
+    <h2>${link(`/needs-you/${segment(group.id)}`, group.title)}</h2>
     <p>${group.accountant}</p>
     <p class="quiet">
       ${group.flow} ·

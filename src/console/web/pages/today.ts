@@ -92,9 +92,8 @@ function wrongs(status: Status, asked: Asked): Html[] {
     ...own
       .slice(0, SHOWN)
       .map(
-        ({ id, title, ageMs }) =>
-          html`${link(`/needs-you/${segment(id)}`, title)},
-          ${ago(new Date(asked.nowMs - ageMs).toISOString(), asked).replace(" ago", " old")}`,
+        ({ id, title, since }) =>
+          html`${link(`/needs-you/${segment(id)}`, title)}, ${ago(since, asked)}`,
       ),
     ...(own.length > SHOWN
       ? [
@@ -127,7 +126,7 @@ const flows = ({ flows, daemon }: Status, asked: Asked): Html => html`
       "Next look",
     ],
     flows.map((flow) => [
-      link(address("/documents", { text: null, flow: null }), flow.name),
+      link("/flows", flow.name),
       direction(flow),
       stateOf(flow),
       html`<span title="${flow.lastRunAt ?? ""}">${ago(flow.lastRunAt, asked)}</span>`,
