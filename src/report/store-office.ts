@@ -303,7 +303,7 @@ function flowStatus(
   daemon: Daemon | null,
 ): Omit<FlowStatus, "agreed"> {
   const row = store.flows.find(flow.name);
-  const counts = store.deliveries.counts(flow.flow);
+  const counts = store.deliveries.shownCounts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const waits = store.waits.ofFlow(flow.flow);
   return {

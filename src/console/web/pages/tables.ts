@@ -60,7 +60,7 @@ const card = (one: ShownTable, asked: Asked): Html =>
 
 const CELL = "cell.";
 
-/** With the group of a document that waits for it, that is retried. */
+/** `group` in the form: whatever waits for the row is retried, whichever flow brought it. */
 export async function addRow(asked: Asked): Promise<Answer> {
   const { office, params, form } = asked;
   const person = personOf(asked);
@@ -72,12 +72,14 @@ export async function addRow(asked: Asked): Promise<Answer> {
     },
     person,
   );
-  const group = form.get("group");
   const added = `${key} is in ${to} now.`;
-  if (group === null) return { to: "/cross-references", told: added };
-  const { retried } = await office.retry(group, false, person);
+  if (!form.has("group")) return { to: "/cross-references", told: added };
+  let tried = 0;
+  for (const { id, lookup } of await office.quarantine())
+    if (lookup?.table === to && lookup.key === key)
+      tried += (await office.retry(id, false, person)).retried;
   return {
     to: "/needs-you",
-    told: `${added} ${plural(retried, "document")} will be tried again now.`,
+    told: `${added} ${plural(tried, "document")} will be tried again now.`,
   };
 }
