@@ -41,7 +41,7 @@ export function run(program: Command): void {
             try {
               const web = await openWeb(config, daemon.office, (message, details) => log.error(details, message));
               if (web !== null) log.info({ url: web.url }, "the console listens");
-              await daemon.run(signal).finally(() => web?.close());
+              await daemon.run(signal).finally(async () => web?.close());
             } finally {
               await admin.close();
             }

@@ -97,7 +97,8 @@ export class Check {
     this.#checkOptions();
     this.#checkPlatformKey();
     this.#checkSurroundings();
-    this.#checkWeb(depth);
+    const told = complaintsOfWeb(value, depth === "site" ? this.#folder : null);
+    for (const { setting, ...complaint } of told) this.#complain(setting, complaint);
     if (depth === "site") {
       this.#checkTables();
       this.#checkFolders();
@@ -280,15 +281,6 @@ export class Check {
         remedy:
           "Create it, or correct the path; relative paths start at the configuration's folder.",
       });
-  }
-
-  #checkWeb(depth: Depth): void {
-    const { console: settings, state } = this.#document.value as Group;
-    if (!isGroup(settings) || !isGroup(settings["web"])) return;
-    const folder = typeof state === "string" ? resolve(this.#folder, state) : null;
-    const complaints = complaintsOfWeb(settings["web"], depth === "site" ? folder : null);
-    for (const { setting, ...complaint } of complaints)
-      this.#complain(["console", "web", ...setting], complaint);
   }
 
   /** The folder of the tables; `called`: as messages may call it. */

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { Group } from "./document.ts";
+import { isGroup } from "./document.ts";
+import { valueAt } from "./issues.ts";
 import type { Complaint } from "./problems.ts";
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
@@ -54,34 +55,40 @@ export function webOf(
   };
 }
 
+const WEB = ["console", "web"];
+
 type Told = Complaint & { readonly setting: readonly string[] };
 
-/** `state`: the state folder; null: only what the file says is looked at. */
-export function* complaintsOfWeb(web: Group, state: string | null): Generator<Told> {
+/** `folder`: where relative paths start, to look at this machine too; null: only what the file says. */
+export function* complaintsOfWeb(root: unknown, folder: string | null): Generator<Told> {
+  const web = valueAt(root, WEB);
+  if (!isGroup(web)) return;
+  const written = valueAt(root, ["state"]);
+  const state = folder === null || typeof written !== "string" ? null : resolve(folder, written);
   const { host = "127.0.0.1", names, certificate, key } = web;
   if ((certificate === undefined) !== (key === undefined))
     yield {
-      setting: [certificate === undefined ? "key" : "certificate"],
+      setting: [...WEB, certificate === undefined ? "key" : "certificate"],
       message: "certificate and key belong together",
       remedy: "Name both files, or neither.",
     };
   if (typeof host !== "string" || LOOPBACK.has(host)) return;
   if (certificate === undefined && key === undefined)
     yield {
-      setting: ["host"],
+      setting: [...WEB, "host"],
       message: "other machines can reach this address, and nothing is encrypted",
       remedy: "Name certificate and key, or leave host out: then only this machine can reach it.",
     };
   if (!Array.isArray(names) || names.length === 0)
     yield {
-      setting: ["host"],
+      setting: [...WEB, "host"],
       message: "other machines can reach this address, and nobody has said under which name",
       remedy:
         "List under names what browsers call this machine: requests under others are refused.",
     };
   if (state !== null && !hasUser(state))
     yield {
-      setting: ["host"],
+      setting: [...WEB, "host"],
       message: "other machines can reach this address, and nobody can log in yet",
       remedy: "Add somebody: fuelbridge user add NAME --role operator",
     };

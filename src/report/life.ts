@@ -1,6 +1,6 @@
 /** The life of one document: versions, story, the bytes that were sent, and what differs now. */
 import { Decimal } from "../core/decimal.ts";
-import { type Json, parseExact } from "../core/json.ts";
+import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { CaseRow } from "../reconcile/report.ts";
 import { standing } from "./about.ts";
@@ -70,7 +70,7 @@ export function fieldsOf(text: string): Field[] {
       for (const [at, one] of value.entries()) walk(one, join(path, `${at + 1}`));
     else if (isGroup(value))
       for (const [name, one] of Object.entries(value)) walk(one, join(path, name));
-    else if (value !== null && value !== "") fields.push({ path, value: String(value) });
+    else if (value !== null && value !== "") fields.push({ path, value: textOf(value) });
   };
   try {
     walk(parseExact(text), "");
@@ -79,6 +79,9 @@ export function fieldsOf(text: string): Field[] {
   }
   return fields;
 }
+
+/** Numbers with their digits. */
+const textOf = (value: Json): string => (typeof value === "string" ? value : stringifyExact(value));
 
 const isGroup = (value: Json): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !(value instanceof Decimal);

@@ -55,6 +55,11 @@ export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person:
 }
 
 /** Inside a transaction. */
+export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: Person): void {
+  store.journal.audit(clock.now().wallMs, { flow, event: "run now", detail: name, person });
+}
+
+/** Inside a transaction. */
 export function wasDone(
   engine: Engine,
   deed: Parameters<Desk["wasDone"]>[0],
@@ -78,7 +83,7 @@ export function shownTables(engine: Engine, tables: Tables): readonly ShownTable
       rows: all.slice(0, ROWS_MAX).map(({ row }) => columns.map((column) => row[column] ?? "")),
       more: Math.max(all.length - ROWS_MAX, 0),
       faults: faults.map(({ line, message }) => `line ${line}: ${message}`),
-      missing: missing.filter(({ table }) => table === name).map(({ table: _, ...row }) => row),
+      missing: missing.flatMap(({ table, ...row }) => (table === name ? row : [])),
     };
   });
 }

@@ -22,7 +22,7 @@ import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
 import { lifeOf } from "./life.ts";
-import { addRow, deedsOf, hold, latelyOf, shownTables, wasDone } from "./people.ts";
+import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
 import { catchUp, documentsOf } from "./searching.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Desk, Person } from "./desk.ts";
@@ -86,11 +86,8 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     reconcile: async (asked) => reconciled(parts, asked),
-
     differences: async () => knownDifferences(engine),
-
     trace: async (number) => told(store, number),
-
     samples: async (asked) => samplesOf(store, asked),
     counterparts: async (asked) => counterpartsOf(store, asked),
 
@@ -103,7 +100,7 @@ export function storeOffice(parts: OfficeParts): Office {
       return { ...found.shown, deliveries: rows.map((row) => shown(engine, flow, row)) };
     },
 
-    async retry(selector, anyway = false, person = undefined) {
+    async retry(selector, anyway = false, person) {
       const chosen = select(engine, flows, selector);
       const able = helped(chosen, selector, anyway);
       store.transaction(() => {
@@ -120,7 +117,7 @@ export function storeOffice(parts: OfficeParts): Office {
       return { resolved: chosen.length };
     },
 
-    async runNow(name, person = undefined) {
+    async runNow(name, person) {
       if (daemon === null)
         throw new OfficeError(
           "No daemon runs.",
@@ -129,14 +126,13 @@ export function storeOffice(parts: OfficeParts): Office {
       const chosen = flows.filter((flow) => name === "all" || flow.name === name);
       if (chosen.length === 0) throw noFlow(name, flows);
       store.transaction(() => {
-        for (const { flow, name: detail } of person === undefined ? [] : chosen)
-          store.journal.audit(clock.now().wallMs, { flow, event: "run now", detail, person });
+        if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
       });
       for (const flow of chosen) daemon.wake(flow.name);
       return { flows: chosen.map((flow) => flow.name) };
     },
 
-    async release(breaker, by, note = undefined) {
+    async release(breaker, by, note) {
       const missing = breaker === "restored" ? unread(engine) : [];
       if (missing.length > 0)
         throw new OfficeError(

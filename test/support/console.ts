@@ -28,9 +28,9 @@ export interface TestConsole {
   readonly users: Users;
   readonly clock: TestClock;
   readonly state: string;
-  browser(): Browser;
+  readonly browser: () => Browser;
   /** Logged in. */
-  as(role: Role): Promise<Browser>;
+  readonly as: (role: Role) => Promise<Browser>;
 }
 
 export const PASSWORD = "correct horse battery";
@@ -96,13 +96,7 @@ function browserOf(port: number): Browser {
       ...all,
       ...(method === "POST" ? { "content-length": String(Buffer.byteLength(body)) } : {}),
     }).filter(([, value]) => value !== undefined);
-    const said = await exchange(
-      port,
-      method,
-      path,
-      Object.fromEntries(given) as Record<string, string>,
-      body,
-    );
+    const said = await exchange(port, method, path, Object.fromEntries(given), body);
     for (const line of [said.headers["set-cookie"] ?? []].flat()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "" || /max-age=0/i.test(line)) cookies.delete(name);

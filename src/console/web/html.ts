@@ -43,8 +43,8 @@ function safe(value: Part, most: number): unknown {
 }
 
 /** Marks that a browser acts on and nobody sees: controls, direction, joiners, line separators, byte order. */
-// oxlint-disable-next-line no-control-regex
 const UNSEEN =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g;
 
 function visible(text: string, most: number): string {

@@ -140,18 +140,19 @@ export const differences = (rows: readonly FieldDifference[]): Html =>
 /** The record as it came, and what was made of it, with the values that stand on one side only marked. */
 function sides({ record, requests: [newest] }: Life): Html {
   const sent = newest === undefined ? [] : fieldsOf(newest.body);
-  const other = (values: readonly Field[]): ReadonlySet<string> =>
-    new Set(values.map(({ value }) => value));
   return html`<h2>Both sides' fields</h2>
     <p class="quiet">
       Marked with *: a value that the other column does not have. A mapping leaves some out, and
       looks some up.
     </p>
     <div class="both">
-      ${fields("As it came", record, newest === undefined ? null : other(sent))}
-      ${newest === undefined ? html`<p class="quiet">Nothing was sent for it yet.</p>` : fields("As it was sent", sent, other(record))}
+      ${fields("As it came", record, newest === undefined ? null : valuesOf(sent))}
+      ${newest === undefined ? html`<p class="quiet">Nothing was sent for it yet.</p>` : fields("As it was sent", sent, valuesOf(record))}
     </div>`;
 }
+
+const valuesOf = (values: readonly Field[]): ReadonlySet<string> =>
+  new Set(values.map(({ value }) => value));
 
 const FIELDS_SHOWN = 120;
 

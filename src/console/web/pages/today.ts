@@ -152,8 +152,10 @@ export function stateOf({ state, lastError }: FlowStatus): Html {
       return mark("off", "paused");
     case "paused: budget":
       return mark("wait", "waits for budget");
-    default:
-      return mark("good", state === "running" ? "works" : "in order");
+    case "running":
+      return mark("good", "works");
+    case "idle":
+      return mark("good", "in order");
   }
 }
 
