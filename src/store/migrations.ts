@@ -5,6 +5,7 @@
  */
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
+import { consoleFacts } from "./console-facts.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
 export const migrations: readonly string[] = [
@@ -340,8 +341,10 @@ export const migrations: readonly string[] = [
     unique (channel, id)
   ) strict;
 
-  -- Who decided it; null: fuelbridge itself, or an entry from before this column.
+  -- Who decided it, and why; null: fuelbridge itself, or an entry from before these columns.
   alter table audit add column who text;
+  alter table audit add column reason text;
+  create index audit_of_people on audit (audit) where who is not null;
 
   -- Who sees to a delivery in quarantine, and what people wrote about it.
   create table assignment (
@@ -382,4 +385,5 @@ export const migrations: readonly string[] = [
   ) strict, without rowid;
   create index acknowledgement_open on acknowledgement (flow, state, due_ms) where told = 0 and state <> 'accepted';
   `,
+  consoleFacts,
 ];

@@ -23,6 +23,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { requests } from "./requests.ts";
+import { found } from "./found.ts";
 import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
@@ -148,5 +149,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sequences: sequences(database),
     acknowledgements: acknowledgements(database),
     handling: handling(database),
+    found: found(database),
   };
 }
