@@ -99,7 +99,9 @@ async function withDaemon<Result>(
     const { state, secrets } = config;
     const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
     try {
-      const { web, entrance } = await openEntrance(config, office, (message, details) => log.error(details, message));
+      const { web, entrance } = await openEntrance(config, office, (message, details) =>
+        log.error(details, message),
+      );
       const running = composed.run(both);
       const stop = (): void => stopper.abort();
       try {

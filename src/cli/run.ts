@@ -39,9 +39,15 @@ export function run(program: Command): void {
               log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
             log.info({ port: admin.port, flows: config.flows.length }, "fuelbridge runs");
             try {
-              const web = await openWeb(config, daemon.office, (message, details) => log.error(details, message));
+              const web = await openWeb(config, daemon.office, (message, details) =>
+                log.error(details, message),
+              );
               if (web !== null) log.info({ url: web.url }, "the console listens");
-              await daemon.run(signal).finally(async () => web?.close());
+              try {
+                await daemon.run(signal);
+              } finally {
+                await web?.close();
+              }
             } finally {
               await admin.close();
             }

@@ -161,7 +161,7 @@ test("a good configuration comes out complete", () => {
         paused: true,
       },
     ],
-    console: { port: 8100 },
+    console: { port: 8100, web: null },
     ignore: {},
     firstStart: null,
     reconcile: { cron: "20 2 * * *", days: 35, paused: false },
