@@ -8,7 +8,7 @@ import type { FoundRow } from "../store/found.ts";
 import { aboutOf, inCents, partyOf, standing, summaryOf } from "./about.ts";
 import type { Found, FoundDocument, Searching } from "./desk.ts";
 
-export const PAGE = 25;
+const PAGE = 25;
 /** Deliveries that are taken into the table in one transaction. */
 const STEP = 200;
 

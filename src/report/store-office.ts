@@ -135,29 +135,36 @@ export function storeOffice(parts: OfficeParts): Office {
 
     backup: () => store.copy(clock.now().wallMs),
 
-    async release(breaker, by, note) {
-      const missing = breaker === "restored" ? unread(engine) : [];
-      if (missing.length > 0)
-        throw new OfficeError(
-          `Not everything was read since the store was restored: ${missing.join(", ")}.`,
-          "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
-        );
-      const dropped = store.transaction(() => {
-        if (!store.journal.release(breaker, by, clock.now().wallMs, note)) return false;
-        released(engine, breaker);
-        return true;
-      });
-      if (!dropped)
-        throw new OfficeError(
-          `There is no stop "${breaker}".`,
-          "`fuelbridge status` shows what is stopped.",
-        );
-      daemon?.nudge();
-      return { released: breaker };
-    },
-
+    release: async (breaker, by, note) => clearedStop(parts, breaker, { by, note }),
     ...desk(parts),
   };
+}
+
+/** @throws OfficeError when there is no such stop, or it must stand */
+function clearedStop(
+  { engine, daemon }: OfficeParts,
+  breaker: string,
+  { by, note }: { readonly by: string; readonly note: string | undefined },
+): { released: string } {
+  const { store, clock } = engine;
+  const missing = breaker === "restored" ? unread(engine) : [];
+  if (missing.length > 0)
+    throw new OfficeError(
+      `Not everything was read since the store was restored: ${missing.join(", ")}.`,
+      "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
+    );
+  const dropped = store.transaction(() => {
+    if (!store.journal.release(breaker, by, clock.now().wallMs, note)) return false;
+    released(engine, breaker);
+    return true;
+  });
+  if (!dropped)
+    throw new OfficeError(
+      `There is no stop "${breaker}".`,
+      "`fuelbridge status` shows what is stopped.",
+    );
+  daemon?.nudge();
+  return { released: breaker };
 }
 
 /** So long searching may keep the daemon from its work, each time. */

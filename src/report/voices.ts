@@ -79,7 +79,7 @@ const sideName = (side: string): string => (side === "platform" ? "the platform"
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `12 invoices`, `1 delivery ticket` */
-export function counted(count: number, kind: string | null): string {
+function counted(count: number, kind: string | null): string {
   const name = (kind ?? "document").replaceAll("-", " ");
   return `${count} ${count === 1 ? name : `${name}s`}`;
 }

@@ -55,7 +55,7 @@ export async function documents(asked: Asked): Promise<Answer> {
   return { title: text === "" ? "Documents" : `Documents: ${text}`, body };
 }
 
-export function stateMark(state: string): Html {
+function stateMark(state: string): Html {
   switch (state) {
     case "delivered":
       return mark("good", "delivered");
@@ -126,7 +126,7 @@ export async function document(asked: Asked): Promise<Answer> {
   return { title: life.summary, body };
 }
 
-export const differences = (rows: readonly FieldDifference[]): Html =>
+const differences = (rows: readonly FieldDifference[]): Html =>
   table(
     "Fields that differ",
     ["Field", "Platform", "ERP"],
