@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { faultOfDay } from "../core/calendar.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { guarded } from "../core/spreadsheet.ts";
-import type { AuditEntry, Office } from "../report/office.ts";
+import type { AuditEntry } from "../report/desk.ts";
+import type { Office } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 
@@ -39,11 +40,11 @@ async function all(office: Office, asked: Asked): Promise<AuditEntry[]> {
   return entries;
 }
 
-const COLUMNS = ["entry", "at", "who", "what", "flow", "number", "delivery", "request", "why"];
+const COLUMNS = "entry at who what flow number delivery request detail why".split(" ");
 
 const asCsv = (entries: readonly AuditEntry[]): string =>
   stringify(
-    entries.map(({ entry, at, who, event, flow, number, delivery, request, detail }) => [
+    entries.map(({ entry, at, who, event, flow, number, delivery, request, detail, reason }) => [
       entry,
       at,
       guarded(who ?? "fuelbridge"),
@@ -53,6 +54,7 @@ const asCsv = (entries: readonly AuditEntry[]): string =>
       delivery,
       request,
       guarded(detail),
+      guarded(reason ?? ""),
     ]),
     { header: true, columns: COLUMNS },
   );

@@ -150,6 +150,7 @@ async function open(
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });
+    const tables = openTables(config.crossReferences);
     const returnMemory = memoryReturner();
     const engine: Engine = {
       store,
@@ -164,7 +165,7 @@ async function open(
         returnMemory();
       },
       stretch: (flow) => month.stretch(flow),
-      tables: openTables(config.crossReferences),
+      tables,
       firstStart: config.firstStart,
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
@@ -184,7 +185,17 @@ async function open(
         store.close();
       }
     };
-    return { engine, flows, auditor, month, governor, trouble, hurry: carriers.hurry, close };
+    return {
+      engine,
+      flows,
+      auditor,
+      month,
+      governor,
+      trouble,
+      tables,
+      hurry: carriers.hurry,
+      close,
+    };
   } catch (error) {
     await carriers.close();
     store.close();
@@ -263,8 +274,9 @@ function flowOf(
 ): Flow {
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
+  const { flow } = store.flows.open(name);
   return {
-    flow: store.flows.open(name).flow,
+    flow,
     name,
     from: `${from.endpoint}.${from.name}`,
     to: `${to.endpoint}.${to.name}`,
@@ -273,7 +285,9 @@ function flowOf(
     source: withAcknowledgements(source, sink),
     sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
-    paused,
+    get paused() {
+      return paused || store.flows.isHeld(flow);
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import { composeDaemon, type Composed } from "./compose.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
 import { play } from "./demo/play.ts";
+import { openEntrance } from "./demo/entrance.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
 import { type DemoErp, openStage, type Stage } from "./demo/stage.ts";
 import { type Comparison, compareSides } from "./demo/totals.ts";
@@ -53,7 +54,7 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
     const world = await startPlatform(stage.folder);
     process.env["FUELBRIDGE_PLATFORM_URL"] = world.url;
     try {
-      return await withDaemon(stage.config, signal, async (composed, stop) => {
+      return await withDaemon(stage.config, signal, async (composed, stop, entrance) => {
         let outcome = await untilInStep(composed, world, screen, startedMs, signal);
         if (outcome === null) return null;
         tell(screen, outcome, stage);
@@ -63,7 +64,7 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
           tell(screen, outcome, stage);
         }
         if (once) stop();
-        else screen.say("Going on; Ctrl-C stops.");
+        else screen.say(`${entrance}\nGoing on; Ctrl-C stops.`);
         return outcome;
       });
     } finally {
@@ -83,7 +84,7 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
 async function withDaemon<Result>(
   file: string,
   signal: AbortSignal,
-  work: (composed: Composed, stop: () => void) => Promise<Result>,
+  work: (composed: Composed, stop: () => void, entrance: string) => Promise<Result>,
 ): Promise<Result> {
   const config = await loadConfiguration(file);
   const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
@@ -98,10 +99,17 @@ async function withDaemon<Result>(
     const { state, secrets } = config;
     const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
     try {
+      const { web, entrance } = await openEntrance(config, office, (message, details) =>
+        log.error(details, message),
+      );
       const running = composed.run(both);
       const stop = (): void => stopper.abort();
-      const [result] = await Promise.all([work(composed, stop), running]);
-      return result;
+      try {
+        const [result] = await Promise.all([work(composed, stop, entrance), running]);
+        return result;
+      } finally {
+        await web.close();
+      }
     } finally {
       await admin.close();
     }

@@ -35,6 +35,11 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "quarantine assign": ["all", "--to", "ann"],
   "quarantine note": ["all", "called them"],
   release: ["doubled"],
+  pause: ["orders", "--note", "stocktaking"],
+  resume: ["orders", "--note", "done"],
+  "user add": ["ann", "--generate"],
+  "user passwd": ["ann", "--generate"],
+  "user remove": ["ann"],
   // The platform is not there.
   "evidence make": [NOWHERE],
   "evidence verify": ["nowhere"],

@@ -11,12 +11,14 @@ import { addCommand, commandName } from "./command.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { evidence } from "./evidence.ts";
+import { find } from "./find.ts";
 import { init } from "./init.ts";
 import { load } from "./load.ts";
 import { map } from "./map.ts";
 import { once } from "./once.ts";
 import { now } from "./now.ts";
 import { openapi } from "./openapi.ts";
+import { pause } from "./pause.ts";
 import { plan } from "./plan.ts";
 import { profile } from "./profile.ts";
 import { quarantine } from "./quarantine.ts";
@@ -28,6 +30,7 @@ import { sandbox } from "./sandbox.ts";
 import { schema } from "./schema.ts";
 import { status } from "./status.ts";
 import { trace } from "./trace.ts";
+import { user } from "./user.ts";
 import { version } from "./version.ts";
 import { worker } from "./worker.ts";
 
@@ -78,6 +81,7 @@ export function makeProgram(): Command {
     doctor,
     status,
     trace,
+    find,
     map,
     plan,
     profile,
@@ -86,6 +90,8 @@ export function makeProgram(): Command {
     reconcile,
     evidence,
     release,
+    pause,
+    user,
     audit,
     alerts,
     backup,

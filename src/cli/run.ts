@@ -35,8 +35,9 @@ export function run(program: Command): void {
             const { fault } = planOf(config, assumed, Date.now());
             if (fault !== null)
               log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
-            const { port, monitor } = services;
+            const { port, monitor, web } = services;
             log.info({ port, monitor, flows: config.flows.length }, "fuelbridge runs");
+            if (web !== null) log.info({ url: web }, "the console listens");
             try {
               await daemon.run(signal);
             } finally {

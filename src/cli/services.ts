@@ -1,4 +1,4 @@
-/** What runs beside the flows of a daemon: the admin interface, the port of a monitor, and the alerts. */
+/** What runs beside the flows of a daemon: the admin interface, the port of a monitor, the alerts, and the web console. */
 import { runAlerts } from "../alerts/alerter.ts";
 import { channelsOf } from "../alerts/channels.ts";
 import { conditionsOf } from "../alerts/conditions.ts";
@@ -8,12 +8,15 @@ import { serveAdmin } from "../console/admin.ts";
 import { serveMonitor } from "../console/probes.ts";
 import type { Logger } from "../log.ts";
 import type { Composed } from "./compose.ts";
+import { openWeb } from "./web.ts";
 
 export interface Services {
   /** Of the admin interface. */
   readonly port: number;
   /** What answers a monitor; null: the admin interface does. */
   readonly monitor: number | null;
+  /** The address of the web console; null: none is configured. */
+  readonly web: string | null;
   close(): Promise<void>;
 }
 
@@ -28,6 +31,7 @@ export async function startServices(
   const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
   const closing: (() => Promise<void>)[] = [() => admin.close()];
   let monitored: number | null = null;
+  let url: string | null = null;
   try {
     const { port } = config.monitoring;
     if (port !== null) {
@@ -36,6 +40,11 @@ export async function startServices(
       closing.unshift(() => monitor.close());
     }
     closing.unshift(startAlerts(config, daemon, log));
+    const web = await openWeb(config, office, (message, details) => log.error(details, message));
+    if (web !== null) {
+      url = web.url;
+      closing.unshift(() => web.close());
+    }
   } catch (error) {
     for (const close of closing) await close();
     throw error;
@@ -43,6 +52,7 @@ export async function startServices(
   return {
     port: admin.port,
     monitor: monitored,
+    web: url,
     async close() {
       for (const close of closing) await close();
     },

@@ -65,6 +65,10 @@ export const STATUS: Status = {
       since: "2026-11-18T07:00:00.000Z",
       ageMs: 3 * 86_400_000,
       helps: ["retry", "resolve"],
+      title: "12 invoices wait for one row of products: 99",
+      accountant: "Nobody has said yet what the platform calls 99.",
+      operator: "invoices, code not-mapped.",
+      lookup: { table: "products", key: "99" },
     },
   ],
   reconciliation: {

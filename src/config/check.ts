@@ -13,6 +13,7 @@ import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
 import { fullSchema, NAME, type Settings, settingsSchema } from "./schema.ts";
 import { complaintOfFolder, complaintsOfTables } from "./site.ts";
+import { complaintsOfWeb } from "./web.ts";
 import { complainOfSecret, PLATFORM_KEY } from "./secret.ts";
 
 export interface EndpointConfig {
@@ -96,6 +97,8 @@ export class Check {
     this.#checkOptions();
     this.#checkPlatformKey();
     this.#checkSurroundings();
+    const told = complaintsOfWeb(value, depth === "site" ? this.#folder : null);
+    for (const { setting, ...complaint } of told) this.#complain(setting, complaint);
     if (depth === "site") {
       this.#checkTables();
       this.#checkFolders();

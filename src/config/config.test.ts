@@ -169,7 +169,7 @@ test("a good configuration comes out complete", () => {
       unreachableMs: 1_800_000,
       quiet: null,
     },
-    console: { port: 8100 },
+    console: { port: 8100, web: null },
     ignore: {},
     firstStart: null,
     reconcile: { cron: "20 2 * * *", days: 35, paused: false },

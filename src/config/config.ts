@@ -23,6 +23,7 @@ import { valueAt } from "./issues.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
 import { readBounded } from "./read-file.ts";
 import { type QueueConfig, queueOf } from "./queue.ts";
+import { type WebConfig, webOf } from "./web.ts";
 import { withPresentNames } from "./renamed.ts";
 import type { Settings } from "./schema.ts";
 
@@ -54,7 +55,8 @@ export interface Config {
   readonly ignore: Ignore;
   /** When the daemon compares both sides by itself. */
   readonly reconcile: { readonly cron: string; readonly days: number; readonly paused: boolean };
-  readonly console: { readonly port: number };
+  /** `web`: the console for people with a browser; null: there is none. */
+  readonly console: { readonly port: number; readonly web: WebConfig | null };
   /** Null: no port of its own. */
   readonly monitoring: { readonly port: number | null };
   /** Whom to tell of what is wrong. */
@@ -156,13 +158,13 @@ function complete(
   options: Checked["options"],
 ): Omit<Config, Made> {
   const { overlap, settle, ...platform } = settings.platform;
-  const { company, currency, timeZone, log, console, ignore, reconcile } = settings;
+  const { company, currency, timeZone, log, ignore, reconcile } = settings;
   return {
     company,
     currency,
     timeZone,
     log,
-    console,
+    console: { port: settings.console.port, web: webOf(settings.console.web, folder) },
     ignore,
     reconcile,
     state: resolve(folder, settings.state),

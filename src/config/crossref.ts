@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
+import { addRow } from "./crossref-row.ts";
 import { readBounded } from "./read-file.ts";
 
 export interface Tables {
@@ -20,6 +21,11 @@ export interface Tables {
   rows(table: string): readonly LinedRow[];
   /** Changes whenever a table does: what was not mapped may be now. */
   version(): string;
+  /**
+   * Adds a row to the file, in its separator and line ends; the key is the first column. Returns the key.
+   * @throws ConfigurationError when the table has it, lacks a column of it, or cannot be used or written
+   */
+  add(table: string, cells: Readonly<Record<string, string>>): string;
   /** Reads every table there is, and says what is wrong in each. @throws ConfigurationError for a folder that cannot be listed */
   check(): readonly TableReport[];
 }
@@ -95,6 +101,18 @@ export function openTables(folder: string): Tables {
         if (stats !== undefined) hash.update(`${name}:${stateOf(stats)};`);
       }
       return hash.digest("hex").slice(0, 16);
+    },
+    add(name, cells) {
+      const report = tableOf(name)?.report;
+      if (report === undefined)
+        throw new ConfigurationError(
+          `There is no table ${name}.csv.`,
+          "Make it with its header row.",
+        );
+      const known = rowsOf(name);
+      const key = addRow(report, known, cells);
+      read.delete(name);
+      return key;
     },
     check: () => names().flatMap((name) => tableOf(name)?.report ?? []),
   };

@@ -13,6 +13,7 @@ import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
 import { queueSchema } from "./queue.ts";
 import { secret } from "./secret.ts";
+import { webSchema } from "./web.ts";
 
 /** Names enter the store and file names; they are checked where the configuration is read. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -113,8 +114,9 @@ const admin = z
       .max(65_535)
       .default(0)
       .describe("A port of this machine's loopback address, 0 for any free one."),
+    web: webSchema.optional(),
   })
-  .describe("The local admin interface.");
+  .describe("The local admin interface, and under web the console for people with a browser.");
 
 const monitoring = z
   .strictObject({

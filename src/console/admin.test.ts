@@ -75,6 +75,17 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
     runNow: note({ flows: ["orders"] }),
     release: note({ released: "doubled" }),
+    documents: note({ documents: [], next: null, unsearched: 0 }),
+    document: async (id) => {
+      throw new OfficeError(`There is no document ${id}.`, "Search.");
+    },
+    lately: note([]),
+    deeds: note({ deeds: [], next: null }),
+    pause: note({ flow: "orders" }),
+    goOn: note({ flow: "orders" }),
+    tables: note([]),
+    addRow: note({ table: "products", key: "ULSD" }),
+    wasDone: note(null),
     ...over,
   };
   return { office, asked };
@@ -181,6 +192,9 @@ test("every question of the office can be asked, and its answer is the office's"
   expect(await remote?.resolve("7", { by: "ann", note: "paid" })).toEqual({ resolved: 1 });
   expect(await remote?.runNow("orders")).toEqual({ flows: ["orders"] });
   expect(await remote?.release("doubled", "kim")).toEqual({ released: "doubled" });
+  const ann = { by: "ann", note: "the row is there" };
+  expect(await remote?.retry("all", false, ann)).toEqual({ retried: 3, left: 0 });
+  expect(await remote?.runNow("orders", ann)).toEqual({ flows: ["orders"] });
   expect(asked).toEqual([
     [],
     ["INV-1"],
@@ -189,6 +203,8 @@ test("every question of the office can be asked, and its answer is the office's"
     ["7", { by: "ann", note: "paid" }],
     ["orders"],
     ["doubled", "kim"],
+    ["all", false, ann],
+    ["orders", ann],
   ]);
 });
 

@@ -23,6 +23,10 @@ export function readingOffice(office: Office, command: string): Office {
     remark: refuse,
     runNow: refuse,
     release: refuse,
+    pause: refuse,
+    goOn: refuse,
+    addRow: refuse,
+    wasDone: refuse,
   };
 }
 

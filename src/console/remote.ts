@@ -36,15 +36,31 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     counterparts: (asked) => ask("counterparts", asked),
     quarantine: () => ask("quarantine"),
     quarantineShow: (group) => ask("quarantineShow", group),
-    retry: (selector, anyway) => ask("retry", selector, ...(anyway === true ? [true] : [])),
+    retry: (selector, anyway, person) =>
+      ask("retry", selector, ...given(anyway === true ? true : person && false, person)),
     resolve: (selector, decision) => ask("resolve", selector, decision),
     assign: (selector, assignment) => ask("assign", selector, assignment),
     remark: (selector, remark) => ask("remark", selector, remark),
     audit: (asked) => ask("audit", asked),
     backup: () => ask("backup"),
-    runNow: (flow) => ask("runNow", flow),
-    release: (breaker, by) => ask("release", breaker, by),
+    runNow: (flow, person) => ask("runNow", flow, ...given(person)),
+    release: (breaker, by, note) => ask("release", breaker, by, ...given(note)),
+    documents: (asked) => ask("documents", asked),
+    document: (id) => ask("document", id),
+    lately: () => ask("lately"),
+    deeds: (before) => ask("deeds", before),
+    pause: (flow, person) => ask("pause", flow, person),
+    goOn: (flow, person) => ask("goOn", flow, person),
+    tables: () => ask("tables"),
+    addRow: (adding, person) => ask("addRow", adding, person),
+    wasDone: (deed, person) => ask("wasDone", deed, person),
   };
+}
+
+/** Arguments that may be left out, without those at the end that are. */
+function given(...args: readonly unknown[]): unknown[] {
+  const last = args.findLastIndex((one) => one !== undefined);
+  return args.slice(0, last + 1);
 }
 
 /** The process that answers for this store; null when none does. */

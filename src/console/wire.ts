@@ -19,6 +19,8 @@ export const addressFile = (stateFolder: string): string => join(stateFolder, "a
 
 const text = z.string().min(1).max(1000);
 
+const person = z.strictObject({ by: text, note: text });
+
 const reconciling = z.strictObject({
   from: text.nullable(),
   to: text.nullable(),
@@ -59,14 +61,29 @@ export const questions = {
   counterparts: z.tuple([counterparts]),
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text]),
-  retry: z.tuple([text, z.boolean().optional()]),
+  retry: z.tuple([text, z.boolean().optional(), person.optional()]),
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
   assign: z.tuple([text, z.strictObject({ by: text, note: text, to: text.nullable() })]),
   remark: z.tuple([text, z.strictObject({ by: text, note: text })]),
   audit: z.tuple([auditing]),
   backup: z.tuple([]),
-  runNow: z.tuple([text]),
-  release: z.tuple([text, text]),
+  runNow: z.tuple([text, person.optional()]),
+  release: z.tuple([text, text, text.optional()]),
+  documents: z.tuple([z.strictObject({ text: text.nullable(), before: text.nullable() })]),
+  document: z.tuple([text]),
+  lately: z.tuple([]),
+  deeds: z.tuple([text.nullable()]),
+  pause: z.tuple([text, person]),
+  goOn: z.tuple([text, person]),
+  tables: z.tuple([]),
+  addRow: z.tuple([
+    z.strictObject({ table: text, cells: z.record(text, z.string().max(1000)) }),
+    person,
+  ]),
+  wasDone: z.tuple([
+    z.enum(["user added", "user removed", "password changed", "logged in"]),
+    person,
+  ]),
 } satisfies Record<keyof Office, z.ZodType>;
 
 export type Question = keyof typeof questions;

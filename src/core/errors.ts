@@ -103,6 +103,7 @@ export class NotMapped extends Refused {
       code: "not-mapped",
       message: `not mapped: ${singular(table)} ${value}`,
       next: `Add a row for ${value} to the cross-reference table "${table}" and retry.`,
+      lookup: { table, key: value },
     });
     this.name = "NotMapped";
   }

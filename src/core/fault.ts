@@ -12,6 +12,8 @@ export interface Fault {
   readonly field?: string;
   /** The document that it waits for: `id` as the record names it. Left out: it waits for none. */
   readonly awaits?: { readonly kind: Kind; readonly id: string };
+  /** The row of a cross-reference table that is missing. Left out: none is. */
+  readonly lookup?: { readonly table: string; readonly key: string };
   /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
   readonly candidates?: readonly string[];
 }

@@ -40,6 +40,9 @@ export function attachmentFlow(
     flow: store.flows.open(name).flow,
     name,
     attachesTo: flow.name,
+    get paused() {
+      return flow.paused;
+    },
     mapping: attachmentMapping(kind, flow.mapping.kind),
     source: olderDocuments(store, flow, sinceMs),
     sink: {

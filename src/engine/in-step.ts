@@ -108,8 +108,8 @@ function paused(_: Engine, flow: Flow): ReturnType<Finder> {
   return {
     code: "paused",
     count: null,
-    message: "paused in the configuration: nothing is read or sent",
-    next: "Remove paused: true from this flow to go on.",
+    message: "paused: nothing is read or sent",
+    next: "Let it go on (fuelbridge resume), or remove paused: true from it in the configuration.",
     held: true,
   };
 }

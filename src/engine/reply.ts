@@ -39,6 +39,9 @@ export function replyFlow(store: Store, flow: Flow, sink: Sink): Flow {
     flow: store.flows.open(name).flow,
     name,
     repliesTo: flow.name,
+    get paused() {
+      return flow.paused;
+    },
     to: `${endpointOf(flow.from)}.${name}`,
     mapping,
     source: nothing,

@@ -2,8 +2,10 @@
 import { linkBoth } from "../engine/arrived.ts";
 import { moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/links.ts";
 import type { QuarantinedRow } from "../store/questions.ts";
+import type { Person } from "./desk.ts";
 import { deliveriesOf, groupsOf } from "./groups.ts";
 import { type Decision, OfficeError } from "./office.ts";
 import { remedyOf } from "./remedies.ts";
@@ -55,9 +57,11 @@ export function helped(chosen: readonly Chosen[], selector: string, anyway: bool
  * Mapped anew and sent under a key of its own. A request that waited for a person is given up for that; the look before
  * the first send keeps what did arrive from being written twice.
  */
-export function retry(engine: Engine, { flow, row }: Chosen): void {
+export function retry(engine: Engine, { flow, row }: Chosen, person?: Person): void {
   settleRequest(engine, flow, row, "cancel", "retried by a person");
-  note(engine, flow, row, "retried", `by a person, who was told: ${row.cause}`);
+  const who = person === undefined ? "by a person" : `${person.by}: ${person.note}`;
+  const detail = `${who}, who was told: ${row.cause}`;
+  note(engine, flow, row, { event: "retried", detail, person });
   engine.store.incidents.retried(row.delivery);
   engine.store.deliveries.reopen(row.delivery);
 }
@@ -86,7 +90,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
         `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
         "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
       );
-    note(engine, flow, row, "resolved", by(decision), decision.by);
+    note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
     if (receiverId === undefined)
       engine.store.deliveries.end(row.delivery, "resolved", by(decision));
     else link(engine, flow, row, receiverId);
@@ -124,11 +128,9 @@ function note(
   engine: Engine,
   flow: Flow,
   row: QuarantinedRow,
-  event: string,
-  detail: string,
-  who?: string,
-) {
-  const entry = { flow: flow.flow, delivery: row.delivery, event, detail, who };
+  told: Pick<Entry, "event" | "detail" | "person">,
+): void {
+  const entry = { flow: flow.flow, delivery: row.delivery, ...told };
   engine.store.journal.audit(engine.clock.now().wallMs, entry);
 }
 

@@ -1,13 +1,12 @@
 /** The quarantine as people see it: deliveries whose next step is the same are one group. */
 import { hash } from "node:crypto";
-import type { Decimal } from "../core/decimal.ts";
-import { parseExact } from "../core/json.ts";
-import type { About } from "../core/contract.ts";
-import type { Engine, Flow } from "../engine/engine.ts";
+import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
 import type { Quarantined, QuarantineGroup } from "./office.ts";
+import { aboutOf, inCents, partyOf, summaryOf } from "./about.ts";
 import { remedyOf } from "./remedies.ts";
+import { voicesOf } from "./voices.ts";
 
 export interface Group {
   readonly shown: QuarantineGroup;
@@ -15,13 +14,14 @@ export interface Group {
 }
 
 /** The largest first. */
-export function groupsOf({ store, clock }: Engine): Group[] {
+export function groupsOf(engine: Engine): Group[] {
+  const { store, clock } = engine;
   const nowMs = clock.now().wallMs;
   const byId = Map.groupBy(store.questions.quarantine(), (row) =>
     groupId({ ...row, key: keyOf(row) }),
   );
   return [...byId]
-    .map(([id, causes]) => groupOf(store, id, causes, nowMs))
+    .map(([id, causes]) => groupOf(engine, id, causes, nowMs))
     .toSorted((one, other) => other.shown.count - one.shown.count);
 }
 
@@ -50,10 +50,12 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
 /** One of a group, with what a person knows it by. `flow`: undefined when the configuration has it no more. */
 export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRow): Quarantined {
   const { delivery, number, recordId, version, origin, cause, field, awaitsId, sinceMs } = row;
-  const about = aboutOf(engine, flow, row);
+  const about = aboutOf(flow, engine.store.waits.text(delivery));
   const { amount = null } = about;
   return {
     delivery: String(delivery),
+    document: String(row.record),
+    summary: summaryOf(engine, { number: number ?? recordId, about, stands: cause }),
     number: number ?? recordId,
     recordId,
     version,
@@ -74,25 +76,50 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
   };
 }
 
-function groupOf(store: Store, id: string, causes: readonly CauseRow[], nowMs: number): Group {
+function groupOf(
+  { store, flows }: Engine,
+  id: string,
+  causes: readonly CauseRow[],
+  nowMs: number,
+): Group {
   const [first] = causes as readonly [CauseRow];
-  const { flow, code, field, awaitsKind } = first;
+  const { flow, code, field, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
   const sinceMs = Math.min(...causes.map((one) => one.sinceMs));
   const said =
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)
       : { cause: causes.length > 1 ? (together?.(field ?? "") ?? first.cause) : first.cause };
+  const count = causes.reduce((sum, { count }) => sum + count, 0);
+  const lookup = table === null || key === null ? null : { table, key };
+  const of = flows.find(({ name }) => name === flow);
+  const counts = of === undefined ? null : store.deliveries.shownCounts(of.flow);
+  const { title, accountant, operator } = voicesOf({
+    code,
+    kind: of?.mapping.kind ?? null,
+    flow,
+    from: of === undefined ? "erp" : endpointOf(of.from),
+    to: of === undefined ? "platform" : endpointOf(of.to),
+    count,
+    cause: said.cause,
+    helps,
+    lookup,
+    isAll: counts !== null && !counts.has("delivered") && counts.get("quarantined") === count,
+  });
   const shown: QuarantineGroup = {
     id,
     flow,
     code,
     cause: said.cause,
     next: "next" in said ? said.next : first.next,
-    count: causes.reduce((sum, { count }) => sum + count, 0),
+    count,
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(nowMs, sinceMs),
     helps,
+    title,
+    accountant,
+    operator,
+    lookup,
   };
   return { shown, causes };
 }
@@ -142,33 +169,5 @@ const nameOf = (store: Store, id: string): string =>
   isId(id) ? (store.questions.numberOf(id) ?? id) : id;
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
-
-/** A record that its source could not read, or that does not fit, says nothing. */
-function aboutOf({ store }: Engine, flow: Flow | undefined, { delivery }: QuarantinedRow): About {
-  const text = store.waits.text(delivery);
-  if (flow?.mapping.about === undefined || text === null) return {};
-  try {
-    const record = flow.mapping.input.safeParse(parseExact(text));
-    return record.success ? flow.mapping.about(record.data) : {};
-  } catch {
-    return {};
-  }
-}
-
-/** `000113 Lake Marina`: by the ERP's code where the platform's id is linked, or in a table of parties. */
-function partyOf({ store, tables }: Engine, { party = null, partyName = null }: About) {
-  if (party === null) return partyName;
-  const link = store.links.search(party).find(({ kind }) => PARTIES.has(kind));
-  const row = tables.row("customers", party) ?? tables.row("vendors", party);
-  const code = link?.erpId ?? row?.["account"] ?? party;
-  const name = partyName ?? row?.["name"] ?? null;
-  return name === null || name === "" ? code : `${code} ${name}`;
-}
-
-const PARTIES: ReadonlySet<string> = new Set(["customer", "supplier"]);
-
-/** With two decimals, unless it has more. */
-const inCents = (amount: Decimal): string =>
-  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
 
 const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);

@@ -10,10 +10,11 @@ import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Copied } from "../store/backup.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
+import type { Desk, Person } from "./desk.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
-export interface Office {
+export interface Office extends Desk {
   status(): Promise<Status>;
   /** What the month's requests to the platform went to, and how long they last. */
   budget(): Promise<MonthStatus>;
@@ -47,24 +48,18 @@ export interface Office {
    * `anyway`: a new version of fuelbridge may take what an older one refused.
    * @throws OfficeError when it can help none of those that were named one by one or by their group
    */
-  retry(selector: Selector, anyway?: boolean): Promise<Retried>;
+  retry(selector: Selector, anyway?: boolean, person?: Person): Promise<Retried>;
   /** Closed by a person who settled it by hand; `note` says how. */
   resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
-  /** Who sees to them. @throws OfficeError when the selector names nothing, as the next */
-  assign(selector: Selector, assignment: Assignment): Promise<{ assigned: number }>;
-  /** What somebody knows about them; it is kept. */
-  remark(selector: Selector, remark: Remark): Promise<{ noted: number }>;
-  /** Who did what, when and why: one page. */
-  audit(asked: AuditAsked): Promise<AuditPage>;
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
-  runNow(flow: string): Promise<{ flows: readonly string[] }>;
+  runNow(flow: string, person?: Person): Promise<{ flows: readonly string[] }>;
   /**
    * Copies the store into a file of its folder while work goes on; the caller examines the copy.
    * @throws StorageError when the disk refuses it
    */
   backup(): Promise<Copied>;
   /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
-  release(breaker: string, by: string): Promise<{ released: string }>;
+  release(breaker: string, by: string, note?: string): Promise<{ released: string }>;
 }
 
 export interface Reconciling {
@@ -94,53 +89,9 @@ export interface Retried {
 /** A group's id, a delivery's id (digits), or "all". */
 export type Selector = string;
 
-export interface Decision {
-  readonly by: string;
-  readonly note: string;
+export interface Decision extends Person {
   /** The receiver's id of the document, when the person found it there: both sides are linked. */
   readonly receiverId?: string;
-}
-
-export interface Remark {
-  readonly by: string;
-  readonly note: string;
-}
-
-export interface Assignment extends Remark {
-  /** Null: nobody any more. */
-  readonly to: string | null;
-}
-
-export interface AuditAsked {
-  /** Calendar days of the company, both included; null: from the first, until now. */
-  readonly from: Day | null;
-  readonly to: Day | null;
-  /** Entries after this one; 0: from the first. */
-  readonly after: number;
-  /** What people decided alone. */
-  readonly people: boolean;
-}
-
-export interface AuditPage {
-  /** The oldest first. */
-  readonly entries: readonly AuditEntry[];
-  /** What `after` is for the next page; null: this was the last. */
-  readonly next: number | null;
-}
-
-export interface AuditEntry {
-  readonly entry: number;
-  /** ISO 8601 UTC. */
-  readonly at: string;
-  /** Null: fuelbridge itself, or a decision from before names were kept apart. */
-  readonly who: string | null;
-  readonly event: string;
-  readonly flow: string | null;
-  /** Of the document that it is about. */
-  readonly number: string | null;
-  readonly delivery: number | null;
-  readonly request: number | null;
-  readonly detail: string;
 }
 
 /** The process that works on the store. */
@@ -340,10 +291,21 @@ export interface QuarantineGroup {
   readonly ageMs: number;
   /** What a person can do about it with success. */
   readonly helps: readonly Action[];
+  /** `12 invoices wait for one row of products: ULSD-DYED` */
+  readonly title: string;
+  /** What it means to who keeps the books, and to who runs fuelbridge. */
+  readonly accountant: string;
+  readonly operator: string;
+  /** The row of a cross-reference table that all of them wait for; null: it is another cause. */
+  readonly lookup: { readonly table: string; readonly key: string } | null;
 }
 
 export interface Quarantined {
   readonly delivery: string;
+  /** As {@link Desk.document} takes it. */
+  readonly document: string;
+  /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
+  readonly summary: string;
   readonly number: string;
   readonly recordId: string;
   readonly version: string | null;

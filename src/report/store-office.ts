@@ -22,6 +22,11 @@ import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
+import { lifeOf } from "./life.ts";
+import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
+import { catchUp, documentsOf } from "./searching.ts";
+import type { Tables } from "../config/crossref.ts";
+import type { Desk, Person } from "./desk.ts";
 import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
 import { assign, auditPage, remark } from "./handling.ts";
 import { type MonthReport, monthReport } from "./month.ts";
@@ -46,6 +51,8 @@ export interface OfficeParts {
   readonly nightly?: Nightly | null;
   /** Admits what commands send by themselves; left out: nothing. */
   readonly governor?: Governor;
+  /** Left out: there are no cross-reference tables to be shown. */
+  readonly tables?: Tables;
 }
 
 export function storeOffice(parts: OfficeParts): Office {
@@ -79,16 +86,11 @@ export function storeOffice(parts: OfficeParts): Office {
       const audit = month.status().purposes.find(({ purpose }) => purpose === "audit");
       return { ...question.period, requests: auditor.cost(question), left: audit?.left ?? 0 };
     },
-
     reconcile: async (asked) => reconciled(parts, asked),
-
     differences: async () => knownDifferences(engine),
-
     trace: async (number) => told(store, number),
-
     samples: async (asked) => samplesOf(store, asked),
     counterparts: async (asked) => counterpartsOf(store, asked),
-
     quarantine: async () => quarantineOf(engine),
 
     async quarantineShow(id) {
@@ -98,11 +100,11 @@ export function storeOffice(parts: OfficeParts): Office {
       return { ...found.shown, deliveries: rows.map((row) => shown(engine, flow, row)) };
     },
 
-    async retry(selector, anyway = false) {
+    async retry(selector, anyway = false, person) {
       const chosen = select(engine, flows, selector);
       const able = helped(chosen, selector, anyway);
       store.transaction(() => {
-        for (const one of able) retry(engine, one);
+        for (const one of able) retry(engine, one, person);
       });
       daemon?.nudge();
       return { retried: able.length, left: chosen.length - able.length };
@@ -115,11 +117,7 @@ export function storeOffice(parts: OfficeParts): Office {
       return { resolved: chosen.length };
     },
 
-    assign: async (selector, given) => ({ assigned: assign(engine, flows, selector, given) }),
-    remark: async (selector, given) => ({ noted: remark(engine, flows, selector, given) }),
-    audit: async (asked) => auditPage(engine, asked),
-
-    async runNow(name) {
+    async runNow(name, person) {
       if (daemon === null)
         throw new OfficeError(
           "No daemon runs.",
@@ -127,31 +125,84 @@ export function storeOffice(parts: OfficeParts): Office {
         );
       const chosen = flows.filter((flow) => name === "all" || flow.name === name);
       if (chosen.length === 0) throw noFlow(name, flows);
+      store.transaction(() => {
+        if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
+      });
       for (const flow of chosen) daemon.wake(flow.name);
       return { flows: chosen.map((flow) => flow.name) };
     },
 
     backup: () => store.copy(clock.now().wallMs),
 
-    async release(breaker, by) {
-      const missing = breaker === "restored" ? unread(engine) : [];
-      if (missing.length > 0)
-        throw new OfficeError(
-          `Not everything was read since the store was restored: ${missing.join(", ")}.`,
-          "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
-        );
-      const dropped = store.transaction(() => {
-        if (!store.journal.release(breaker, by, clock.now().wallMs)) return false;
-        released(engine, breaker);
-        return true;
-      });
-      if (!dropped)
-        throw new OfficeError(
-          `There is no stop "${breaker}".`,
-          "`fuelbridge status` shows what is stopped.",
-        );
-      daemon?.nudge();
-      return { released: breaker };
+    release: async (breaker, by, note) => clearedStop(parts, breaker, { by, note }),
+    ...desk(parts),
+  };
+}
+
+/** @throws OfficeError when there is no such stop, or it must stand */
+function clearedStop(
+  { engine, daemon }: OfficeParts,
+  breaker: string,
+  { by, note }: { readonly by: string; readonly note: string | undefined },
+): { released: string } {
+  const { store, clock } = engine;
+  const missing = breaker === "restored" ? unread(engine) : [];
+  if (missing.length > 0)
+    throw new OfficeError(
+      `Not everything was read since the store was restored: ${missing.join(", ")}.`,
+      "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
+    );
+  const dropped = store.transaction(() => {
+    if (!store.journal.release(breaker, by, clock.now().wallMs, note)) return false;
+    released(engine, breaker);
+    return true;
+  });
+  if (!dropped)
+    throw new OfficeError(
+      `There is no stop "${breaker}".`,
+      "`fuelbridge status` shows what is stopped.",
+    );
+  daemon?.nudge();
+  return { released: breaker };
+}
+
+/** So long searching may keep the daemon from its work, each time. */
+const CATCH_UP_MS = 20;
+
+function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
+  const { store, clock } = engine;
+  const held = (name: string, sinceMs: number | null, person: Person): { flow: string } => {
+    const flow = flows.find((one) => one.name === name);
+    if (flow === undefined) throw noFlow(name, flows);
+    store.transaction(() => hold(engine, flow, sinceMs, person));
+    daemon?.nudge();
+    return { flow: name };
+  };
+  const known = (): Tables => {
+    if (tables !== undefined) return tables;
+    throw new OfficeError(
+      "There are no cross-reference tables here.",
+      "Use the fuelbridge command.",
+    );
+  };
+  return {
+    async documents(asked) {
+      catchUp(engine, flows, CATCH_UP_MS);
+      return documentsOf(engine, flows, asked);
+    },
+    document: async (id) => lifeOf(engine, flows, id),
+    lately: async () => latelyOf(engine),
+    assign: async (selector, given) => ({ assigned: assign(engine, flows, selector, given) }),
+    remark: async (selector, given) => ({ noted: remark(engine, flows, selector, given) }),
+    audit: async (asked) => auditPage(engine, asked),
+    deeds: async (before) => deedsOf(engine, before),
+    pause: async (name, person) => held(name, clock.now().wallMs, person),
+    goOn: async (name, person) => held(name, null, person),
+    tables: async () => shownTables(engine, known()),
+    addRow: async (adding, person) => addRow(engine, known(), adding, person),
+    async wasDone(deed, person) {
+      store.transaction(() => wasDone(engine, deed, person));
+      return null;
     },
   };
 }
@@ -261,7 +312,7 @@ function flowStatus(
   daemon: Daemon | null,
 ): Omit<FlowStatus, "agreed"> {
   const row = store.flows.find(flow.name);
-  const counts = store.deliveries.counts(flow.flow);
+  const counts = store.deliveries.shownCounts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const waits = store.waits.ofFlow(flow.flow);
   return {

@@ -6,11 +6,12 @@ import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
   const add = database.prepare(
-    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, since_ms)
-     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :at)
+    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, lookup_table, lookup_key, since_ms)
+     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :table, :key, :at)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
        field = excluded.field, awaits_kind = excluded.awaits_kind, awaits_id = excluded.awaits_id,
-       candidates = excluded.candidates, since_ms = excluded.since_ms`,
+       candidates = excluded.candidates,
+       lookup_table = excluded.lookup_table, lookup_key = excluded.lookup_key, since_ms = excluded.since_ms`,
   );
   const audit = database.prepare(
     `insert into audit (at_ms, flow, delivery, event, detail)
@@ -33,7 +34,7 @@ export function causes(database: Database.Database) {
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
     add(delivery: number, fault: Fault, atMs: number): void {
-      const { code, message, next, field = null, awaits, candidates } = fault;
+      const { code, message, next, field = null, awaits, candidates, lookup } = fault;
       add.run({
         delivery,
         code,
@@ -43,6 +44,8 @@ export function causes(database: Database.Database) {
         kind: awaits?.kind ?? null,
         id: awaits?.id ?? null,
         candidates: candidates === undefined ? null : JSON.stringify(candidates),
+        table: lookup?.table ?? null,
+        key: lookup?.key ?? null,
         at: atMs,
       });
       audit.run(atMs, shortened(message), delivery);

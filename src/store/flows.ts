@@ -18,6 +18,8 @@ export interface FlowRow {
   readonly failing_ms: number | null;
   /** How many pages its last complete reading came to; null: there was none. */
   readonly pages: number | null;
+  /** Since when a person has paused it, ms UTC; null: nobody has. */
+  readonly held_ms: number | null;
 }
 
 export function flows(database: Database.Database) {
@@ -31,6 +33,12 @@ export function flows(database: Database.Database) {
        pages = coalesce(:pages, pages)
      where flow = :flow`,
   );
+  const hold = database.prepare("update flow set held_ms = ? where flow = ?");
+  const held = database
+    .prepare<[], number>("select flow from flow where held_ms is not null")
+    .pluck();
+  /** It is asked for each flow at each turn of the daemon. */
+  let standing: ReadonlySet<number> | null = null;
   const due = database.prepare("update flow set next_due_ms = ? where flow = ?");
 
   return {
@@ -61,6 +69,17 @@ export function flows(database: Database.Database) {
         next: error?.next ?? null,
         pages,
       });
+    },
+    /** `sinceMs`: null lets it go on. Call it inside a transaction. */
+    hold(flow: number, sinceMs: number | null): void {
+      standing = null;
+      hold.run(sinceMs, flow);
+    },
+    /** Has a person paused it? */
+    isHeld(flow: number): boolean {
+      if (database.inTransaction) return held.all().includes(flow);
+      standing ??= new Set(held.all());
+      return standing.has(flow);
     },
     setDue(flow: number, dueMs: number): void {
       due.run(dueMs, flow);

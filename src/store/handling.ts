@@ -19,6 +19,10 @@ export interface AuditRow {
   readonly delivery: number | null;
   readonly request: number | null;
   readonly detail: string;
+  /** The person's; null: none was given. */
+  readonly reason: string | null;
+  /** The document that the delivery is of. */
+  readonly record: number | null;
 }
 
 export interface AuditQuestion {
@@ -48,14 +52,13 @@ export function handling(database: Database.Database) {
     "select at_ms as atMs, who, text from quarantine_note where delivery = ? order by note",
   );
   const listed = database.prepare<[Omit<AuditQuestion, "people"> & { people: number }], AuditRow>(
-    `select audit, at_ms as atMs, who, event, flow.name as flow,
-            coalesce(delivery.number, request.number) as number, audit.delivery, audit.request, detail
-     from audit
-     left join flow on flow.flow = audit.flow
-     left join delivery on delivery.delivery = audit.delivery
-     left join request on request.request = audit.request
+    `${rowsOf("audit")}
      where audit > :after and at_ms >= :fromMs and at_ms < :toMs and (:people = 0 or who is not null)
      order by audit limit :limit`,
+  );
+  const decided = database.prepare<[number, number], AuditRow>(
+    `${rowsOf("audit indexed by audit_of_people")}
+     where who is not null and audit < ? order by audit desc limit ?`,
   );
 
   return {
@@ -73,5 +76,15 @@ export function handling(database: Database.Database) {
     /** The oldest first. */
     audit: ({ people, ...asked }: AuditQuestion): AuditRow[] =>
       listed.all({ ...asked, people: people ? 1 : 0 }),
+    /** What people decided before that entry, the newest first. */
+    decided: (before: number, limit: number): AuditRow[] => decided.all(before, limit),
   };
 }
+
+const rowsOf = (audit: string): string =>
+  `select audit, at_ms as atMs, who, event, flow.name as flow, coalesce(delivery.number, request.number) as number,
+          audit.delivery, audit.request, detail, reason, delivery.record
+   from ${audit}
+   left join flow on flow.flow = audit.flow
+   left join delivery on delivery.delivery = audit.delivery
+   left join request on request.request = audit.request`;

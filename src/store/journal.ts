@@ -8,10 +8,10 @@ export interface Entry {
   readonly delivery?: number;
   readonly event: string;
   readonly detail: string;
-  /** The person who decided it; left out: fuelbridge itself. */
-  readonly who?: string | undefined;
   /** What it says of each delivery, where it is about a request that carries several. */
   readonly parts?: Readonly<Record<number, string>> | undefined;
+  /** The person who decided it, and why; left out: fuelbridge itself. */
+  readonly person?: { readonly by: string; readonly note: string } | undefined;
 }
 
 export interface BreakerRow {
@@ -26,8 +26,8 @@ export interface BreakerRow {
 
 export function journal(database: Database.Database) {
   const add = database.prepare(
-    `insert into audit (at_ms, flow, request, delivery, event, detail, parts, who)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into audit (at_ms, flow, request, delivery, event, detail, parts, who, reason)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const trip = database.prepare(
     `insert into breaker (breaker, scope, since_ms, retry_ms, message, next)
@@ -68,10 +68,19 @@ export function journal(database: Database.Database) {
 
   return {
     audit(atMs: number, entry: Entry): void {
-      const { flow = null, request = null, delivery = null, event, detail, parts } = entry;
-      const { who = null } = entry;
+      const { flow = null, request = null, delivery = null, event, detail, parts, person } = entry;
       const each = parts === undefined ? null : JSON.stringify(parts);
-      add.run(atMs, flow, request, delivery, event, shortened(detail), each, who);
+      add.run(
+        atMs,
+        flow,
+        request,
+        delivery,
+        event,
+        shortened(detail),
+        each,
+        person?.by ?? null,
+        person?.note ?? null,
+      );
     },
     trip(breaker: BreakerRow): void {
       standing = null;
@@ -90,11 +99,11 @@ export function journal(database: Database.Database) {
     /** The wall clock when something was last written down here, ms UTC; null: nothing was. */
     lastAt: (): number | null => lastAt.get() ?? null,
     /** A person cleared it. Call it inside a transaction. */
-    release(breaker: string, by: string, atMs: number): boolean {
+    release(breaker: string, by: string, atMs: number, note: string | null = null): boolean {
       standing = null;
       if (drop.run(breaker).changes === 0) return false;
       release.run(breaker, atMs, by);
-      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null, by);
+      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null, by, note);
       return true;
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. */

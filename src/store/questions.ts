@@ -11,12 +11,16 @@ export interface CauseRow {
   /** The kind and, of one of them, the id of the document that they wait for. */
   readonly awaitsKind: string | null;
   readonly awaitsId: string | null;
+  /** The row that is missing in a cross-reference table. */
+  readonly lookupTable: string | null;
+  readonly lookupKey: string | null;
   readonly count: number;
   readonly sinceMs: number;
 }
 
 export interface QuarantinedRow {
   readonly delivery: number;
+  readonly record: number;
   readonly request: number | null;
   readonly number: string | null;
   readonly recordId: string;
@@ -138,14 +142,15 @@ export function questions(database: Database.Database) {
 function quarantined(database: Database.Database) {
   const causes = database.prepare<[], CauseRow>(
     `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
-            min(awaits_kind) as awaitsKind, min(awaits_id) as awaitsId, count(*) as count,
+            min(awaits_kind) as awaitsKind, min(awaits_id) as awaitsId,
+            min(lookup_table) as lookupTable, min(lookup_key) as lookupKey, count(*) as count,
             min(since_ms) as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow)
      where delivery.state = 'quarantined' group by flow.name, code, cause
      order by count desc, cause`,
   );
   const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
-    `select delivery, delivery.request, delivery.number, record.id, record.version, record.origin, code,
+    `select delivery, record.record, delivery.request, delivery.number, record.id, record.version, record.origin, code,
             cause, field, awaits_id as awaitsId, since_ms as sinceMs
      from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,

@@ -24,6 +24,7 @@ import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { rhythms } from "./rhythms.ts";
 import { requests } from "./requests.ts";
+import { found } from "./found.ts";
 import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
@@ -150,5 +151,6 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sequences: sequences(database),
     acknowledgements: acknowledgements(database),
     handling: handling(database),
+    found: found(database),
   };
 }

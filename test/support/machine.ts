@@ -34,6 +34,7 @@ const needs = [
       "tryton-modules-sale-price-list",
     ],
   },
+  { program: "chromium", at: "/usr/bin/chromium", packages: ["chromium"] },
   { program: "pip", at: "/usr/bin/pip3", packages: ["python3-pip"] },
 ] as const satisfies readonly Need[];
 

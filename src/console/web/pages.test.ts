@@ -1,0 +1,169 @@
+/** The pages over a real store: what people find, do, and leave behind in the audit. */
+import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { testConsole } from "../../../test/support/console.ts";
+import { bill, billMapping, engineOn, pagesOf, receiver } from "../../../test/support/engine.ts";
+import { tempFolder } from "../../../test/support/folder.ts";
+import { openTables } from "../../config/crossref.ts";
+import { Daemon } from "../../engine/daemon.ts";
+import { runFlow } from "../../engine/run.ts";
+import { storeOffice } from "../../report/store-office.ts";
+import { openUsers, usersFile } from "./users.ts";
+
+const signal = new AbortController().signal;
+
+/** Three invoices: two wait for a product, and one is delivered. */
+async function site() {
+  const folder = tempFolder();
+  const made = engineOn(join(folder, "state"));
+  mkdirSync(join(folder, "crossref"));
+  const file = join(folder, "crossref", "products.csv");
+  writeFileSync(file, "code;product\r\nULSD-CLR;ULSD\r\n");
+  const tables = openTables(join(folder, "crossref"));
+  const mapping: typeof billMapping = {
+    ...billMapping,
+    about: ({ payer, amount }) => ({
+      party: payer ?? "000417",
+      partyName: "Prairie Fuel",
+      amount,
+    }),
+  };
+  const bills = made.flow({
+    mapping,
+    sink: receiver(),
+    source: pagesOf([
+      {
+        changes: [
+          bill("INV-117", "9.50", { product: "ULSD-DYED" }),
+          bill("INV-118", "20712.42", { product: "ULSD-DYED" }),
+          bill("INV-119", "100.00"),
+        ],
+        position: 1,
+      },
+    ]),
+  });
+  const paused = {
+    ...bills,
+    get paused() {
+      return made.store.flows.isHeld(bills.flow);
+    },
+  };
+  const engine = { ...made.engine, tables, flows: [paused] };
+  const daemon = new Daemon(engine, [paused]);
+  const office = storeOffice({
+    engine,
+    flows: [paused],
+    daemon,
+    version: "1",
+    startedAt: new Date(0),
+    tables,
+  });
+  const run = () => runFlow(engine, paused, signal);
+  await run();
+  const browsers = await testConsole(office, made.clock);
+  return { ...browsers, office, run, file, paused, engine };
+}
+
+test("somebody finds what is wrong, adds the missing row, and the group is empty; who and why is kept", async () => {
+  const { as, office, run, file } = await site();
+  const accountant = await as("accountant");
+  const today = await accountant.get("/");
+  const title = "2 invoices wait for one row of products: ULSD-DYED";
+  expect(today.body).toContain(title);
+  const [group] = await office.quarantine();
+  const page = await accountant.get(`/needs-you/${group?.id}`);
+  expect(page.body).toContain(
+    "INV-118 · Prairie Fuel · $20,712.42 · not mapped: product ULSD-DYED",
+  );
+  expect(page.body).toContain("Nobody has said yet what the platform calls ULSD-DYED");
+  const fields = {
+    group: group?.id ?? "",
+    "cell.code": "ULSD-DYED",
+    "cell.product": "ULSD",
+    note: "Kim said so",
+  };
+  const added = await accountant.post("/cross-references/products", fields);
+  expect([added.status, added.headers["location"]]).toEqual([303, "/needs-you"]);
+  expect(readFileSync(file, "utf8")).toBe("code;product\r\nULSD-CLR;ULSD\r\nULSD-DYED;ULSD\r\n");
+  await run();
+  const after = await accountant.get("/needs-you");
+  expect(after.body).toContain("Nothing needs you.");
+  expect(after.body).toContain(
+    "ULSD-DYED is in products now. 2 documents will be tried again now.",
+  );
+  expect((await accountant.get("/needs-you")).body).not.toContain("tried again now");
+  expect((await accountant.get("/")).body).toContain("Nothing is wrong");
+  const audit = (await accountant.get("/audit")).body;
+  for (const told of ["row added", "retried", "Kim said so", "accountant", "INV-118"])
+    expect(audit).toContain(told);
+  // A second row with the same key, and signs that nobody sees, are refused.
+  const again = await accountant.post("/cross-references/products", fields);
+  expect([again.status, again.body.includes("is in it already")]).toEqual([422, true]);
+  const unseen = { ...fields, "cell.code": "X\u202E", group: "" };
+  expect((await accountant.post("/cross-references/products", unseen)).status).toBe(422);
+});
+
+test("a document is found by number, its beginning, party, amount and day, and its page has its life and bytes", async () => {
+  const { as, office } = await site();
+  const viewer = await as("viewer");
+  const numbers = async (text: string): Promise<string[]> => {
+    const { documents } = await office.documents({ text, before: null });
+    return documents.map(({ number }) => number);
+  };
+  expect(await numbers("INV-118")).toEqual(["INV-118"]);
+  expect(await numbers("inv-11")).toEqual(["INV-119", "INV-118", "INV-117"]);
+  expect(await numbers("id-of-INV-119")).toEqual(["INV-119"]);
+  expect(await numbers("$20,712.42")).toEqual(["INV-118"]);
+  expect(await numbers("9.5")).toEqual(["INV-117"]);
+  expect(await numbers("prairie")).toHaveLength(3);
+  expect(await numbers("2026-11-21")).toHaveLength(3);
+  expect(await numbers("11/20/2026")).toEqual([]);
+  expect(await numbers("100%")).toEqual([]);
+  const { documents } = await office.documents({ text: "INV-119", before: null });
+  const { body } = await viewer.get(`/documents/${documents[0]?.id}`);
+  expect(body).toContain("INV-119 · Prairie Fuel · $100.00 · is delivered");
+  for (const told of ["id-of-INV-119", "bill.create", "SHA-256", "received", "delivered"])
+    expect(body).toContain(told);
+  expect((await viewer.get("/documents/999")).status).toBe(422);
+});
+
+test("a flow that an operator pauses reads nothing until it is resumed, also after a restart; a viewer may not", async () => {
+  const { as, office, paused, engine } = await site();
+  const [viewer, operator] = [await as("viewer"), await as("operator")];
+  expect((await viewer.post("/flows/bills/pause", { note: "x" })).status).toBe(403);
+  expect(paused.paused).toBe(false);
+  expect((await operator.post("/flows/bills/pause", { note: "month's end" })).status).toBe(303);
+  expect(paused.paused).toBe(true);
+  expect((await office.status()).flows).toMatchObject([{ state: "paused" }]);
+  expect((await operator.get("/flows")).body).toContain("bills is paused");
+  expect(engine.store.flows.isHeld(paused.flow)).toBe(true);
+  expect((await operator.post("/flows/bills/pause", { note: "again" })).status).toBe(422);
+  await operator.post("/flows/bills/resume", { note: "done" });
+  expect(paused.paused).toBe(false);
+  const { deeds } = await office.deeds(null);
+  expect(deeds.slice(0, 2)).toMatchObject([
+    { event: "flow goes on", by: "operator", reason: "done" },
+    { event: "flow paused", by: "operator", reason: "month's end" },
+  ]);
+});
+
+test("users are for their owner alone, their passwords are hashed, and too short ones refused", async () => {
+  const state = tempFolder();
+  const users = openUsers(state, () => new Date(0));
+  await users.add("kim", "accountant", "correct horse battery");
+  const text = readFileSync(usersFile(state), "utf8");
+  expect(text).toMatch(/"hash": "\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(text).not.toContain("horse");
+  await expect(users.add("ann", "viewer", "short")).rejects.toThrow("it needs 12 to 200");
+  await expect(users.add("kim", "viewer", "correct horse battery")).rejects.toThrow("already");
+  await expect(users.add("A B", "viewer", "correct horse battery")).rejects.toThrow("cannot be");
+  expect(await users.verify("kim", "correct horse batterz")).toBeNull();
+  expect(await users.verify("nobody", "correct horse battery")).toBeNull();
+  expect(await users.verify("kim", "correct horse battery")).toMatchObject({ role: "accountant" });
+  await users.setPassword("kim", "another long password");
+  expect(await users.verify("kim", "correct horse battery")).toBeNull();
+  users.remove("kim");
+  expect(users.list()).toEqual([]);
+  expect(() => users.remove("kim")).toThrow('There is no user "kim"');
+});

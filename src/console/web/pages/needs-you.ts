@@ -1,0 +1,248 @@
+/** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
+import type { Quarantined, QuarantineGroup } from "../../../report/office.ts";
+import type { ShownTable } from "../../../report/desk.ts";
+import { type Html, html, segment, verbatim } from "../html.ts";
+import { ago, changing, facts, link, mark, plural, table } from "../parts.ts";
+import { type Answer, type Asked, personOf } from "../route.ts";
+
+export async function needsYou(asked: Asked): Promise<Answer> {
+  const flow = asked.query.get("flow");
+  const groups = (await asked.office.quarantine()).filter(
+    (one) => flow === null || one.flow === flow,
+  );
+  const [clearing, own] = [true, false].map((clears) =>
+    groups.filter(({ helps }) => helps.includes("wait") === clears),
+  ) as [QuarantineGroup[], QuarantineGroup[]];
+  const body = html`<h1>Needs you</h1>
+    ${flow === null ? "" : html`<p>Only the flow ${flow}. ${link("/needs-you", "All flows")}</p>`}
+    ${
+      own.length === 0
+        ? html`<div class="banner good">
+            <p>
+              <strong>Nothing needs you.</strong> Every document is delivered, on its way, or
+              closed.
+            </p>
+          </div>`
+        : html`<p>
+            ${plural(documents(own), "document")} in ${plural(own.length, "group")}. Each group has
+            one cause and one next step.
+          </p>`
+    }
+    ${own.map((group) => card(group, asked))}
+    ${
+      clearing.length === 0
+        ? ""
+        : html`<h2 class="later">Clears by itself</h2>
+            <p>
+              ${plural(documents(clearing), "document")} wait for something else. You need do
+              nothing.
+            </p>
+            ${clearing.map((group) => card(group, asked))}`
+    }`;
+  return { title: `Needs you: ${plural(documents(own), "document")}`, body };
+}
+
+const documents = (groups: readonly QuarantineGroup[]): number =>
+  groups.reduce((total, { count }) => total + count, 0);
+
+const card = (group: QuarantineGroup, asked: Asked): Html =>
+  html`<article class="card">
+    <h2>${link(`/needs-you/${segment(group.id)}`, group.title)}</h2>
+    <p>${group.accountant}</p>
+    <p class="quiet">
+      ${group.flow} ·
+      ${mark(group.helps.includes("wait") ? "wait" : "bad", group.helps.includes("wait") ? "waits" : "needs you")}
+      · the oldest came ${ago(group.since, asked)}
+    </p>
+  </article>`;
+
+export async function group(asked: Asked): Promise<Answer> {
+  const { office, params } = asked;
+  const shown = await office.quarantineShow(params["group"] ?? "");
+  const tables = shown.lookup === null ? [] : await office.tables();
+  const missing = tables.find(({ name }) => name === shown.lookup?.table);
+  const body = html`<p>${link("/needs-you", "Needs you")}</p>
+    <h1>${shown.title}</h1>
+    <div class="banner ${shown.helps.includes("wait") ? "wait" : "bad"}">
+      <p>${shown.accountant}</p>
+      <p><strong>Next:</strong> ${shown.next}</p>
+    </div>
+    ${
+      missing === undefined || shown.lookup === null
+        ? ""
+        : html`<h2>Add the missing row</h2>
+            ${addRowForm(asked, missing, shown.lookup.key, shown.id)}`
+    }
+    ${actions(asked, shown)}
+    <h2>Documents</h2>
+    ${list(shown, asked)}
+    <details>
+      <summary>For who runs fuelbridge</summary>
+      <p>${shown.operator}</p>
+      ${facts([
+        ["Cause", shown.cause],
+        ["Code", shown.code],
+        ["Flow", shown.flow],
+        ["Group", shown.id],
+      ])}
+    </details>`;
+  return { title: shown.title, body };
+}
+
+const SHOWN = 200;
+
+function list(
+  { deliveries, cause }: QuarantineGroup & { deliveries: readonly Quarantined[] },
+  asked: Asked,
+): Html {
+  const rows = deliveries
+    .slice(0, SHOWN)
+    .map((one) => [
+      link(`/documents/${segment(one.document)}`, one.summary),
+      ago(one.since, asked),
+      one.origin ?? one.version ?? "–",
+      one.cause === cause ? "the same" : one.cause,
+    ]);
+  return html`${table("Documents of this group", ["Document", "Since", "From", "Cause"], rows)}
+  ${deliveries.length > SHOWN ? html`<p>and ${deliveries.length - SHOWN} more.</p>` : ""}`;
+}
+
+type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
+
+/** Only what can help. */
+function actions(asked: Asked, shown: Shown): Html {
+  const to = `/needs-you/${segment(shown.id)}`;
+  const { helps } = shown;
+  return html`${
+    helps.includes("retry")
+      ? html`<h2>Try again</h2>
+          ${changing(asked, {
+            id: "retry",
+            action: `${to}/retry`,
+            button: "Retry",
+            role: "accountant",
+            fields: which("retry", shown, true),
+            hint: "What has changed?",
+          })}`
+      : ""
+  }
+  ${
+    helps.includes("link")
+      ? html`<h2>It is there already</h2>
+          <p>
+            You looked at the receiver and found it. Both sides are linked, and nothing is sent.
+          </p>
+          ${changing(asked, {
+            id: "link",
+            action: `${to}/link`,
+            button: "It is there",
+            role: "accountant",
+            fields: html`${which("link", shown, false)}
+              <label for="link-receiver">Its id at the receiver</label>
+              <input
+                id="link-receiver"
+                name="receiver"
+                required
+                maxlength="200"
+                autocomplete="off"
+              />`,
+            hint: "Where did you see it?",
+          })}`
+      : ""
+  }
+  ${
+    helps.includes("resolve")
+      ? html`<h2>Settled by hand</h2>
+          <p>Nothing is sent for it any more. Say how it was settled.</p>
+          ${changing(asked, {
+            id: "resolve",
+            action: `${to}/resolve`,
+            button: "Close",
+            role: "accountant",
+            fields: which("resolve", shown, true),
+            hint: "How was it settled?",
+          })}`
+      : ""
+  }`;
+}
+
+/** All of the group, or one. */
+const which = (id: string, { id: group, deliveries }: Shown, all: boolean): Html => html`
+  <label for="${id}-which">Which</label>
+  <select id="${id}-which" name="selector">
+    ${all ? html`<option value="${verbatim(group)}">All ${deliveries.length} of this group</option>` : ""}
+    ${deliveries
+      .slice(0, SHOWN)
+      .map(
+        ({ delivery, summary }) =>
+          html`<option value="${verbatim(delivery)}">${summary.slice(0, 160)}</option>`,
+      )}
+  </select>
+`;
+
+/** `group`: retried with it; null: the row alone. */
+export function addRowForm(
+  asked: Asked,
+  { name, columns }: Pick<ShownTable, "name" | "columns">,
+  key: string | null,
+  group: string | null,
+): Html {
+  const id = `row-${name}-${group ?? "new"}`;
+  return changing(asked, {
+    id,
+    action: `/cross-references/${segment(name)}`,
+    button: group === null ? "Add the row" : "Add the row and retry",
+    role: "accountant",
+    hint: "Who said so?",
+    fields: html`${group === null ? "" : html`<input type="hidden" name="group" value="${verbatim(group)}" />`}
+      <div class="fields">
+        ${columns.map(
+          (column, at) =>
+            html`<label for="${id}-${at}"
+              >${column}${at === 0 ? " (the key)" : ""}
+              <input
+                id="${id}-${at}"
+                name="cell.${verbatim(column)}"
+                maxlength="200"
+                autocomplete="off"
+                ${at === 0 && key !== null ? html`value="${verbatim(key)}" readonly` : ""}
+                ${at < 2 ? "required" : ""}
+            /></label>`,
+        )}
+      </div>`,
+  });
+}
+
+const backTo = async (asked: Asked, told: string): Promise<Answer> => {
+  const id = asked.params["group"] ?? "";
+  const isLeft = (await asked.office.quarantine()).some((one) => one.id === id);
+  return { to: isLeft ? `/needs-you/${segment(id)}` : "/needs-you", told };
+};
+
+/** A group that is named in the address, or a delivery of it. */
+async function selected({ office, params, form }: Asked): Promise<string> {
+  const { id, deliveries } = await office.quarantineShow(params["group"] ?? "");
+  const selector = form.get("selector") ?? id;
+  return deliveries.some(({ delivery }) => delivery === selector) ? selector : id;
+}
+
+export async function retry(asked: Asked): Promise<Answer> {
+  const { retried, left } = await asked.office.retry(await selected(asked), false, personOf(asked));
+  const rest = left === 0 ? "" : ` ${left} stay: a retry does not help them.`;
+  return backTo(asked, `${plural(retried, "document")} will be tried again now.${rest}`);
+}
+
+export async function resolve(asked: Asked): Promise<Answer> {
+  const { resolved } = await asked.office.resolve(await selected(asked), personOf(asked));
+  return backTo(asked, `${plural(resolved, "document")} closed.`);
+}
+
+export async function found(asked: Asked): Promise<Answer> {
+  const receiverId = (asked.form.get("receiver") ?? "").trim();
+  const selector = await selected(asked);
+  await asked.office.resolve(selector, {
+    ...personOf(asked),
+    ...(receiverId === "" ? {} : { receiverId }),
+  });
+  return backTo(asked, "Both sides are linked.");
+}

@@ -1,0 +1,306 @@
+/** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
+import { labelOf } from "../../../books/compare.ts";
+import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
+import { agreeing, manyOf } from "../../../reconcile/case.ts";
+import { asCsv } from "../../../reconcile/csv.ts";
+import type { CaseRow, Report } from "../../../reconcile/report.ts";
+import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
+import { href, type Html, html, segment, verbatim } from "../html.ts";
+import type { Job } from "../jobs.ts";
+import { ago, at, changing, link, money, number, plural, right, table } from "../parts.ts";
+import { type Answer, type Asked, personOf } from "../route.ts";
+
+export async function reconciliation(asked: Asked): Promise<Answer> {
+  const { office, query, jobs } = asked;
+  const [status, known] = await Promise.all([office.status(), office.differences()]);
+  const period = { from: query.get("from") ?? "", to: query.get("to") ?? "" };
+  const body = html`<h1>Reconciliation</h1>
+    ${
+      known.differences.length === 0
+        ? html`<div class="banner ${known.lastAt === null ? "wait" : "good"}">
+            <p>
+              <strong
+                >${known.lastAt === null ? "Both sides were never compared." : "No difference is known."}</strong
+              >
+              ${known.lastAt === null ? "Compare a period below; the daemon does it every night." : `Both sides were last compared ${ago(known.lastAt, asked)}.`}
+            </p>
+          </div>`
+        : html`<div class="banner bad">
+              <p>
+                <strong>${plural(known.differences.length, "difference")} known</strong>, last
+                compared ${ago(known.lastAt, asked)}.
+              </p>
+            </div>
+            ${table(
+              "Differences that are not settled",
+              ["Document", "Where it is", "Cause and next step", "Since"],
+              known.differences.slice(0, DIFFERENCES_MAX).map((one) => knownRow(one, asked)),
+            )}`
+    }
+    <h2>Compare a period</h2>
+    <p>
+      Both sides are asked for what they hold now. That costs requests to the platform: the next
+      page says how many before it begins.
+    </p>
+    <form method="get" action="/reconciliation/cost">
+      <div class="line">
+        <label for="from"
+          >From <input id="from" name="from" type="date" required value="${verbatim(period.from)}"
+        /></label>
+        <label for="to"
+          >To <input id="to" name="to" type="date" required value="${verbatim(period.to)}"
+        /></label>
+        <label for="flow"
+          >What
+          <select id="flow" name="flow">
+            <option value="">Everything</option>
+            ${status.flows.map(({ name }) => html`<option value="${verbatim(name)}">${name}</option>`)}
+          </select>
+        </label>
+      </div>
+      <p class="buttons"><button type="submit">What will it cost?</button></p>
+    </form>
+    ${
+      jobs.list().length === 0
+        ? ""
+        : table(
+            "Comparisons since the daemon started",
+            ["Period", "Asked by", "Result"],
+            jobs
+              .list()
+              .map((job) => [
+                link(`/reconciliation/${segment(job.id)}`, periodOf(job.asked)),
+                job.asked.by,
+                resultOf(job),
+              ]),
+          )
+    }`;
+  return { title: "Reconciliation", body };
+}
+
+const DIFFERENCES_MAX = 200;
+
+const knownRow = (
+  { kind, number, bucket, cause, next, since, row }: KnownDifference,
+  asked: Asked,
+) => [
+  link(`/documents?text=${encodeURIComponent(number)}`, `${kind} ${number}`),
+  html`${bucket}${row === null ? "" : fieldsOf(row)}`,
+  html`${cause} <strong>Next:</strong> ${next}`,
+  at(since, asked),
+];
+
+const periodOf = ({ from, to, flow }: Reconciling): string =>
+  `${from ?? ""} to ${to ?? ""}${flow === null ? "" : `, ${flow}`}`;
+
+function resultOf({ state }: Job): string {
+  if (state.is === "running") return "is being made";
+  if (state.is === "failed") return "ended without an answer";
+  return state.report.agrees ? "both sides agree" : "both sides do not agree";
+}
+
+const askedOf = (asked: Asked, given: URLSearchParams): Reconciling => ({
+  from: given.get("from") || null,
+  to: given.get("to") || null,
+  flow: given.get("flow") || null,
+  by: asked.session.user,
+});
+
+export async function cost(asked: Asked): Promise<Answer> {
+  const wanted = askedOf(asked, asked.query);
+  const { from, to, requests, left } = await asked.office.reconcileCost(wanted);
+  const hidden = { from, to, flow: wanted.flow ?? "" };
+  const body = html`<p>${link("/reconciliation", "Reconciliation")}</p>
+    <h1>Compare ${from} to ${to}</h1>
+    <p>
+      It takes about ${plural(requests, "request")} to the platform, and up to three for each
+      difference. ${number(left)} are left for it this month.
+    </p>
+    ${changing(asked, {
+      id: "compare",
+      action: "/reconciliation",
+      button: "Compare now",
+      role: "accountant",
+      hint: "For example: month's end.",
+      fields: html`${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${verbatim(value)}" />`)}`,
+    })}`;
+  return { title: `Compare ${from} to ${to}`, body };
+}
+
+export async function compare(asked: Asked): Promise<Answer> {
+  const { office, jobs, form, nowMs } = asked;
+  const wanted = { ...askedOf(asked, form), by: `${asked.session.user}: ${personOf(asked).note}` };
+  const { from, to, requests } = await office.reconcileCost(wanted);
+  const period = { ...wanted, from, to };
+  const job = jobs.start(
+    { asked: period, startedMs: nowMs, requests },
+    office.reconcile(period),
+    toldOf,
+  );
+  return { to: `/reconciliation/${job.id}`, told: null };
+}
+
+function toldOf(error: unknown): { message: string; next: string } {
+  const isTold =
+    error instanceof OfficeError ||
+    error instanceof SourceUnavailable ||
+    error instanceof FuelbridgeError;
+  if (isTold) return { message: error.message, next: error.next };
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    next: "The daemon's log says more.",
+  };
+}
+
+/** @throws OfficeError when it is not kept any more */
+function jobOf({ jobs, params }: Asked): Job {
+  const job = jobs.find(params["job"] ?? "");
+  if (job !== null) return job;
+  throw new OfficeError("This comparison is not kept any more.", "Compare the period again.");
+}
+
+export async function comparison(asked: Asked): Promise<Answer> {
+  const job = jobOf(asked);
+  const title = `Reconciliation ${periodOf(job.asked)}`;
+  const { state } = job;
+  if (state.is === "running") return { title, body: running(job, asked) };
+  if (state.is === "failed")
+    return {
+      title,
+      body: html`<h1>${title}</h1>
+        <div class="banner bad" role="alert">
+          <p><strong>${state.message}</strong></p>
+          <p>${state.next}</p>
+        </div>`,
+    };
+  return { title, body: reported(state.report, job, asked) };
+}
+
+const running = (job: Job, asked: Asked): Html =>
+  html`<div
+    id="job"
+    hx-get="${href(`/reconciliation/${job.id}`)}"
+    hx-trigger="every 1s"
+    hx-select="#main > *"
+    hx-target="#main"
+    hx-swap="innerHTML"
+  >
+    <h1>Both sides are being compared</h1>
+    <p role="status">
+      Since ${ago(new Date(job.startedMs).toISOString(), asked)}; about
+      ${plural(job.requests, "request")}, at most 600 a minute.
+    </p>
+    <progress aria-label="Comparing"></progress>
+    <p>${link(`/reconciliation/${job.id}`, "Look again")}</p>
+  </div>`;
+
+export async function csv(asked: Asked): Promise<Answer> {
+  const { state, asked: of } = jobOf(asked);
+  if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
+  return {
+    file: `reconciliation-${of.from}-${of.to}.csv`,
+    type: "text/csv",
+    text: asCsv(state.report),
+  };
+}
+
+const SHOWN = 200;
+
+function reported(report: Report, job: Job, asked: Asked): Html {
+  const { cases, agrees, currency, at: when, failures } = report;
+  const open = cases.filter(({ bucket }) => !agreeing.has(bucket));
+  return html`<h1>Reconciliation of ${asked.site.company}, ${periodOf(job.asked)}</h1>
+    <p class="quiet">
+      Both sides as each says at ${at(when, asked)}, not as they were sent. Amounts in ${currency}.
+      Asked by ${job.asked.by}.
+    </p>
+    ${
+      failures.length > 0
+        ? html`<div class="banner bad">
+            <p><strong>It cannot be trusted, and nothing was judged.</strong></p>
+            ${failures.map((why) => html`<p>${why}</p>`)}
+          </div>`
+        : html`<div class="banner ${agrees ? "good" : "bad"}">
+            <p>
+              <strong>${agrees ? "Both sides agree." : "Both sides do not agree."}</strong>
+              ${agrees ? plural(cases.length, "document") : `${number(open.length)} of ${plural(cases.length, "document")} are not the same on both sides.`}
+            </p>
+          </div>`
+    }
+    ${report.unasked.map(({ endpoint, kind, why }) => html`<p><strong>Not asked:</strong> ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}</p>`)}
+    <p class="buttons">
+      ${link(`/reconciliation/${job.id}/csv`, "Every document as CSV")}
+      <span class="quiet">To print, or to keep as PDF, use the browser's own print.</span>
+    </p>
+    ${
+      open.length === 0
+        ? ""
+        : html`<h2>Differences</h2>
+            ${table(
+              "What is not the same on both sides",
+              ["Document", "Where it is", right("Platform"), right("ERP"), "Cause and next step"],
+              open.slice(0, SHOWN).map((row) => caseRow(row, currency)),
+            )}
+            ${open.length > SHOWN ? html`<p>and ${number(open.length - SHOWN)} more, in the CSV.</p>` : ""}`
+    }
+    <h2>Counts and sums</h2>
+    ${totals(report.totals, "Documents of the period, each in one place", currency)}
+    ${report.outside.length === 0 ? "" : totals(report.outside, "Outside of the period, but open or changed", currency)}
+    ${bridges(report)}
+    <div class="sign">
+      <p>Reconciled by, date</p>
+      <p>Reviewed by, date</p>
+    </div>`;
+}
+
+const caseRow = (row: CaseRow, currency: string) => [
+  html`${link(`/documents?text=${encodeURIComponent(row.number)}`, `${row.kind} ${row.number}`)}
+    <small>${[row.party, row.day].filter(Boolean).join(", ")}</small>`,
+  html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row)}`,
+  money(row.amount.platform, currency),
+  money(row.amount.books, currency),
+  row.cause === null ? "–" : html`${row.cause.message} <strong>Next:</strong> ${row.cause.next}`,
+];
+
+const fieldsOf = ({ kind, differences }: CaseRow): Html =>
+  differences.length === 0
+    ? html``
+    : html`<ul>
+        ${differences.map(
+          ({ field, platform, books }) =>
+            html`<li>
+              ${labelOf(kind, field)}: platform <strong>${platform}</strong>, ERP
+              <strong>${books}</strong>
+            </li>`,
+        )}
+      </ul>`;
+
+const totals = (rows: Report["totals"], caption: string, currency: string): Html =>
+  table(
+    caption,
+    ["What", "Where", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
+    rows.map(({ kind, bucket, platform, books }) => [
+      manyOf(kind),
+      bucket,
+      number(platform.records),
+      money(platform.amount, currency),
+      number(books.records),
+      money(books.amount, currency),
+    ]),
+  );
+
+const bridges = ({ bridges, currency }: Report): Html =>
+  bridges.length === 0
+    ? html``
+    : table(
+        "From the platform's total to the ERP's",
+        ["What", right("Platform"), "Less", right("ERP")],
+        bridges.map(({ kind, platform, steps, books }) => [
+          manyOf(kind),
+          money(platform, currency),
+          steps.length === 0
+            ? "nothing"
+            : steps.map(({ bucket, difference }) => `${bucket} ${difference}`).join(", "),
+          money(books, currency),
+        ]),
+      );

@@ -1,0 +1,85 @@
+/** Cross-reference tables: what one side calls what the other calls otherwise, and the rows that are missing. */
+import type { ShownTable } from "../../../report/desk.ts";
+import { type Html, html, segment } from "../html.ts";
+import { link, number, plural, table } from "../parts.ts";
+import { type Answer, type Asked, personOf } from "../route.ts";
+import { addRowForm } from "./needs-you.ts";
+
+export async function tables(asked: Asked): Promise<Answer> {
+  const all = await asked.office.tables();
+  const missing = all.reduce((total, one) => total + one.missing.length, 0);
+  const body = html`<h1>Cross-references</h1>
+    <p>
+      A table says what one side calls what the other calls otherwise. Each is a CSV file that a
+      spreadsheet opens too.
+    </p>
+    ${
+      missing === 0
+        ? html`<div class="banner good">
+            <p><strong>No row is missing.</strong> No document waits for one.</p>
+          </div>`
+        : html`<div class="banner bad">
+            <p>
+              <strong>${plural(missing, "row is", "rows are")} missing</strong>, and documents wait
+              for them.
+            </p>
+          </div>`
+    }
+    ${all.map((one) => card(one, asked))}`;
+  return { title: "Cross-references", body };
+}
+
+const card = (one: ShownTable, asked: Asked): Html =>
+  html`<article class="card">
+    <h2>${one.name} <small>${plural(one.rows.length + one.more, "row")}</small></h2>
+    <p class="quiet">${one.file}</p>
+    ${one.faults.length === 0 ? "" : html`<p><strong>It cannot be used until this is corrected:</strong> ${one.faults.join("; ")}</p>`}
+    ${
+      one.missing.length === 0
+        ? ""
+        : table(
+            `Missing in ${one.name}`,
+            ["Row", "Documents that wait", "Add it"],
+            one.missing.map(({ key, count, group }) => [
+              key,
+              number(count),
+              link(`/needs-you/${segment(group)}`, `Add ${key}`),
+            ]),
+          )
+    }
+    <details>
+      <summary>Rows of ${one.name}</summary>
+      ${table(`Rows of ${one.name}`, one.columns, one.rows)}
+      ${one.more > 0 ? html`<p>and ${number(one.more)} more.</p>` : ""}
+    </details>
+    <details>
+      <summary>Add a row to ${one.name}</summary>
+      ${addRowForm(asked, one, null, null)}
+    </details>
+  </article>`;
+
+const CELL = "cell.";
+
+/** `group` in the form: whatever waits for the row is retried, whichever flow brought it. */
+export async function addRow(asked: Asked): Promise<Answer> {
+  const { office, params, form } = asked;
+  const person = personOf(asked);
+  const cells = [...form].filter(([name]) => name.startsWith(CELL));
+  const { table: to, key } = await office.addRow(
+    {
+      table: params["table"] ?? "",
+      cells: Object.fromEntries(cells.map(([name, value]) => [name.slice(CELL.length), value])),
+    },
+    person,
+  );
+  const added = `${key} is in ${to} now.`;
+  if (!form.has("group")) return { to: "/cross-references", told: added };
+  let tried = 0;
+  for (const { id, lookup } of await office.quarantine())
+    if (lookup?.table === to && lookup.key === key)
+      tried += (await office.retry(id, false, person)).retried;
+  return {
+    to: "/needs-you",
+    told: `${added} ${plural(tried, "document")} will be tried again now.`,
+  };
+}

@@ -1,0 +1,250 @@
+/** Is anything wrong? In one glance, and in words when nothing is. */
+import type { FlowStatus, Status } from "../../../report/office.ts";
+import type { Lately } from "../../../report/desk.ts";
+import { address, type Html, html, segment } from "../html.ts";
+import { ago, at, link, mark, money, number, plural, right, table } from "../parts.ts";
+import type { Answer, Asked } from "../route.ts";
+
+export async function today(asked: Asked): Promise<Answer> {
+  const [status, lately] = await Promise.all([asked.office.status(), asked.office.lately()]);
+  const wrong = wrongs(status, asked);
+  const title =
+    wrong.length === 0
+      ? "Today: nothing is wrong"
+      : `Today: ${plural(wrong.length, "thing")} to look at`;
+  // It asks for itself again; without a script the page is as it was loaded.
+  const body = html`<div
+    id="today"
+    hx-get="/"
+    hx-trigger="every 20s"
+    hx-select="#today"
+    hx-target="#today"
+    hx-swap="outerHTML"
+  >
+    <h1>Today</h1>
+    ${verdict(status, wrong, asked)} ${flows(status, asked)} ${hour(lately)}
+    <div class="both">${month(status)} ${agreement(status, asked)}</div>
+    <p class="quiet">
+      As of ${at(new Date(asked.nowMs).toISOString(), asked)}, ${asked.site.timeZone}. Version
+      ${status.version}.
+    </p>
+  </div>`;
+  return { title, body };
+}
+
+function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
+  if (wrong.length > 0)
+    return html`<section class="banner bad" aria-labelledby="verdict">
+      <h2 id="verdict">${plural(wrong.length, "thing")} to look at</h2>
+      <ul>
+        ${wrong.map((one) => html`<li>${one}</li>`)}
+      </ul>
+    </section>`;
+  const last =
+    status.flows
+      .flatMap(({ lastRunAt }) => lastRunAt ?? [])
+      .toSorted()
+      .at(-1) ?? null;
+  const pending = sum(status.flows, ({ pending }) => pending);
+  const waits = sum(status.flows, ({ waits }) => waits?.count ?? 0);
+  return html`<section class="banner good" aria-labelledby="verdict">
+    <h2 id="verdict">Nothing is wrong</h2>
+    <p>
+      ${status.flows.length === 0 ? "No flow is configured yet." : `Every flow works; the last look was ${ago(last, asked)}.`}
+      ${pending > 0 ? `${plural(pending, "document")} on the way.` : "Everything that came is delivered or closed."}
+      ${waits > 0 ? `${plural(waits, "invoice")} wait for their payments, as they should.` : ""} You
+      need do nothing.
+    </p>
+  </section>`;
+}
+
+/** What a person should look at, the most dangerous first; each says where. */
+function wrongs(status: Status, asked: Asked): Html[] {
+  const { daemon, stops, flows, quarantine, reconciliation, requests } = status;
+  const own = quarantine.filter(({ helps }) => !helps.includes("wait"));
+  const failing = flows.filter(({ state }) => state === "stopped");
+  const unread = flows.flatMap(({ name, unread }) =>
+    unread.filter(({ awaited }) => !awaited).map((one) => ({ name, ...one })),
+  );
+  const { confirmed } = reconciliation.differences;
+  return [
+    ...(daemon === null ? [html`The daemon does not run: nothing is read or sent.`] : []),
+    ...stops.map(
+      ({ breaker, scope, since, message, next }) =>
+        html`<strong>${scope} is stopped</strong> (${breaker}) since ${at(since, asked)}: ${message}
+          ${next} ${link("/flows", "Flows")}`,
+    ),
+    ...(confirmed === 0
+      ? []
+      : [
+          html`<strong>${plural(confirmed, "difference")} between the two sides</strong>, confirmed
+            by a second comparison. ${link("/reconciliation", "Reconciliation")}`,
+        ]),
+    ...failing.map(
+      ({ name, lastError }) =>
+        html`<strong>${name}</strong> does not read: ${lastError?.message ?? ""}
+          ${lastError?.next ?? ""} ${link("/flows", "Flows")}`,
+    ),
+    ...unread.map(
+      ({ name, what, message, next }) =>
+        html`<strong>${name}</strong> does not read ${what}: ${message} ${next}`,
+    ),
+    ...flows.flatMap(({ name, silence }) =>
+      silence === null
+        ? []
+        : html`<strong>${name}</strong> is silent: ${silence.message} ${silence.next}`,
+    ),
+    ...own
+      .slice(0, SHOWN)
+      .map(
+        ({ id, title, since }) =>
+          html`${link(`/needs-you/${segment(id)}`, title)}, ${ago(since, asked)}`,
+      ),
+    ...(own.length > SHOWN
+      ? [
+          link(
+            "/needs-you",
+            `and ${plural(own.length - SHOWN, "more group")} of documents that need you`,
+          ),
+        ]
+      : []),
+    ...(requests.used >= requests.perMonth
+      ? [html`The month's requests are used up. ${link("/budget", "Budget")}`]
+      : []),
+  ];
+}
+
+const SHOWN = 6;
+
+const flows = ({ flows, daemon }: Status, asked: Asked): Html => html`
+  <h2>Flows</h2>
+  ${table(
+    "What moves between the two sides",
+    [
+      "Flow",
+      "Direction",
+      "State",
+      "Last look",
+      right("On the way"),
+      right("Need you"),
+      right("Delivered"),
+      "Next look",
+    ],
+    flows.map((flow) => [
+      link("/flows", flow.name),
+      direction(flow),
+      stateOf(flow),
+      html`<span title="${flow.lastRunAt ?? ""}">${ago(flow.lastRunAt, asked)}</span>`,
+      number(flow.pending),
+      flow.quarantined === 0
+        ? "0"
+        : link(address("/needs-you", { flow: flow.name }), number(flow.quarantined)),
+      number(flow.delivered),
+      daemon === null || flow.state === "paused" ? "–" : ago(flow.nextDueAt, asked),
+    ]),
+    "No flow is configured: nothing is kept in step.",
+  )}
+`;
+
+const direction = ({ from }: FlowStatus): string =>
+  from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
+
+export function stateOf({ state, lastError }: FlowStatus): Html {
+  switch (state) {
+    case "stopped":
+      return mark("bad", lastError?.code === "unavailable" ? "cannot read" : "stopped");
+    case "paused":
+      return mark("off", "paused");
+    case "paused: budget":
+      return mark("wait", "waits for budget");
+    case "running":
+      return mark("good", "works");
+    case "idle":
+      return mark("good", "in order");
+  }
+}
+
+function hour(lately: readonly Lately[]): Html {
+  const flows = [...new Set(lately.map(({ flow }) => flow))];
+  const of = (name: string, ...states: string[]): number =>
+    lately
+      .filter(({ flow, state }) => flow === name && states.includes(state))
+      .reduce((total, { count }) => total + count, 0);
+  return html`<h2>The last hour</h2>
+    ${table(
+      "What came in the last hour, and where it is now",
+      [
+        "Flow",
+        right("Came"),
+        right("Delivered"),
+        right("On the way"),
+        right("Need you"),
+        right("Closed"),
+      ],
+      flows.map((name) => [
+        name,
+        number(
+          lately.filter(({ flow }) => flow === name).reduce((total, { count }) => total + count, 0),
+        ),
+        number(of(name, "delivered")),
+        number(of(name, "pending", "frozen")),
+        number(of(name, "quarantined")),
+        number(of(name, "skipped", "echo", "resolved", "superseded")),
+      ]),
+      "Nothing came in the last hour.",
+    )}`;
+}
+
+function month({ requests: { month, used, perMonth, forecast } }: Status): Html {
+  const share = perMonth === 0 ? 0 : Math.round((used / perMonth) * 100);
+  return html`<section class="card">
+    <h2>Requests in ${month}</h2>
+    <p>
+      ${number(used)} of ${number(perMonth)} used, ${share} %.
+      ${forecast.runsOut === null ? "They last for the month." : `They last until ${forecast.runsOut.at.slice(0, 10)}.`}
+    </p>
+    <progress value="${used}" max="${perMonth}" aria-label="Requests used in ${month}"></progress>
+    <p>${link("/budget", "What they went to")}</p>
+  </section>`;
+}
+
+function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
+  const { lastAt, trouble, nextDueAt, differences } = reconciliation;
+  const agreed = flows.flatMap(({ agreed }) => (agreed === null ? [] : [agreed]));
+  const found = differences.confirmed + differences.seen;
+  return html`<section class="card">
+    <h2>Do both sides agree?</h2>
+    <p>
+      ${
+        lastAt === null
+          ? "They were never compared."
+          : html`Compared ${ago(lastAt, asked)}:
+            ${found === 0 ? "no difference." : `${plural(found, "difference")}.`}`
+      }
+      ${nextDueAt === null ? "" : html` Next: ${at(nextDueAt, asked)}.`}
+    </p>
+    ${trouble === null ? "" : html`<p>The last comparison ended without an answer: ${trouble}</p>`}
+    ${
+      agreed.length === 0
+        ? ""
+        : html`<p>
+            Agreed:
+            ${plural(
+              sum(agreed, ({ documents }) => documents),
+              "document",
+            )}${amounts(agreed, asked)}.
+          </p>`
+    }
+    <p>${link("/reconciliation", "Compare a period")}</p>
+  </section>`;
+}
+
+function amounts(agreed: readonly { amount: string | null }[], { site }: Asked): string {
+  const told = agreed.flatMap(({ amount }) => amount ?? []);
+  return told.length === 0
+    ? ""
+    : ` (${told.map((amount) => money(amount, site.currency)).join(", ")})`;
+}
+
+const sum = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
+  rows.reduce((total, row) => total + of(row), 0);

@@ -1,0 +1,49 @@
+/** Every page and every form, and who may. A form that is not here does not exist. */
+import { audit } from "./pages/audit.ts";
+import { budget } from "./pages/budget.ts";
+import { document, documents } from "./pages/documents.ts";
+import { flows, now, pause, release, resume } from "./pages/flows.ts";
+import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
+import { comparison, compare, cost, csv, reconciliation } from "./pages/reconciliation.ts";
+import { addRow, tables } from "./pages/tables.ts";
+import { today } from "./pages/today.ts";
+import type { Route } from "./route.ts";
+import type { Role } from "./roles.ts";
+
+const page = (path: string, answer: Route["answer"]): Route => ({
+  method: "GET",
+  path,
+  role: "viewer",
+  answer,
+});
+const form = (role: Role, path: string, answer: Route["answer"]): Route => ({
+  method: "POST",
+  path,
+  role,
+  answer,
+});
+
+export const routes: readonly Route[] = [
+  page("/", today),
+  page("/needs-you", needsYou),
+  page("/needs-you/:group", group),
+  form("accountant", "/needs-you/:group/retry", retry),
+  form("accountant", "/needs-you/:group/resolve", resolve),
+  form("accountant", "/needs-you/:group/link", found),
+  page("/documents", documents),
+  page("/documents/:document", document),
+  page("/reconciliation", reconciliation),
+  page("/reconciliation/cost", cost),
+  form("accountant", "/reconciliation", compare),
+  page("/reconciliation/:job", comparison),
+  page("/reconciliation/:job/csv", csv),
+  page("/budget", budget),
+  page("/flows", flows),
+  form("operator", "/flows/:flow/pause", pause),
+  form("operator", "/flows/:flow/resume", resume),
+  form("operator", "/flows/:flow/now", now),
+  form("operator", "/stops/:stop/release", release),
+  page("/cross-references", tables),
+  form("accountant", "/cross-references/:table", addRow),
+  page("/audit", audit),
+];

@@ -1,0 +1,113 @@
+/** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
+import type { About } from "../core/contract.ts";
+import type { Decimal } from "../core/decimal.ts";
+import { parseExact } from "../core/json.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import { type Link, ownId } from "../store/links.ts";
+
+/** A record that its source could not read, or that does not fit, says nothing. */
+export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {
+  if (flow === undefined || text === null) return {};
+  try {
+    const record = flow.mapping.input.safeParse(parseExact(text));
+    if (!record.success) return {};
+    return { number: flow.mapping.number(record.data), ...flow.mapping.about?.(record.data) };
+  } catch {
+    return {};
+  }
+}
+
+/** `000113 Lake Marina`: by the ERP's code where the platform's id is linked, or in a table of parties. */
+export function partyOf(
+  engine: Pick<Engine, "store" | "tables" | "flows">,
+  about: About,
+): string | null {
+  const { code, name } = partyParts(engine, about);
+  return [code, name].filter(Boolean).join(" ") || null;
+}
+
+function partyParts(
+  { store, tables, flows }: Pick<Engine, "store" | "tables" | "flows">,
+  { party = null, partyName = null }: About,
+): { code: string | null; name: string | null } {
+  if (party === null) return { code: null, name: partyName };
+  const link = store.links.search(party).find(({ kind }) => PARTIES.has(kind));
+  const row = rowOf(tables, party);
+  const code = link?.erpId ?? row?.["account"] ?? party;
+  const own = link === undefined ? null : ownName({ store, flows }, link);
+  return { code, name: partyName ?? row?.["name"] ?? own };
+}
+
+/** As the party's own record calls it. */
+function ownName({ store, flows }: Pick<Engine, "store" | "flows">, link: Link): string | null {
+  const flow = flows.find(({ mapping }) => mapping.kind === link.kind);
+  if (flow === undefined) return null;
+  const [record] = store.samples.named(flow.flow, ownId(link, flow.side));
+  return aboutOf(flow, record?.text ?? null).partyName ?? null;
+}
+
+/** A table that is being edited names nobody for a moment. */
+function rowOf(tables: Engine["tables"], party: string) {
+  try {
+    return tables.row("customers", party) ?? tables.row("vendors", party);
+  } catch {
+    return null;
+  }
+}
+
+const PARTIES: ReadonlySet<string> = new Set(["customer", "supplier"]);
+
+/** With two decimals, unless it has more. */
+export const inCents = (amount: Decimal): string =>
+  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
+
+const SIGNS: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£" };
+
+/** `$20,712.42`, from digits; a currency without a sign of its own stands behind. */
+export function money(amount: string, currency: string): string {
+  const [, minus = "", whole = "", rest = ""] = /^(-?)(\d+)(.*)$/.exec(amount) ?? [];
+  if (whole === "") return `${amount} ${currency}`;
+  const grouped = `${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}${rest}`;
+  const sign = SIGNS[currency];
+  return sign === undefined ? `${minus}${grouped} ${currency}` : `${minus}${sign}${grouped}`;
+}
+
+/** What became of a delivery, as people say it. */
+export function standing(
+  state: string,
+  { note, cause }: { readonly note: string | null; readonly cause: string | null },
+): string {
+  switch (state) {
+    case "pending":
+      return "is on its way";
+    case "frozen":
+      return "is being sent";
+    case "delivered":
+      return "is delivered";
+    case "skipped":
+      return note === null || note === "" ? "is not to be sent" : `is not to be sent: ${note}`;
+    case "echo":
+      return "is our own, read back";
+    case "quarantined":
+      return cause ?? "needs you";
+    case "resolved":
+      return "is settled by hand";
+    default:
+      return "was replaced by a newer version";
+  }
+}
+
+/** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
+export function summaryOf(
+  engine: Pick<Engine, "store" | "tables" | "currency" | "flows">,
+  { number, about, stands }: { number: string; about: About; stands: string },
+): string {
+  const { code, name } = partyParts(engine, about);
+  const { amount = null } = about;
+  const sum = amount === null ? null : money(inCents(amount), about.currency ?? engine.currency);
+  // A party's own record is numbered by its code.
+  const party = name ?? (code === number ? null : code);
+  return [about.name || number, party === number ? null : party, sum, stands]
+    .filter((part) => part !== null && part !== "")
+    .join(" · ");
+}

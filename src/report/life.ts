@@ -1,0 +1,91 @@
+/** The life of one document: versions, story, the bytes that were sent, and what differs now. */
+import { Decimal } from "../core/decimal.ts";
+import { type Json, parseExact, stringifyExact } from "../core/json.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import type { CaseRow } from "../reconcile/report.ts";
+import { standing } from "./about.ts";
+import type { Field, Life } from "./desk.ts";
+import { OfficeError } from "./office.ts";
+import { documentOf } from "./searching.ts";
+import { trace } from "./trace.ts";
+
+const VERSIONS_MAX = 50;
+const REQUESTS_MAX = 10;
+const FIELDS_MAX = 500;
+
+/** @throws OfficeError when there is no such document */
+export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life {
+  const { store } = engine;
+  const row = /^\d{1,15}$/.test(id) ? store.found.row(Number(id)) : null;
+  if (row === null)
+    throw new OfficeError(`There is no document ${id}.`, "Search for its number, party or amount.");
+  const flow = flows.find(({ name }) => name === row.flow);
+  const told = trace(store, row.recordId);
+  const linked = told.steps.find(({ platformId }) => platformId !== null);
+  const document = documentOf(engine, flows, row);
+  return {
+    ...document,
+    recordId: row.recordId,
+    from: flow?.from ?? "",
+    to: flow?.to ?? "",
+    mapping: flow?.mapping.name ?? "",
+    platformId: linked?.platformId ?? null,
+    erpId: linked?.erpId ?? null,
+    versions: store.found.versions(row.record, VERSIONS_MAX).map((one) => ({
+      version: one.version,
+      origin: one.origin,
+      receivedAt: iso(one.receivedMs),
+      stands: standing(one.state, one),
+    })),
+    story: told.steps,
+    groups: told.groups,
+    record: fieldsOf(row.text),
+    requests: store.found.sent(row.record, REQUESTS_MAX).map((one) => ({
+      operation: one.operation,
+      key: one.key,
+      target: one.target,
+      body: one.body,
+      sha256: one.sha256,
+      state: one.state,
+      frozenAt: iso(one.createdMs),
+      sentAt: one.sentMs === null ? null : iso(one.sentMs),
+    })),
+    differences: differencesOf(engine, document.number),
+  };
+}
+
+function differencesOf({ store: { sweeps } }: Engine, number: string): Life["differences"] {
+  const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")];
+  return rows.flatMap((one) =>
+    one.number !== number || one.row === null ? [] : (JSON.parse(one.row) as CaseRow).differences,
+  );
+}
+
+/** Every value of a JSON text with its path; what is no JSON is one field. */
+export function fieldsOf(text: string): Field[] {
+  const fields: Field[] = [];
+  const walk = (value: Json, path: string): void => {
+    if (fields.length >= FIELDS_MAX) return;
+    if (Array.isArray(value))
+      for (const [at, one] of value.entries()) walk(one, join(path, `${at + 1}`));
+    else if (isGroup(value))
+      for (const [name, one] of Object.entries(value)) walk(one, join(path, name));
+    else if (value !== null && value !== "") fields.push({ path, value: textOf(value) });
+  };
+  try {
+    walk(parseExact(text), "");
+  } catch {
+    return [{ path: "", value: text }];
+  }
+  return fields;
+}
+
+/** Numbers with their digits. */
+const textOf = (value: Json): string => (typeof value === "string" ? value : stringifyExact(value));
+
+const isGroup = (value: Json): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !(value instanceof Decimal);
+
+const join = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+
+const iso = (ms: number): string => new Date(ms).toISOString();

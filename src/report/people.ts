@@ -1,0 +1,114 @@
+/** What people do besides deciding about deliveries, and what they did. */
+import { ConfigurationError } from "../core/errors.ts";
+import type { Tables } from "../config/crossref.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import type { Deeds, Desk, Lately, Person, ShownTable } from "./desk.ts";
+import { groupsOf } from "./groups.ts";
+import { OfficeError } from "./office.ts";
+
+const PAGE = 50;
+const HOUR_MS = 3_600_000;
+const ROWS_MAX = 500;
+
+export function deedsOf({ store }: Engine, before: string | null): Deeds {
+  const end =
+    before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
+  const rows = store.handling.decided(end, PAGE + 1);
+  return {
+    deeds: rows.slice(0, PAGE).map(({ audit, atMs, who, event, detail, reason, flow, ...of }) => ({
+      id: String(audit),
+      at: new Date(atMs).toISOString(),
+      by: who ?? "",
+      event,
+      detail,
+      reason,
+      flow,
+      document:
+        of.record === null ? null : { id: String(of.record), number: of.number ?? "document" },
+    })),
+    next: rows.length > PAGE ? String(rows[PAGE - 1]?.audit) : null,
+  };
+}
+
+export function latelyOf({ store, clock }: Engine): readonly Lately[] {
+  return store.found.lately(clock.now().wallMs - HOUR_MS);
+}
+
+/** Inside a transaction. `sinceMs`: null lets it go on. @throws OfficeError for what cannot be done or is so already */
+export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person: Person): void {
+  const { store, clock } = engine;
+  const isHeld = store.flows.isHeld(flow.flow);
+  if (sinceMs === null && !isHeld && flow.paused)
+    throw new OfficeError(
+      `The flow "${flow.name}" is paused in the configuration.`,
+      "Take paused: true from it there, and start fuelbridge again.",
+    );
+  if (isHeld === (sinceMs !== null))
+    throw new OfficeError(
+      `The flow "${flow.name}" ${isHeld ? "is paused already" : "is not paused"}.`,
+      "Look at the flows as they are now.",
+    );
+  store.flows.hold(flow.flow, sinceMs);
+  const event = sinceMs === null ? "flow goes on" : "flow paused";
+  const entry = { flow: flow.flow, event, detail: flow.name, person };
+  store.journal.audit(clock.now().wallMs, entry);
+}
+
+/** Inside a transaction. */
+export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: Person): void {
+  store.journal.audit(clock.now().wallMs, { flow, event: "run now", detail: name, person });
+}
+
+/** Inside a transaction. */
+export function wasDone(
+  engine: Engine,
+  deed: Parameters<Desk["wasDone"]>[0],
+  person: Person,
+): void {
+  engine.store.journal.audit(engine.clock.now().wallMs, {
+    event: deed,
+    detail: person.note,
+    person,
+  });
+}
+
+export function shownTables(engine: Engine, tables: Tables): readonly ShownTable[] {
+  const missing = missingRows(engine);
+  return tables.check().map(({ name, file, columns, faults }) => {
+    const all = faults.length > 0 ? [] : tables.rows(name);
+    return {
+      name,
+      file,
+      columns,
+      rows: all.slice(0, ROWS_MAX).map(({ row }) => columns.map((column) => row[column] ?? "")),
+      more: Math.max(all.length - ROWS_MAX, 0),
+      faults: faults.map(({ line, message }) => `line ${line}: ${message}`),
+      missing: missing.flatMap(({ table, ...row }) => (table === name ? row : [])),
+    };
+  });
+}
+
+function missingRows(engine: Engine) {
+  return groupsOf(engine).flatMap(({ shown: { id, count, lookup } }) =>
+    lookup === null ? [] : [{ table: lookup.table, key: lookup.key, count, group: id }],
+  );
+}
+
+/** Writes the row, then what was done. @throws OfficeError, ConfigurationError */
+export function addRow(
+  engine: Engine,
+  tables: Tables,
+  { table, cells }: Parameters<Desk["addRow"]>[0],
+  person: Person,
+): { table: string; key: string } {
+  try {
+    const key = tables.add(table, cells);
+    const told = Object.entries(cells).map(([column, cell]) => `${column}: ${cell}`);
+    const entry = { event: "row added", detail: `${table}: ${told.join(", ")}`, person };
+    engine.store.transaction(() => engine.store.journal.audit(engine.clock.now().wallMs, entry));
+    return { table, key };
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new OfficeError(error.message, error.next);
+    throw error;
+  }
+}

@@ -1,0 +1,204 @@
+/** Documents as people search for them, and what people did. Read only but for the table of what is searched. */
+import type Database from "better-sqlite3";
+import { shownId, storedId } from "./ids.ts";
+
+/** A record with its newest delivery. */
+export interface FoundRow {
+  readonly record: number;
+  readonly flow: string;
+  readonly recordId: string;
+  readonly text: string;
+  readonly delivery: number;
+  readonly state: string;
+  readonly number: string | null;
+  readonly receivedMs: number;
+  readonly note: string | null;
+  readonly cause: string | null;
+}
+
+/** A record whose newest delivery is not searched by yet. */
+export interface Unsearched {
+  readonly delivery: number;
+  readonly record: number;
+  readonly flow: string;
+  readonly receivedMs: number;
+  readonly text: string;
+}
+
+export interface SearchFacts {
+  readonly record: number;
+  readonly party: string | null;
+  readonly amount: string | null;
+  readonly day: string;
+}
+
+export interface VersionRow {
+  readonly delivery: number;
+  readonly request: number | null;
+  readonly version: string | null;
+  readonly origin: string | null;
+  readonly state: string;
+  readonly receivedMs: number;
+  readonly note: string | null;
+  readonly cause: string | null;
+}
+
+export interface SentRow {
+  readonly request: number;
+  readonly operation: string;
+  readonly key: string;
+  readonly target: string;
+  readonly body: string;
+  readonly sha256: string;
+  readonly state: string;
+  readonly createdMs: number;
+  readonly sentMs: number | null;
+}
+
+export interface Lately {
+  readonly flow: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** Deliveries that are looked at for what happened lately, at most. */
+const LATELY_MAX = 20_000;
+const PARTIES_MAX = 20;
+
+type Stored<Row> = Omit<Row, "recordId"> & { id: Buffer | string };
+
+export const found = (database: Database.Database) => ({
+  ...searching(database),
+  ...lives(database),
+});
+
+function searching(database: Database.Database) {
+  const row = database.prepare<[number], Stored<FoundRow>>(
+    `select r.record, flow.name as flow, r.id, r.text, d.delivery, d.state, d.number, d.received_ms as receivedMs,
+       d.note, cause
+     from record r join flow on flow.flow = r.flow
+       join delivery d on d.delivery = (select max(delivery) from delivery where record = r.record)
+       left join quarantine q on q.delivery = d.delivery and d.state = 'quarantined'
+     where r.record = ?`,
+  );
+  const newest = pluck(database, "select record from record where record < ?");
+  const byNumber = database
+    .prepare<[string, string, number, number], number>(
+      `select distinct record from delivery where number >= ? and number < ? and record < ? order by record desc limit ?`,
+    )
+    .pluck();
+  const byId = database
+    .prepare<[string, Buffer | string, number], number>(
+      `select record from flow f join record r on r.flow = f.flow and r.id in (?, ?) where r.record < ?`,
+    )
+    .pluck();
+  const byLink = database
+    .prepare<[{ text: string }], string>(
+      `select platform_id from link where number = :text or erp_id = :text
+       union select erp_id from link where number = :text or platform_id = :text`,
+    )
+    .pluck();
+  const byAmount = pluck(
+    database,
+    "select record from search_record where amount = ? and record < ?",
+  );
+  const byDay = pluck(database, "select record from search_record where day = ? and record < ?");
+  const byParty = pluck(
+    database,
+    "select record from search_record where party = ? and record < ?",
+  );
+  const parties = database
+    .prepare<[string, number], number>(
+      "select party from search_party where name like ? escape '!' order by party limit ?",
+    )
+    .pluck();
+  const end = database.prepare<[], number>("select delivery from search_end").pluck();
+  const last = database.prepare<[], number | null>("select max(delivery) from delivery").pluck();
+  const next = database.prepare<[number, number], Unsearched>(
+    `select delivery, record, flow.name as flow, received_ms as receivedMs, text
+     from delivery join record using (record) join flow on flow.flow = record.flow
+     where delivery > ? order by delivery limit ?`,
+  );
+  const addParty = database.prepare(
+    "insert into search_party (name) values (?) on conflict do nothing",
+  );
+  const save = database.prepare(
+    `insert into search_record (record, party, amount, day)
+     values (:record, (select party from search_party where name = :party), :amount, :day)
+     on conflict do update set party = excluded.party, amount = excluded.amount, day = excluded.day`,
+  );
+  const move = database.prepare("update search_end set delivery = ?");
+
+  return {
+    row(record: number): FoundRow | null {
+      const one = row.get(record);
+      if (one === undefined) return null;
+      const { id, ...rest } = one;
+      return { ...rest, recordId: shownId(id) };
+    },
+    /** Each of these: records older than `before`, newest first. */
+    newest: (before: number, limit: number): number[] => newest.all(before, limit),
+    /** Whose number begins so. */
+    byNumber: (text: string, before: number, limit: number): number[] =>
+      byNumber.all(text, `${text}\u{10FFFF}`, before, limit),
+    /** By an id of either side, or by a number that a link has. */
+    byId(text: string, before: number): number[] {
+      const ids = [text, ...byLink.all({ text })];
+      return ids.flatMap((id) => byId.all(id, storedId(id), before));
+    },
+    byAmount: (amount: string, before: number, limit: number): number[] =>
+      byAmount.all(amount, before, limit),
+    byDay: (day: string, before: number, limit: number): number[] => byDay.all(day, before, limit),
+    /** Whose party's code or name contains this, in any case. */
+    byParty(text: string, before: number, limit: number): number[] {
+      const pattern = `%${text.replace(/[!%_]/g, "!$&")}%`;
+      return parties
+        .all(pattern, PARTIES_MAX)
+        .flatMap((party) => byParty.all(party, before, limit));
+    },
+    /** What is not searched by yet, oldest first. */
+    unsearched: (limit: number): Unsearched[] => next.all(end.get() ?? 0, limit),
+    /** How many deliveries are not searched by yet, about. */
+    unsearchedCount: (): number => (last.get() ?? 0) - (end.get() ?? 0),
+    /** Inside a transaction. `upTo`: the last delivery of them. */
+    search(facts: readonly SearchFacts[], upTo: number): void {
+      for (const one of facts) {
+        if (one.party !== null) addParty.run(one.party);
+        save.run({ ...one });
+      }
+      move.run(upTo);
+    },
+  };
+}
+
+const pluck = (database: Database.Database, select: string) =>
+  database.prepare<unknown[], number>(`${select} order by record desc limit ?`).pluck();
+
+function lives(database: Database.Database) {
+  const versions = database.prepare<[number, number], VersionRow>(
+    `select delivery.delivery, delivery.request, version, origin, state, received_ms as receivedMs, note, cause
+     from delivery left join quarantine on quarantine.delivery = delivery.delivery and state = 'quarantined'
+     where record = ? order by delivery.delivery desc limit ?`,
+  );
+  const sent = database.prepare<[number, number, number], SentRow>(
+    `select request, operation, key, target, body, body_sha256 as sha256, state, created_ms as createdMs,
+       sent_ms as sentMs
+     from request where request in (
+       select request from delivery where record = ? and request is not null
+       union select c.request from delivery d join carried_before c using (delivery) where d.record = ?)
+     order by request desc limit ?`,
+  );
+  const lately = database.prepare<[number, number], Lately>(
+    `select flow.name as flow, state, count(*) as count
+     from (select flow, state, received_ms from delivery order by delivery desc limit ?) join flow using (flow)
+     where received_ms >= ? group by flow.name, state order by flow.name, state`,
+  );
+  return {
+    /** The deliveries of a record, newest first. */
+    versions: (record: number, limit: number): VersionRow[] => versions.all(record, limit),
+    /** The requests that carried it, newest first. */
+    sent: (record: number, limit: number): SentRow[] => sent.all(record, record, limit),
+    /** What came since and where it is now, of the newest 20,000. */
+    lately: (sinceMs: number): Lately[] => lately.all(LATELY_MAX, sinceMs),
+  };
+}

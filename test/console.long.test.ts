@@ -1,0 +1,243 @@
+/**
+ * A day at the console, in a real browser, against a real daemon: what is wrong is found, mended and gone; a month is
+ * compared and printed; who may not is refused. Screenshots go to the folder FUELBRIDGE_SCREENSHOTS, else to var/screenshots.
+ *
+ * @module-tag numbers
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../src/cli/demo/port.ts";
+import { root } from "../src/cli/demo/world.ts";
+import { testConsole } from "./support/console.ts";
+import { recordingOffice } from "./support/console-offices.ts";
+import { isThere } from "./support/machine.ts";
+import { atWork, type Site } from "./support/site.ts";
+import { until } from "./support/site-program.ts";
+
+const SCREENSHOTS = process.env["FUELBRIDGE_SCREENSHOTS"] ?? join(root, "var", "screenshots");
+const PAGES = [
+  "",
+  "needs-you",
+  "documents",
+  "reconciliation",
+  "budget",
+  "flows",
+  "cross-references",
+  "audit",
+];
+
+const web =
+  (port: number) =>
+  (yaml: string): string =>
+    yaml.replace("console:\n  port: 0", `console:\n  port: 0\n  web:\n    port: ${port}`);
+
+/** A browser of its own; it ends with the test. */
+async function open(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+async function userOf(site: Site, name: string, role: string): Promise<string> {
+  const added = await site.askProgram<{ password: string }>(
+    "user",
+    "add",
+    name,
+    "--role",
+    role,
+    "--generate",
+    "--note",
+    "the test",
+  );
+  return added.password;
+}
+
+async function login(browser: Browser, url: string, name: string, password: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  const complaints: string[] = [];
+  page.on(
+    "console",
+    (message) => void (message.type() === "error" && complaints.push(message.text())),
+  );
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  onTestFinished(() =>
+    expect(complaints.filter((one) => !one.includes("status of 4"))).toEqual([]),
+  );
+  await page.goto(url);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Today" }).waitFor();
+  return page;
+}
+
+const NONE = { violations: [] };
+
+/** Each page in light and dark, on a screen and a phone; axe finds nothing on any. */
+async function photographed(page: Page, url: string, paths: readonly string[]): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  for (const path of paths)
+    for (const [device, width, height] of [
+      ["desktop", 1280, 800],
+      ["phone", 390, 844],
+    ] as const)
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme });
+        await page.goto(url + path);
+        // What axe finds does not depend on both at once.
+        const isLooked = (device === "desktop") === (colorScheme === "light");
+        const { violations } = isLooked ? await new AxeBuilder({ page }).analyze() : NONE;
+        const told = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+        expect({ path, device, colorScheme, told }).toEqual({
+          path,
+          device,
+          colorScheme,
+          told: [],
+        });
+        const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+        expect([path, device, isWider]).toEqual([path, device, false]);
+        const name = `${path.split("/")[0] || "today"}${path.includes("/") ? "-one" : ""}-${device}-${colorScheme}.png`;
+        await page.screenshot({ path: join(SCREENSHOTS, name), fullPage: true });
+      }
+}
+
+test.runIf(isThere("chromium"))(
+  "a missing row is found, added and gone; an invoice is searched; a month is printed; a viewer is refused",
+  { timeout: 900_000 },
+  async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/`;
+    const site = await atWork(web(port));
+    const table = join(site.folder, "config", "crossref", "products.csv");
+    writeFileSync(table, readFileSync(table, "utf8").replace(/^ULSD-DYE,.*\n/m, ""));
+    const passwords = {
+      ann: await userOf(site, "ann", "accountant"),
+      vic: await userOf(site, "vic", "viewer"),
+    };
+    const daemon = await site.daemon();
+    const needing = async (): Promise<{ id: string; title: string } | undefined> =>
+      (
+        await site.ask<{ groups: { id: string; title: string }[] }>("quarantine", "list")
+      ).groups.find(({ title }) => title.includes("ULSD-DYE"));
+    await until("a group for the row", async () => (await needing()) !== undefined);
+    const browser = await open();
+    const page = await login(browser, url, "ann", passwords.ann);
+
+    // Finds what is wrong, adds the row, and sees the group empty.
+    const before = await needing();
+    await page.getByRole("link", { name: "Needs you" }).click();
+    await page
+      .getByRole("link", { name: /wait for one row of products: ULSD-DYE/ })
+      .first()
+      .click();
+    await page.getByLabel("product", { exact: true }).fill("ULSD-DYE");
+    await page
+      .locator("form", { hasText: "Add the row and retry" })
+      .getByLabel(/Reason/)
+      .fill("Kim at the terminal said so");
+    await page.getByRole("button", { name: "Add the row and retry" }).click();
+    expect(await page.getByRole("status").innerText()).toMatch(
+      /ULSD-DYE is in products now\. \d+ documents? will be tried again now\./,
+    );
+    await until("the group to be gone", async () => (await needing())?.id !== before?.id);
+    await page.goto(`${url}needs-you`);
+    expect(await page.getByRole("link", { name: /ULSD-DYE/ }).count()).toBe(0);
+    await page.goto(`${url}audit`);
+    expect(await page.getByRole("main").innerText()).toContain("Kim at the terminal said so");
+
+    // Searches an invoice, by keyboard alone.
+    await page.goto(`${url}documents`);
+    await until("every invoice to be looked at", async () =>
+      (
+        await site.ask<{ flows: { name: string; pending: number; received: number }[] }>("status")
+      ).flows.some(
+        ({ name, pending, received }) => name === "invoices" && received > 0 && pending === 0,
+      ),
+    );
+    await page.getByLabel(/Number, party/).focus();
+    await page.keyboard.type("INV-2026-00052");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("link", { name: /INV-2026-00052 · 00 Ranch · \$11,294\.66/ })
+      .first()
+      .click();
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("00 Ranch");
+    const document = new URL(page.url()).pathname.slice(1);
+
+    // Compares the month, and prints it: what is on the paper is what the program counts by itself.
+    const [from, to] = ["2026-10-01", new Date().toISOString().slice(0, 10)];
+    await page.goto(`${url}reconciliation/cost?from=${from}&to=${to}`);
+    await page.getByLabel(/Reason/).fill("month's end");
+    await page.getByRole("button", { name: "Compare now" }).click();
+    await page.getByRole("heading", { name: "Counts and sums" }).waitFor({ timeout: 300_000 });
+    const report = await page.getByRole("main").innerText();
+    const pdf = join(SCREENSHOTS, "reconciliation.pdf");
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.pdf({ path: pdf });
+    expect(readFileSync(pdf).subarray(0, 5).toString()).toBe("%PDF-");
+    await page.emulateMedia({ media: "print" });
+    const paper = await page.locator("body").innerText();
+    expect(paper).toContain("Reconciled by, date");
+    expect(paper).not.toContain("Log out");
+    const told = await site.askProgram<{
+      totals: { kind: string; platform: { amount: string } }[];
+    }>("reconcile", "--from", from, "--to", to);
+    for (const { platform } of told.totals) {
+      const [whole = "", cents] = platform.amount.split(".");
+      expect(report.replaceAll(",", "")).toContain(`$${whole}.${cents}`.replace("$-", "-$"));
+    }
+    await page.emulateMedia({ media: "screen" });
+    const job = new URL(page.url()).pathname.slice(1);
+
+    const group =
+      (await site.ask<{ groups: { id: string }[] }>("quarantine", "list")).groups[0]?.id ?? "";
+    await photographed(page, url, [...PAGES, `needs-you/${group}`, document, job]);
+
+    // Looks, and may do nothing.
+    const viewer = await login(browser, url, "vic", passwords.vic);
+    await viewer.goto(`${url}needs-you/${group}`);
+    expect(await viewer.getByRole("main").innerText()).toContain("You are logged in as viewer.");
+    expect(await viewer.locator("main form").count()).toBe(0);
+    daemon.kill("SIGTERM");
+    expect((await daemon.ended).code).toBe(143);
+  },
+);
+
+test(
+  "five hundred connections that say nothing keep nobody out for longer than the headers may take",
+  { timeout: 120_000 },
+  async () => {
+    const { office } = recordingOffice();
+    const { web, browser } = await testConsole(office);
+    const sockets: Socket[] = Array.from({ length: 500 }, () => {
+      const socket = connect(web.port, "127.0.0.1")
+        .on("error", () => undefined)
+        .resume();
+      socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ");
+      return socket;
+    });
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    const answered = async (): Promise<boolean> =>
+      browser()
+        .get("/login")
+        .then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+    const startedMs = performance.now();
+    while (!(await answered())) await delay(250);
+    expect(performance.now() - startedMs).toBeLessThan(60_000);
+    await until("the slow connections to be closed", async () =>
+      sockets.every(({ destroyed, closed }) => destroyed || closed),
+    );
+  },
+);

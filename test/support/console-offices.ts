@@ -1,0 +1,323 @@
+/** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
+import type { CaseRow, Report } from "../../src/reconcile/report.ts";
+import type { Desk, FoundDocument, Life } from "../../src/report/desk.ts";
+import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/report/office.ts";
+
+const AT = "2026-11-21T07:00:00.000Z";
+
+/** Every text that comes from data, settings or people is `text()`; codes and times are not. */
+export function hostileOffice(text: () => string): Office {
+  const groupOf = (): QuarantineGroup => ({
+    id: text(),
+    flow: text(),
+    code: text(),
+    cause: text(),
+    next: text(),
+    count: 2,
+    since: AT,
+    ageMs: 60_000,
+    helps: ["retry", "link", "resolve"],
+    title: text(),
+    accountant: text(),
+    operator: text(),
+    lookup: { table: text(), key: text() },
+  });
+  const office = { ...statuses(text, groupOf), ...documents(text), ...changes() };
+  return {
+    ...office,
+    quarantine: async () => [groupOf()],
+    quarantineShow: async () => ({
+      ...groupOf(),
+      deliveries: [
+        {
+          delivery: text(),
+          document: text(),
+          summary: text(),
+          number: text(),
+          recordId: text(),
+          version: text(),
+          origin: text(),
+          field: text(),
+          since: AT,
+          ageMs: 1,
+          name: text(),
+          party: text(),
+          amount: text(),
+          currency: text(),
+          cause: text(),
+          awaits: text(),
+          assignee: text(),
+          notes: [{ at: AT, who: text(), text: text() }],
+        },
+      ],
+    }),
+  };
+}
+
+function statuses(text: () => string, groupOf: () => QuarantineGroup) {
+  const flow = (): FlowStatus => ({
+    name: text(),
+    from: text(),
+    to: text(),
+    state: "stopped",
+    schedule: text(),
+    lastRunAt: AT,
+    lastSuccessAt: AT,
+    failingSince: null,
+    nextDueAt: AT,
+    lastError: { code: "unavailable", message: text(), next: text() },
+    received: 1,
+    pending: 0,
+    delivered: 1,
+    skipped: 0,
+    echoes: 0,
+    quarantined: 1,
+    resolved: 0,
+    superseded: 0,
+    waits: null,
+    unread: [
+      {
+        what: text(),
+        since: AT,
+        code: text(),
+        message: text(),
+        next: text(),
+        awaited: false,
+        behind: { count: 0, names: [] },
+      },
+    ],
+    agreed: null,
+    silence: { since: AT, longestMs: 1, limitMs: 1, message: text(), next: text() },
+  });
+  const month = (): MonthStatus => ({
+    month: "2026-11",
+    used: 12,
+    perMonth: 50_000,
+    purposes: [{ purpose: "poll", used: 12, reserve: 0, left: 34_988 }],
+    forecast: { expected: 18, stretch: 1, runsOut: null },
+    lists: [{ flow: text(), pages: 3, slowing: 1 }],
+    minute: { used: 2, limit: 600, opensInMs: 0 },
+  });
+  return {
+    status: async () => ({
+      version: text(),
+      company: text(),
+      environment: "live" as const,
+      daemon: { pid: 1, startedAt: AT },
+      outOfStep: [],
+      healthy: false,
+      flows: [flow()],
+      stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
+      quarantine: [groupOf()],
+      reconciliation: {
+        lastAt: AT,
+        trouble: text(),
+        nextDueAt: AT,
+        everyNights: 1,
+        wantsShare: null,
+        differences: { confirmed: 1, seen: 0, first: [] },
+      },
+      clockJump: null,
+      requests: month(),
+    }),
+    budget: async () => month(),
+    admit: async () => ({ admitted: true as const }),
+    toBook: async () => [],
+    samples: async () => [],
+    counterparts: async () => [],
+    differences: async () => ({
+      lastAt: AT,
+      differences: [
+        {
+          kind: text(),
+          number: text(),
+          bucket: text(),
+          cause: text(),
+          next: text(),
+          confirmed: true,
+          since: AT,
+          last: AT,
+          row: caseRow(text),
+        },
+      ],
+    }),
+    reconcileCost: async () => ({
+      from: "2026-10-01",
+      to: "2026-10-31",
+      requests: 40,
+      left: 5_000,
+    }),
+    reconcile: async () => report(text),
+    trace: async () => ({ number: text(), steps: [], groups: [] }),
+  };
+}
+
+const caseRow = (text: () => string): CaseRow => ({
+  case: "c1",
+  kind: "invoice",
+  key: text(),
+  bucket: "differs",
+  began: "books",
+  by: "link",
+  number: text(),
+  party: text(),
+  parties: { platform: text(), books: text() },
+  day: "2026-10-02",
+  within: true,
+  records: { platform: [], books: [] },
+  amount: { platform: "1.00", books: "2.00" },
+  open: { platform: "0.00", books: "0.00" },
+  differences: [{ field: "payer", platform: text(), books: text() }],
+  cause: { code: text(), message: text(), next: text() },
+  overdue: false,
+  suspects: [],
+  digest: null,
+});
+
+const report = (text: () => string): Report => ({
+  schema: 1,
+  period: { from: "2026-10-01", to: "2026-10-31" },
+  at: AT,
+  today: "2026-11-21",
+  currency: "USD",
+  state: "done",
+  failures: [],
+  agrees: false,
+  notices: [],
+  ignore: {},
+  strength: [],
+  unasked: [{ endpoint: text(), kind: "invoice", why: text() }],
+  cases: [caseRow(text)],
+  groups: [],
+  totals: [
+    {
+      kind: "invoice",
+      bucket: "differs",
+      cases: 1,
+      platform: { records: 1, amount: "1.00" },
+      books: { records: 1, amount: "2.00" },
+    },
+  ],
+  outside: [],
+  months: [],
+  bridges: [
+    {
+      kind: "invoice",
+      platform: "1.00",
+      steps: [{ bucket: "differs", difference: "-1.00" }],
+      books: "2.00",
+    },
+  ],
+  balances: [],
+  controls: [],
+  accounts: [],
+});
+
+function documents(
+  text: () => string,
+): Pick<Desk, "documents" | "document" | "lately" | "deeds" | "tables"> {
+  const found = (): FoundDocument => ({
+    id: text(),
+    flow: text(),
+    kind: text(),
+    summary: text(),
+    number: text(),
+    state: "quarantined",
+    receivedAt: AT,
+  });
+  const life = (): Life => ({
+    ...found(),
+    recordId: text(),
+    from: text(),
+    to: text(),
+    mapping: text(),
+    platformId: text(),
+    erpId: text(),
+    versions: [{ version: text(), origin: text(), receivedAt: AT, stands: text() }],
+    story: [
+      {
+        at: AT,
+        flow: text(),
+        event: text(),
+        detail: text(),
+        own: null,
+        platformId: null,
+        erpId: null,
+      },
+    ],
+    groups: [text()],
+    record: [{ path: text(), value: text() }],
+    requests: [
+      {
+        operation: text(),
+        key: text(),
+        target: text(),
+        body: text(),
+        sha256: text(),
+        state: text(),
+        frozenAt: AT,
+        sentAt: AT,
+      },
+    ],
+    differences: [{ field: text(), platform: text(), books: text() }],
+  });
+  return {
+    documents: async () => ({ documents: [found()], next: "12", unsearched: 3 }),
+    document: async () => life(),
+    lately: async () => [{ flow: text(), state: "delivered", count: 3 }],
+    deeds: async () => ({
+      deeds: [
+        {
+          id: "1",
+          at: AT,
+          by: text(),
+          event: text(),
+          detail: text(),
+          reason: text(),
+          flow: text(),
+          document: { id: text(), number: text() },
+        },
+      ],
+      next: "7",
+    }),
+    tables: async () => [
+      {
+        name: text(),
+        file: text(),
+        columns: [text(), text()],
+        rows: [[text(), text()]],
+        more: 1,
+        faults: [text()],
+        missing: [{ key: text(), count: 2, group: text() }],
+      },
+    ],
+  };
+}
+
+const changes = () => ({
+  assign: async () => ({ assigned: 1 }),
+  remark: async () => ({ noted: 1 }),
+  audit: async () => ({ entries: [], next: null }),
+  backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
+  retry: async () => ({ retried: 1, left: 0 }),
+  resolve: async () => ({ resolved: 1 }),
+  runNow: async () => ({ flows: ["orders"] }),
+  release: async () => ({ released: "doubled" }),
+  pause: async () => ({ flow: "orders" }),
+  goOn: async () => ({ flow: "orders" }),
+  addRow: async () => ({ table: "products", key: "ULSD" }),
+  wasDone: async () => null,
+});
+
+/** Its texts are plain. */
+export function recordingOffice(): { office: Office; asked: string[] } {
+  const asked: string[] = [];
+  const entries = Object.entries(hostileOffice(() => "q1234567")).map(([name, answer]) => [
+    name,
+    (...args: never[]) => {
+      asked.push(name);
+      return (answer as (...args: never[]) => unknown)(...args);
+    },
+  ]);
+  return { office: Object.fromEntries(entries) as Office, asked };
+}
