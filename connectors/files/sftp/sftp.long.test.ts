@@ -136,7 +136,7 @@ test.each(POINTS)(
     onTestFinished(() => server.end());
     for (const deed of DEEDS) {
       let body = "";
-      const { config, take, taken } = erp({ ...server.sftp, timeoutMs: 500 }, () => body);
+      const { config, take, taken } = erp({ ...server.sftp, timeoutMs: 1_500 }, () => body);
       server.planned(() => "does");
       const sink = open(config).sinks["books"] as Sink;
       const request = requestOf(sink);

@@ -17,6 +17,9 @@ const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
 const OTHER_KEY = `SHA256:${"A".repeat(43)}`;
 
+/** So long a server that hangs is waited for; on a busy machine a login needs some of it. */
+const PATIENCE_MS = 1_500;
+
 let server: HostileServer;
 let folder: string;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ beforeEach(() => {
 function open(sftp: object = {}): Endpoint {
   const config = files.config.parse({
     folder,
-    sftp: { ...server.sftp, timeoutMs: 300, ...sftp },
+    sftp: { ...server.sftp, timeoutMs: PATIENCE_MS, ...sftp },
     settleMs: 0,
     sources: { customers: { layout: "tryton-export/customers", folder: "out", pick: "*.csv" } },
     sinks: { books: { document: "customer-invoices", folder: "in" } },
@@ -63,7 +66,10 @@ function fault(verb: Verb, deed: Deed, part = ""): void {
 
 const delivered = (): string[] => readdirSync(join(folder, "in"));
 const opened = (sftp: object = {}) => {
-  const drop = sftpDrop(SftpConfig.parse({ ...server.sftp, timeoutMs: 300, ...sftp }), folder);
+  const drop = sftpDrop(
+    SftpConfig.parse({ ...server.sftp, timeoutMs: PATIENCE_MS, ...sftp }),
+    folder,
+  );
   onTestFinished(() => drop.close());
   return drop;
 };
@@ -108,7 +114,7 @@ describe("who is at the other end", () => {
     const { port } = silent.address() as { port: number };
     await expect(open({ port }).check(signal)).rejects.toMatchObject({
       name: "SourceUnavailable",
-      message: expect.stringMatching(/cannot be reached: ETIMEDOUT: no connection in 300 ms/),
+      message: expect.stringMatching(/cannot be reached: ETIMEDOUT: no connection in 1500 ms/),
     });
   });
 
