@@ -62,6 +62,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       firstSentAt: null,
     };
     return {
+      body: outgoing.body,
       send: () => sink.send(outgoing, signal),
       find: () => sink.find(outgoing, signal),
     };
@@ -213,6 +214,32 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       fault: { code: "another-order" },
     });
     expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
+  });
+
+  test("what went back on the platform, and what people change in Tryton, is told and not written", async () => {
+    const desk = deskIn(server);
+    const document = await order(desk);
+    const { send, body } = request(desk, document);
+    await send();
+    const takenBack = { ...document, status: "taken-back", platformStatus: "POSTED", lines: [] };
+    const lost = request(desk, takenBack as OrderDocument);
+    const message = `Tryton holds sale 1 ${ORDERED}, and on the platform the order LD-1001 is POSTED`;
+    expect(await lost.send()).toMatchObject({
+      outcome: "refused",
+      fault: { code: "taken-back", message },
+    });
+    expect(await rowsOf(desk, "sale.sale", "state")).toMatchObject([{ state: ORDERED }]);
+
+    const delivered = [{ id: ID, counterpart: `sale 1 platform:${ID}`, body }];
+    const inspected = () => orderSink(desk.books).inspect?.(delivered, signal);
+    expect(await inspected()).toEqual([{ is: "there", differences: [] }]);
+    await desk.write("sale.line", 1, { quantity: 7500 });
+    expect(await inspected()).toEqual([
+      {
+        is: "there",
+        differences: [{ field: "lines.1.quantity", expected: "8000.50", held: "7500.00" }],
+      },
+    ]);
   });
 
   test("orders that a backup does not have are told, by ids of all ages", async () => {

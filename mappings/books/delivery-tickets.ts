@@ -19,6 +19,7 @@ const STATUSES = {
   known: ticketStatuses,
   booked: { ISSUED: "waiting", SIGNED: "done" },
   ended: { VOID: "cancelled" },
+  uncounted: "taken-back",
 } as const;
 
 export const deliveryTickets = defineMapping({
@@ -42,19 +43,24 @@ export const deliveryTickets = defineMapping({
   map(ticket, references, options) {
     const status = statusOf(references, STATUSES, ticket);
     if (typeof status !== "string") return status;
-    const lines = ticket.productLines ?? [];
-    if (lines.length === 0)
+    const isTakenBack = status === "taken-back";
+    const lines = isTakenBack ? [] : (ticket.productLines ?? []);
+    if (lines.length === 0 && !isTakenBack)
       throw incomplete("no-lines", "the ticket has no product lines", "Enter them");
     return {
       id: ticket.id,
       number: ticket.ticketNumber,
       ...sidesOf(ticket, references, ourCompany(references, options)),
       status,
+      ...(isTakenBack ? { platformStatus: ticket.status } : {}),
       date: dayOrNone(references, ticket.deliveryDate),
       reference: ticket.bolNumber?.trim() || ticket.ticketNumber,
       note: noteOf(ticket),
       lines: lines.map((line) => lineOf(line, references)),
-      order: ticket.orderId === null ? null : references.counterpart("order", ticket.orderId),
+      order:
+        ticket.orderId === null || isTakenBack
+          ? null
+          : references.counterpart("order", ticket.orderId),
     };
   },
   figures: ({ lines }) => ({

@@ -26,6 +26,7 @@ const STATUSES = {
     INVOICED: "confirmed",
   },
   ended: { CANCELLED: "cancelled" },
+  uncounted: "taken-back",
 } as const;
 
 export const orders = defineMapping({
@@ -70,6 +71,7 @@ export const orders = defineMapping({
     if (typeof status !== "string") return status;
     const us = ourCompany(references, options);
     const type = typeOf(order, us);
+    const isTakenBack = status === "taken-back";
     return {
       id: order.id,
       number: numberOf(order),
@@ -79,9 +81,10 @@ export const orders = defineMapping({
           : partyOf(references, "supplier", sellerOf(order)),
       type,
       status,
+      ...(isTakenBack ? { platformStatus: order.status } : {}),
       date: references.dayOf(order.createdAt),
       description: order.notes?.trim() || null,
-      lines: order.lines.map((line) => lineOf(line, references, type)),
+      lines: isTakenBack ? [] : order.lines.map((line) => lineOf(line, references, type)),
     };
   },
   // An order is a plan: its prices are not amounts yet.

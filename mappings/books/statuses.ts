@@ -12,6 +12,11 @@ export interface Statuses<S extends string> {
   readonly booked: Readonly<Record<string, S>>;
   /** Statuses that matter only to what is in the books already. */
   readonly ended: Readonly<Record<string, S>>;
+  /**
+   * What the others are where a lost store or lost books may hide that it was booked: the sink looks for it. Left out:
+   * they are skipped, and reconciliation finds what was booked.
+   */
+  readonly uncounted?: S;
 }
 
 /**
@@ -21,7 +26,7 @@ export interface Statuses<S extends string> {
  */
 export function statusOf<S extends string>(
   references: References,
-  { kind, what, known, booked, ended }: Statuses<S>,
+  { kind, what, known, booked, ended, uncounted }: Statuses<S>,
   { id, status }: { readonly id: string; readonly status: string },
 ): S | Skip {
   const asBooked = booked[status];
@@ -30,7 +35,8 @@ export function statusOf<S extends string>(
   const isThere = references.find(kind, id) !== null;
   const end = ended[status];
   // A store or books that were lost or set back do not know its link: the sink looks for the document.
-  if (end !== undefined && !isThere && references.wasLost?.(id) === true) return end;
+  const looked = end ?? uncounted;
+  if (looked !== undefined && !isThere && references.wasLost?.(id) === true) return looked;
   if (!isThere) return skip(status.toLowerCase());
   if (end !== undefined) return end;
   throw new Refused({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, HoldingKind } from "../core/holdings.ts";
+import type { GoodsKind } from "./adapter.ts";
 import { compare, inWords, labelOf } from "./compare.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
@@ -50,13 +51,24 @@ const price = {
   words: { unit: "gal", currency: "USD" },
 } as const;
 
+const order = {
+  party: "A-1001",
+  words: { side: "sale" },
+  lines: invoice.lines,
+} as const satisfies Facts;
+const ticket = {
+  ...order,
+  days: { date: "2026-11-21" },
+  words: { ...order.words, reference: "BOL 1" },
+} as const satisfies Facts;
+
 const line = (more: object): Facts => ({
   lines: [{ ...invoice.lines[0], ...more }, invoice.lines[1]],
 });
 
 /** Each changes one thing; `field` is what must be told, and nothing else. */
 const changes: readonly (readonly [
-  kind: HoldingKind,
+  kind: HoldingKind | GoodsKind,
   whole: Facts,
   field: string,
   change: Facts,
@@ -110,6 +122,23 @@ const changes: readonly (readonly [
       ] as const
     ).map(([field, change]) => [kind, payment, field, change] as const),
   ),
+  ...(["order", "shipment"] as const).flatMap((kind) => {
+    const whole = kind === "order" ? order : ticket;
+    return (
+      [
+        ["party", { party: "A-1038" }],
+        ["side", { words: { ...whole.words, side: "purchase" } }],
+        ["lines.1.product", line({ product: "REG" })],
+        ["lines.1.quantity", line({ quantity: d("7500.6") })],
+        ["lines.1.unit", line({ unit: "l" })],
+        ["lines.1.unitPrice", line({ unitPrice: d("2.41371") })],
+        ["lines.2", { lines: [order.lines[0]] }],
+        ["lines.3", { lines: [...order.lines, order.lines[1]] }],
+      ] as const
+    ).map(([field, change]) => [kind, whole, field, change] as const);
+  }),
+  ["shipment", ticket, "days.date", { days: { date: "2026-11-22" } }],
+  ["shipment", ticket, "reference", { words: { ...ticket.words, reference: "BOL 2" } }],
   ["party", party, "number", { number: "A-1002" }],
   ["party", party, "state", { state: "ended" }],
   ["party", party, "name", { words: { name: "Ranch" } }],

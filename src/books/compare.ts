@@ -84,8 +84,8 @@ const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
   "bill-payment": payment,
   party: [number, state, word("name")],
   price: [number, money("price"), word("unit"), word("currency")],
-  order: [],
-  shipment: [day("date"), word("reference")],
+  order: [party, word("side")],
+  shipment: [party, word("side"), day("date"), word("reference")],
 };
 
 export interface Comparison {

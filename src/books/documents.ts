@@ -81,15 +81,34 @@ const OrderLine = z.object({
   description: text,
 });
 
+/**
+ * `taken-back`: it does not count on the platform (any more), and may have been booked before the store was lost. It is
+ * looked for and never written; it has no lines.
+ */
+const TAKEN_BACK = "taken-back";
+
+interface Counted {
+  readonly status: string;
+  readonly lines: readonly unknown[];
+}
+const hasLines = ({ status, lines }: Counted): boolean => status === TAKEN_BACK || lines.length > 0;
+const noLines = { path: ["lines"], message: "has no lines" };
+
+/** With `taken-back`: the platform's own word for it, for people. */
+const platformStatus = text.optional();
+
 /** `sale`: we sell; `purchase`: we buy. */
-export const OrderDocument = z.object({
-  ...head,
-  type: z.enum(["sale", "purchase"]),
-  status: z.enum(["draft", "confirmed", "cancelled"]),
-  date: dayOrNone,
-  description: textOrNone,
-  lines: z.array(OrderLine).min(1),
-});
+export const OrderDocument = z
+  .object({
+    ...head,
+    type: z.enum(["sale", "purchase"]),
+    status: z.enum(["draft", "confirmed", "cancelled", TAKEN_BACK]),
+    platformStatus,
+    date: dayOrNone,
+    description: textOrNone,
+    lines: z.array(OrderLine),
+  })
+  .refine(hasLines, noLines);
 
 const ShipmentLine = z.object({
   product: text,
@@ -104,18 +123,21 @@ const ShipmentLine = z.object({
 });
 
 /** `out`: to a customer, of a sale; `in`: from a supplier, of a purchase. */
-export const ShipmentDocument = z.object({
-  ...head,
-  type: z.enum(["out", "in"]),
-  status: z.enum(["waiting", "done", "cancelled"]),
-  /** The sale or purchase in the books, as its link says: `sale 12 platform:0b6f…`; none: a ticket without an order. */
-  order: textOrNone,
-  date: dayOrNone,
-  reference: text,
-  /** What has no field of its own: gross gallons, temperature, gravity, driver, terminal. */
-  note: textOrNone,
-  lines: z.array(ShipmentLine).min(1),
-});
+export const ShipmentDocument = z
+  .object({
+    ...head,
+    type: z.enum(["out", "in"]),
+    status: z.enum(["waiting", "done", "cancelled", TAKEN_BACK]),
+    platformStatus,
+    /** The sale or purchase in the books, as its link says: `sale 12 platform:0b6f…`; none: a ticket without an order. */
+    order: textOrNone,
+    date: dayOrNone,
+    reference: text,
+    /** What has no field of its own: gross gallons, temperature, gravity, driver, terminal. */
+    note: textOrNone,
+    lines: z.array(ShipmentLine),
+  })
+  .refine(hasLines, noLines);
 
 export type Party = z.infer<typeof Party>;
 export type InvoiceDocument = z.infer<typeof InvoiceDocument>;

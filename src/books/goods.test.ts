@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
-import type { GoodsStanding, Standing, Wanted } from "./adapter.ts";
+import { stringifyExact } from "../core/json.ts";
+import type { Books, GoodsAdapter, GoodsStanding, Standing, Wanted } from "./adapter.ts";
+import type { OrderDocument } from "./documents.ts";
+import { bookSink } from "./driver.ts";
 import { goodsLine, onSideOf, planGoods } from "./goods.ts";
 import { identify } from "./identify.ts";
-import { ladder, standing, wanted as document } from "./plan.fixture.ts";
+import { books as named, ladder, standing, wanted as document } from "./plan.fixture.ts";
 
 const lineOf = (gallons: string) =>
   goodsLine({
@@ -86,6 +89,132 @@ test.for<[says: string, does: string, one: Partial<Wanted>, ...all: Partial<Stan
     {},
     { facts: factsOf("8000", "purchase"), rung: "cancelled" },
   ],
+  [
+    "one that counts less on the platform than it does there is for a person",
+    "taken-back",
+    { target: "draft" },
+    {},
+  ],
 ])("an order: %s", ([, does, one, ...all]) => {
   expect(planned(wanted(one), ...all.map(order))).toBe(does);
+});
+
+/** Books that hold these orders, and take no write. */
+function holding(...all: readonly Partial<Standing>[]) {
+  const writes: string[] = [];
+  const wrote = (what: string) => async () => {
+    writes.push(what);
+    return [];
+  };
+  const rows = all.map((one) => order({ aliases: ["sale 1 platform:id-1"], ...one }));
+  const adapter: GoodsAdapter<"order"> = {
+    ladder,
+    expected: async (documents) =>
+      documents.map(({ type, lines }) => ({ words: { side: type }, lines: lines.map(goodsLine) })),
+    locate: async () => rows,
+    create: wrote("create"),
+    advance: async (to) => void (await wrote(to)()),
+    get: async () => rows,
+  };
+  const books: Books = {
+    ...named,
+    adapters: { order: adapter },
+    errors: [],
+    settleMs: 0,
+    settleAfterMs: 0,
+  };
+  return { sink: bookSink(books, "order"), writes };
+}
+
+const signal = new AbortController().signal;
+const confirmed: OrderDocument = {
+  id: "id-1",
+  number: "FL-1",
+  party: { code: "C-1", name: "Acme", companyId: "company-1" },
+  type: "sale",
+  status: "confirmed",
+  date: "2026-11-20",
+  description: null,
+  lines: [
+    {
+      product: "ULSD",
+      quantity: Decimal.of("8000"),
+      unit: "gal",
+      unitPrice: Decimal.of("2.4"),
+      description: "ULSD",
+    },
+  ],
+};
+
+describe("an order that went back on the platform, after the store was lost", () => {
+  const takenBack = { ...confirmed, status: "taken-back", platformStatus: "POSTED", lines: [] };
+  const told = async (...all: readonly Partial<Standing>[]) => {
+    const { sink, writes } = holding(...all);
+    const item = { number: "FL-1", id: "id-1", revision: "r", document: takenBack };
+    const items = [{ ...item, counterpart: null }];
+    const request = { ...sink.freeze(items), key: "k", items, firstSentAt: null };
+    const [found, answer] = [await sink.find(request, signal), await sink.send(request, signal)];
+    expect(writes).toEqual([]);
+    return { found, answer };
+  };
+
+  test.for<[says: string, ...held: Partial<Standing>[]]>([
+    ["confirmed", {}],
+    ["a draft", draft],
+    ["done with other lines", { facts: other }],
+    ["entered by a person", entered],
+    ["on the other side", { facts: factsOf("8000", "purchase") }],
+    ["there twice", {}, {}],
+  ])("%s in the books: one line for a person, and no write", async ([, ...held]) => {
+    const { found, answer } = await told(...held);
+    const books = held.map(() => "sale 1 processing").join(" and ");
+    const message = `the ledger holds ${books}, and on the platform the order FL-1 is POSTED`;
+    expect(answer).toMatchObject({ outcome: "refused", fault: { code: "taken-back", message } });
+    expect(found).toMatchObject({ found: "different", fault: { message } });
+  });
+
+  test.for<[says: string, ...held: Partial<Standing>[]]>([
+    ["not in the books"],
+    ["cancelled in the books", { rung: "cancelled" }],
+    ["of another party there", { ...entered, party: "C-2" }],
+  ])("%s: nobody is asked, and no write", async ([, ...held]) => {
+    const { found, answer } = await told(...held);
+    expect(answer).toMatchObject({ outcome: "done" });
+    expect(found).toMatchObject({ found: "exact" });
+  });
+});
+
+describe("an order that was delivered", () => {
+  const inspected = async (now: Partial<Standing>, document: object = confirmed) => {
+    const { sink } = holding(now);
+    const body = stringifyExact([{ document, counterpart: null }]);
+    const delivered = [{ id: "id-1", counterpart: "sale 1 platform:id-1", body }];
+    const [one] = (await sink.inspect?.(delivered, signal)) ?? [];
+    return one?.is === "there" ? one.differences.map((all) => Object.values(all).join(" ")) : one;
+  };
+
+  test.for<[says: string, now: Partial<Standing>, told: string[]]>([
+    ["is as it was brought there", {}, []],
+    ["other gallons", { facts: other }, ["lines.1.quantity 8000.00 7500.00"]],
+    ["another party", { party: "C-2" }, ["party C-1 C-2"]],
+    ["cancelled", { rung: "cancelled" }, ["state confirmed processing"]],
+  ])("what people change there is told: %s", async ([, now, told]) => {
+    expect(await inspected(now)).toEqual(told);
+  });
+
+  test("one that was cancelled and stands again is told", async () => {
+    expect(await inspected({}, { ...confirmed, status: "cancelled" })).toEqual([
+      "state cancelled processing",
+    ]);
+  });
+
+  test("one that is confirmed there, and on the platform not yet, is told", async () => {
+    expect(await inspected({}, { ...confirmed, status: "draft" })).toEqual([
+      "state draft processing",
+    ]);
+  });
+
+  test("one that is not there is gone", async () => {
+    expect(await inspected({ aliases: [], id: "sale 2" })).toEqual({ is: "gone" });
+  });
 });

@@ -5,7 +5,7 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
-import type { FactLine } from "../core/holdings.ts";
+import type { Difference, FactLine } from "../core/holdings.ts";
 import type { BookKind, GoodsKind, GoodsStanding, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import type { Identified } from "./identify.ts";
@@ -47,6 +47,11 @@ export function planGoods(
   const says = sentences(kind, books, wanted);
   const differs = (detail: string): Next => ask("different", says.conflict(detail));
   const other = all.find((standing) => isTurned(wanted, standing));
+  if (isTakenBack(wanted)) {
+    const held = [...standingsOf(found), ...(other === undefined ? [] : [other])].filter(isLive);
+    if (held.length > 0) return ask("different", says.takenBack(held));
+    return { do: "nothing", standing: null, until: null };
+  }
   if (other !== undefined) return ask("different", says.turned(other));
   if (found.is === "several") {
     const names = found.standings.map((one) => goodsOf(one).called).join(", ");
@@ -76,6 +81,7 @@ export function planGoods(
   if (isOver && (rung !== "cancelled" || unfinished)) return { do: "cancelled", standing };
   if (isOver) return { do: "nothing", standing, until: null };
   if (rung === "cancelled") return ask("different", says.cancelledThere(goods));
+  if (isAhead(wanted, standing)) return ask("different", says.takenBack([standing]));
   if (differences.length > 0)
     return isOpen
       ? { do: "amended", standing, differences }
@@ -84,6 +90,47 @@ export function planGoods(
   return isBelow || unfinished
     ? { do: "posted", standing }
     : { do: "nothing", standing, until: null };
+}
+
+/**
+ * What was delivered, beside what these books hold of it now: what people have changed there since.
+ * @param held those that its link names, at least one
+ */
+export function goodsDifferences(
+  kind: GoodsKind,
+  wanted: Wanted,
+  held: readonly Standing[],
+): Difference[] {
+  const live = held.filter(isLive);
+  const [standing] = live.length > 0 ? live : held;
+  if (standing === undefined) throw new TypeError("nothing to compare with");
+  if (live.length > 1) {
+    const names = live.map((one) => goodsOf(one).called).join(" and ");
+    return [{ field: "record", expected: "one", held: names }];
+  }
+  const isOver = wanted.target === "cancelled";
+  if (isOver === isLive(standing) || isAhead(wanted, standing))
+    return [{ field: "state", expected: statusOf(wanted), held: goodsOf(standing).state }];
+  return isOver ? [] : compare(kind, wanted.expected, { ...standing.facts, party: standing.party });
+}
+
+/** It does not count on the platform: it is looked for, and never written. */
+export const isTakenBack = ({ document }: Pick<Wanted, "document">): boolean =>
+  "status" in document && document.status === "taken-back";
+
+const isLive = ({ rung }: Standing): boolean => rung !== "cancelled";
+
+/** Confirmed or moved there, and not yet on the platform, or not any more. */
+const isAhead = ({ target }: Wanted, { rung }: Standing): boolean =>
+  target === "draft" && rung === "posted";
+
+const standingsOf = (found: Identified): readonly Standing[] =>
+  found.is === "one" ? [found.standing] : found.is === "several" ? found.standings : [];
+
+/** The platform's own word where the document has it. */
+function statusOf({ document }: Pick<Wanted, "document">): string {
+  if ("platformStatus" in document && document.platformStatus) return document.platformStatus;
+  return "status" in document ? document.status : "";
 }
 
 const ask = (question: "different" | "twice" | "not-kept", fault: Fault): Next => ({
@@ -107,6 +154,7 @@ interface Sentences {
   readonly another: string;
   readonly other: string;
   conflict(detail: string): Fault;
+  takenBack(held: readonly Standing[]): Fault;
   turned(standing: Standing): Fault;
   endedAfter(goods: GoodsStanding): Fault;
   cancelledThere(goods: GoodsStanding): Fault;
@@ -116,18 +164,19 @@ interface Sentences {
 const sentences = (kind: GoodsKind, books: string, wanted: Wanted): Sentences =>
   (kind === "order" ? orderSentences : ticketSentences)(books, wanted);
 
-const orderSentences = (books: string, { number, document, expected }: Wanted): Sentences => ({
+const orderSentences = (books: string, wanted: Wanted): Sentences => ({
   another: "is another order of the platform",
   other: "has this reference and other lines",
   conflict: (detail) => ({
     code: "another-order",
-    message: `order ${number} cannot be told from another in ${books}: ${detail}`,
+    message: `order ${wanted.number} cannot be told from another in ${books}: ${detail}`,
     next: `Give the other order another reference in ${books}, or cancel it there; then retry.`,
   }),
+  takenBack: (held) => takenBackFault(books, `order ${wanted.number}`, wanted, held),
   turned: (standing) => {
     const { called } = goodsOf(standing);
-    const booked = `order ${number} is booked in ${books} as ${called}`;
-    return turnedFault(books, booked, called, sideOf(expected), standing);
+    const booked = `order ${wanted.number} is booked in ${books} as ${called}`;
+    return turnedFault(books, booked, called, sideOf(wanted.expected), standing);
   },
   endedAfter: ({ called, state }) => ({
     code: "cancelled-after-confirmation",
@@ -136,7 +185,7 @@ const orderSentences = (books: string, { number, document, expected }: Wanted): 
   }),
   cancelledThere: ({ called }) => ({
     code: `cancelled-in-${books.toLowerCase()}`,
-    message: `${called} was cancelled in ${books}, and on the platform it is ${"status" in document ? document.status : ""}`,
+    message: `${called} was cancelled in ${books}, and on the platform it is ${statusOf(wanted)}`,
     next: `Cancel it on the platform too, or set it back to draft in ${books} and retry.`,
   }),
   changed: ({ called, state }) => ({
@@ -148,34 +197,46 @@ const orderSentences = (books: string, { number, document, expected }: Wanted): 
 
 const SHIPMENTS = { sale: "customer shipment", purchase: "supplier shipment" } as const;
 
-const ticketSentences = (books: string, { number, expected }: Wanted): Sentences => ({
+const ticketSentences = (books: string, wanted: Wanted): Sentences => ({
   another: "is of another ticket of the platform",
   other: "has other quantities, date or reference",
   conflict: (detail) => ({
     code: "another-shipment",
-    message: `ticket ${number} cannot be told from another shipment in ${books}: ${detail}`,
+    message: `ticket ${wanted.number} cannot be told from another shipment in ${books}: ${detail}`,
     next: `Give the other shipment another number in ${books}, or enter the ticket by hand and resolve it here.`,
   }),
+  takenBack: (held) => takenBackFault(books, `ticket ${wanted.number}`, wanted, held),
   turned: (standing) => {
-    const name = `${SHIPMENTS[sideOf(standing.facts)]} ${number}`;
-    const booked = `ticket ${number} is booked in ${books} as ${name}`;
-    return turnedFault(books, booked, name, SHIPMENTS[sideOf(expected)], standing);
+    const name = `${SHIPMENTS[sideOf(standing.facts)]} ${wanted.number}`;
+    const booked = `ticket ${wanted.number} is booked in ${books} as ${name}`;
+    return turnedFault(books, booked, name, SHIPMENTS[sideOf(wanted.expected)], standing);
   },
   endedAfter: () => ({
     code: "void-after-delivery",
-    message: `ticket ${number} is void on the platform, and its shipment in ${books} is done`,
+    message: `ticket ${wanted.number} is void on the platform, and its shipment in ${books} is done`,
     next: `Book the return in ${books} by hand, then resolve it here.`,
   }),
   cancelledThere: () => ({
     code: `cancelled-in-${books.toLowerCase()}`,
-    message: `shipment ${number} was cancelled in ${books}, and the ticket is not void`,
+    message: `shipment ${wanted.number} was cancelled in ${books}, and the ticket is not void`,
     next: "Void the ticket on the platform too, or give the cancelled shipment another number; then retry.",
   }),
   changed: ({ state }) => ({
     code: "changed-after-delivery",
-    message: `ticket ${number} says other quantities, date or reference than its shipment in ${books}, which is ${state}`,
+    message: `ticket ${wanted.number} says other quantities, date or reference than its shipment in ${books}, which is ${state}`,
     next: `Correct the stock in ${books} by hand, then resolve it here.`,
   }),
+});
+
+const takenBackFault = (
+  books: string,
+  name: string,
+  wanted: Wanted,
+  held: readonly Standing[],
+): Fault => ({
+  code: "taken-back",
+  message: `${books} holds ${held.map((one) => goodsOf(one).told).join(" and ")}, and on the platform the ${name} is ${statusOf(wanted)}`,
+  next: `If the platform is right, take it back in ${books} by hand, then resolve this. If ${books} is right, correct the ${name} on the platform: its next version is delivered by itself.`,
 });
 
 const turnedFault = (

@@ -2,11 +2,12 @@
 import { type Delivered, gone, type Inspection, thereAsBrought } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { BookKind, Books, Ladder, Standing, Wanted } from "./adapter.ts";
+import type { BookKind, Books, Call, GoodsKind, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import { unavailable } from "./errors.ts";
-import { isGoods } from "./goods.ts";
+import { goodsDifferences, isGoods } from "./goods.ts";
 import { look, type Planned } from "./look.ts";
+import { Parties } from "./parties.ts";
 import {
   differencesOf,
   isBelow,
@@ -17,12 +18,12 @@ import {
   posts,
   settlementMark,
 } from "./plan.ts";
-import { adapterOf, type Carried, carriedIn } from "./wanted.ts";
+import { adapterOf, type Carried, carriedIn, wantedOf } from "./wanted.ts";
 
 /** Documents that one look asks for. */
 const MANY = 200;
 
-/** One inspection each, in their order. Of orders and tickets: whether they are there, as far. @throws SourceUnavailable */
+/** One inspection each, in their order. @throws SourceUnavailable */
 export async function inspectBooks(
   books: Books,
   kind: BookKind,
@@ -31,40 +32,79 @@ export async function inspectBooks(
 ): Promise<Inspection[]> {
   const bodies = new Map<string, readonly Carried[]>();
   const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
-    if (body === null || isGoods(kind)) return null;
+    if (body === null) return null;
     const carried = bodies.get(body) ?? carriedIn(kind, body);
     bodies.set(body, carried);
     const one = carried.find(({ document }) => idOf(document) === id);
     return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
   };
   const inspections: Inspection[] = [];
-  const adapter = adapterOf(books, kind);
   const call = { key: "inspect", signal, purpose: "inspection", made: new Set<string>() } as const;
   try {
     for (let at = 0; at < delivered.length; at += MANY) {
-      const some = delivered.slice(at, at + MANY);
-      const carried = some.map(carriedOf);
-      const written = carried.filter((one) => one !== null);
-      const planned = written.length === 0 ? [] : await look(books, kind, written, call);
-      const linked = some.filter((_, index) => carried[index] === null);
-      const ids = linked.map(({ counterpart }) => counterpart);
-      const there = ids.length === 0 ? [] : await adapter.get(ids, call);
-      const left = [...planned];
-      for (const [index, { counterpart }] of some.entries()) {
-        const one = carried[index] === null ? null : left.shift();
-        const isThere = there.some(
-          (standing) =>
-            isCalled(standing, counterpart) &&
-            (isGoods(kind) || !isDraftAgain(adapter.ladder, standing)),
-        );
-        if (one && !isGoods(kind)) inspections.push(inspected(books, kind, one));
-        else inspections.push(isThere ? thereAsBrought : gone);
-      }
+      const asked = delivered
+        .slice(at, at + MANY)
+        .map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
+      inspections.push(
+        ...(isGoods(kind)
+          ? await inspectGoods(books, kind, asked, call)
+          : await inspectDocuments(books, kind, asked, call)),
+      );
     }
   } catch (error) {
     throw unavailable(error, books);
   }
   return inspections;
+}
+
+interface Asked {
+  readonly counterpart: string;
+  /** What it was brought to; null: a person linked it. */
+  readonly carried: Carried | null;
+}
+
+async function inspectDocuments(
+  books: Books,
+  kind: Planning["kind"],
+  asked: readonly Asked[],
+  call: Call,
+): Promise<Inspection[]> {
+  const adapter = adapterOf(books, kind);
+  const written = asked.flatMap(({ carried }) => carried ?? []);
+  const planned = written.length === 0 ? [] : await look(books, kind, written, call);
+  const linked = asked.filter(({ carried }) => carried === null);
+  const ids = linked.map(({ counterpart }) => counterpart);
+  const there = ids.length === 0 ? [] : await adapter.get(ids, call);
+  const left = [...planned];
+  return asked.map(({ counterpart, carried }) => {
+    const one = carried === null ? undefined : left.shift();
+    if (one !== undefined) return inspected(books, kind, one);
+    const isThere = there.some(
+      (standing) => isCalled(standing, counterpart) && !isDraftAgain(adapter.ladder, standing),
+    );
+    return isThere ? thereAsBrought : gone;
+  });
+}
+
+/** Ids of orders and tickets say how far these were brought: what is called so is that far. */
+async function inspectGoods(
+  books: Books,
+  kind: GoodsKind,
+  asked: readonly Asked[],
+  call: Call,
+): Promise<Inspection[]> {
+  const adapter = adapterOf(books, kind);
+  const ids = asked.map(({ counterpart }) => counterpart);
+  const held = ids.length === 0 ? [] : await adapter.get(ids, call);
+  const written = asked.flatMap(({ carried }) => carried ?? []);
+  const parties = await new Parties(books).of(written, call);
+  const wanted = written.length === 0 ? [] : await wantedOf(adapter, written, parties, call);
+  return asked.map(({ counterpart, carried }) => {
+    const one = carried === null ? undefined : wanted.shift();
+    const there = held.filter((standing) => isCalled(standing, counterpart));
+    if (there.length === 0) return gone;
+    return { is: "there", differences: one ? goodsDifferences(kind, one, there) : [] };
+  });
 }
 
 const isCalled = ({ id, aliases = [] }: Standing, name: string): boolean =>

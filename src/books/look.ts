@@ -2,7 +2,7 @@
 import type { Answer, Waits } from "../core/outcome.ts";
 import type { BookKind, Books, Call, Standing, Wanted } from "./adapter.ts";
 import { type Identified, identify } from "./identify.ts";
-import { isGoods, onSideOf, planGoods } from "./goods.ts";
+import { isGoods, isTakenBack, onSideOf, planGoods } from "./goods.ts";
 import { Parties } from "./parties.ts";
 import { type Next, plan } from "./plan.ts";
 import { adapterOf, type Carried, wantedOf } from "./wanted.ts";
@@ -68,6 +68,8 @@ export function told(
     const { wanted, next } = one;
     const standing = standingOf(one);
     const called = wanted.number ?? wanted.mark;
+    if (standing === null && isTakenBack(wanted))
+      return `${called} does not count on the platform: nothing is in ${name}`;
     if (standing === null)
       return wanted.target === "cancelled"
         ? `${called} was void before it was booked: nothing is in ${name}`

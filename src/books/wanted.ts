@@ -123,6 +123,7 @@ const TARGETS: Readonly<Record<Status, Rung>> = {
   waiting: "draft",
   done: "posted",
   cancelled: "cancelled",
+  "taken-back": "cancelled",
 };
 
 /** Of the comparison: a payment's kind is that of its direction. */

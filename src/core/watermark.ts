@@ -21,6 +21,10 @@ export interface Walk {
   readonly pages: number;
   /** How many records the list said it has, the most that any page said; null or left out: it did not say. */
   readonly total?: number | null;
+  /** Records that came, as often as they did; left out: as many as its pages were asked for. */
+  readonly told?: number;
+  /** Pages without a record in a row, up to where it stands; left out: none. */
+  readonly idle?: number;
   /** How often this walk began again. */
   readonly restarts: number;
 }

@@ -2,7 +2,8 @@
  * How far a list is read. The specification says that a walk ends (rule P2), and nothing of what to do when it does not:
  * the list's own `meta.total` says how many pages there are, and a run never takes more than its share of the month
  * unless the list says that it needs more. Counted by the pages of the walk, which is part of the position: a process
- * that starts anew is given no new share.
+ * that starts anew is given no new share. A server may give fewer records on a page than were asked for, and none on
+ * some: what leads nowhere is told by what has come, not by the pages that were expected.
  */
 import { SourceUnavailable } from "../core/errors.ts";
 
@@ -10,6 +11,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 const PAGES_MAX = 10_000;
 /** Records move while they are read, and a moved one may come again: a tenth more, and no fewer than these. */
 const SLACK_PAGES = 10;
+const SLACK_RECORDS = 100;
 const FIRST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
@@ -25,8 +27,22 @@ export interface Extent {
 function pagesOf({ pageSize, total }: Extent): number | null {
   if (total === null) return null;
   const needed = Math.ceil(total / pageSize);
-  return needed + Math.max(SLACK_PAGES, Math.ceil(needed / 10));
+  return needed + slackOf(needed);
 }
+
+const slackOf = (needed: number): number => Math.max(SLACK_PAGES, Math.ceil(needed / 10));
+
+/** What a walk has brought so far. */
+export interface Brought {
+  /** Records, counted as often as they came. */
+  readonly told: number;
+  /** Pages without a record in a row, the last one included. */
+  readonly idle: number;
+}
+
+/** So many pages without a record in a row lead nowhere; null: the list does not say how many records it has. */
+export const isIdle = ({ pageSize, total }: Pick<Extent, "pageSize" | "total">, idle: number) =>
+  total !== null && idle > slackOf(Math.ceil(total / pageSize));
 
 /** Pages that a run may read at most. */
 export const runMax = (extent: Extent): number =>
@@ -39,13 +55,21 @@ export const runMax = (extent: Extent): number =>
  */
 export function boundOf(
   extent: Extent,
-  { pages, before, isNew }: { pages: number; before: number; isNew: boolean },
+  at: Brought & { readonly pages: number; readonly before: number; readonly isNew: boolean },
 ): "endless" | "enough" | null {
+  const { pages, before, isNew, told } = at;
+  const { total } = extent;
   const expected = pagesOf(extent) ?? PAGES_MAX;
-  if (pages > Math.max(expected, PAGES_MAX) || (pages > expected && !isNew)) return "endless";
+  const isWhole = total === null || told > total + Math.max(SLACK_RECORDS, total / 10);
+  if (isIdle(extent, at.idle)) return "endless";
+  if (isWhole && pages > (isNew ? Math.max(expected, PAGES_MAX) : expected)) return "endless";
   const run = runMax(extent);
   return pages >= (Math.floor(before / run) + 1) * run ? "enough" : null;
 }
+
+/** Of what pages say that the list has; null: none said. */
+export const mostOf = (one: number | null = null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /** How long until it is tried again when that has happened so often in a row, ms: doubling from six hours to a week. */
 export const endlessWaitMs = (times: number): number =>

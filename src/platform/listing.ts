@@ -10,11 +10,11 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 import type { Exchanger } from "./client.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
-import { endless, runMax } from "./bounds.ts";
+import { endless, mostOf, runMax } from "./bounds.ts";
 import type { Operation } from "./contract/operation.ts";
 import { operations } from "./contract/operations.ts";
 import { type ListOperation, pathOf } from "./contract/path.ts";
-import { changeOf, mostOf, patiently, sliced } from "./walk.ts";
+import { changeOf, patiently, sliced } from "./walk.ts";
 
 export interface ListingOptions {
   readonly list: ListOperation;
@@ -36,7 +36,6 @@ async function* listing(
   { signal }: Reading,
 ): AsyncGenerator<Page> {
   const { list, clock, pagesPerRun = runShareOf(usualBudget) } = options;
-  const pageSize = pageSizeOf(options);
   const seen = new Set<string>();
   let most: number | null = null;
   for (let page = 1; !signal.aborted; page++) {
@@ -52,7 +51,8 @@ async function* listing(
     if (!hasMore) return;
     if (changes.length === 0) throw stuck(list, "says there is more after an empty page");
     if (seen.size === before) throw stuck(list, "gives nothing but records that it gave before");
-    const extent = { pageSize: pageSize ?? 1, total: most, pagesPerRun };
+    // By what comes: a server may give fewer records on a page than it is asked for.
+    const extent = { pageSize: Math.ceil(seen.size / page), total: most, pagesPerRun };
     if (page >= runMax(extent)) throw endless(`The list ${pathOf(list)}`, page, extent, A_DAY_MS);
   }
 }

@@ -2,6 +2,7 @@
  * A whole list, page after page, or cursor after cursor where it is asked what changed since (specification part 4, P1
  * and P2), for who keeps no position in it. Nothing is built on its order, or on how long a cursor lives.
  */
+import { isIdle, mostOf } from "./bounds.ts";
 
 export type Query = Readonly<Record<string, string>>;
 
@@ -21,9 +22,37 @@ const PAGES_MAX = 10_000;
 /** A page where nobody asks for its size (rule P1). */
 const USUAL_SIZE = 20;
 
-/** Room for records that come in while a list is read: twice its pages, and ten. */
-const boundOf = (total: number | null, pageSize: number): number =>
-  total === null ? PAGES_MAX : 2 * Math.ceil(total / pageSize) + 10;
+/** Room for records that come in while a list is read: as many again, and ten pages of those that came. */
+const roomOf = (total: number, largest: number): number => 2 * total + 10 * largest;
+
+/**
+ * How a list goes on and leads nowhere, by what has come: a page may have fewer records than were asked for, or none
+ * (part 4, P2).
+ */
+class Progress {
+  readonly #pageSize: number;
+  #total: number | null = null;
+  #pages = 0;
+  #told = 0;
+  #largest = 0;
+  #idle = 0;
+
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize;
+  }
+
+  /** Is there too much of it, with this page? */
+  isEndless({ count, total }: PageEnd): boolean {
+    this.#pages++;
+    this.#told += count;
+    this.#largest = Math.max(this.#largest, count);
+    this.#idle = count === 0 ? this.#idle + 1 : 0;
+    this.#total = mostOf(this.#total, total);
+    if (this.#total === null) return this.#pages >= PAGES_MAX;
+    const extent = { pageSize: this.#pageSize, total: this.#total };
+    return isIdle(extent, this.#idle) || this.#told > roomOf(this.#total, this.#largest);
+  }
+}
 
 export interface List<Page> {
   readonly query: Query;
@@ -47,23 +76,24 @@ export async function* allPages<Page extends PageEnd>({
   const pageSize = Number(query["pageSize"] ?? USUAL_SIZE);
   let cursors = new Set<string>();
   let place: Query = isWalk ? {} : { page: "1" };
-  let bound = PAGES_MAX;
+  let progress = new Progress(pageSize);
   let restarts = 0;
   for (let pages = 1; ; pages++) {
     const page = await ask({ ...query, ...place });
     if (page === null) {
       if (restarts++ >= RESTARTS_MAX) throw stuck("refused its own cursors");
       cursors = new Set();
+      progress = new Progress(pageSize);
       place = {};
       pages = 0;
       continue;
     }
-    if (pages === 1) bound = boundOf(page.total, pageSize);
+    const isEndless = progress.isEndless(page);
     yield page;
     if (!page.hasMore) return;
     const broken = brokenBy(page, isWalk ? cursors : null);
     if (broken !== null) throw stuck(broken);
-    if (pages >= bound) throw stuck(`does not end after ${pages} pages`);
+    if (isEndless) throw stuck(`does not end after ${pages} pages`);
     if (isWalk) cursors.add(page.nextCursor ?? "");
     place = isWalk ? { cursor: page.nextCursor ?? "" } : { page: String(pages + 1) };
   }

@@ -27,6 +27,30 @@ async function feed() {
   return walkSource(platform.client({ clock }), { ...list, clock });
 }
 
+test("three records on a page of a hundred, an empty page before each: all is read, at first and when all is known", async () => {
+  const records = await invoices(120);
+  await control.readings({ emptyPages: true });
+  const client = platform.client();
+  const small: Exchanger = {
+    ...client,
+    exchange: (request) =>
+      client.exchange({ ...request, path: request.path.replace("pageSize=100", "pageSize=3") }),
+  };
+  const clock = await platform.clock();
+  const source = walkSource(small, { list: "listInvoices", overlapMs: 300_000, clock });
+  for (const isKnown of [false, true]) {
+    const { pages, trouble } = await walked(
+      source,
+      { watermark: sortableInstant(instant(0)), walk: null },
+      undefined,
+      reading({ stored: () => isKnown }),
+    );
+    expect(trouble).toBeNull();
+    expect(pages.length).toBeGreaterThan(75);
+    expect(new Set(idsIn(pages))).toEqual(new Set(idsOf(records)));
+  }
+});
+
 describe("a walk whose cursors never end", () => {
   /** What the engine does between pages: what was read is known from then on. */
   const remembering = () => {
@@ -121,6 +145,17 @@ test.each([
 ] as const)(
   "a walk may go as far as its total says, or its share of 50,000: %j",
   ({ total, ...at }, verdict) => {
-    expect(boundOf({ pageSize: 100, total, pagesPerRun: 2_500 }, at)).toBe(verdict);
+    const whole = { told: at.pages * 100, idle: 0, ...at };
+    expect(boundOf({ pageSize: 100, total, pagesPerRun: 2_500 }, whole)).toBe(verdict);
   },
 );
+
+test.each([
+  ["three records a page, all known", { pages: 80, told: 240 }, null],
+  ["more than the list says it has", { pages: 130, told: 390 }, "endless"],
+  ["a few pages without a record", { pages: 20, told: 30, idle: 10 }, null],
+  ["nothing but pages without a record", { pages: 21, told: 30, idle: 11 }, "endless"],
+] as const)("what has come counts, not the pages that were asked for: %s", (_, at, verdict) => {
+  const extent = { pageSize: 100, total: 250, pagesPerRun: 2_500 };
+  expect(boundOf(extent, { before: 0, isNew: false, idle: 0, ...at })).toBe(verdict);
+});

@@ -9,7 +9,7 @@ import { sha256, sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
-import { boundOf, endless, endlessWaitMs } from "./bounds.ts";
+import { boundOf, endless, endlessWaitMs, mostOf } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import { operations } from "./contract/operations.ts";
@@ -79,7 +79,7 @@ async function* walk(
     }
     const listed = readPage(exchange, options);
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
-    current = { ...current, total: mostOf(current.total, listed.total) };
+    current = withPage(current, listed);
     const { cursor } = current;
     const shown = { ...listed, count: listed.changes.length };
     const broken = brokenBy(shown, new Set(cursor === null ? [] : [cursor]));
@@ -259,16 +259,26 @@ function boundIn(
   const isNew = changes.some(
     ({ id, version }) => version !== null && !by.reading.stored(id, version),
   );
-  return boundOf(extentOf(by.options, walk), { pages: walk.pages + 1, before: by.before, isNew });
+  const { told = 0, idle = 0 } = walk;
+  const pages = walk.pages + 1;
+  return boundOf(extentOf(by.options, walk), { pages, before: by.before, isNew, told, idle });
+}
+
+/** What it has brought once this page came; its place is as before. */
+function withPage(walk: Walk, { changes: { length }, total }: Listed): Walk {
+  const { told = walk.pages * PAGE_SIZE, idle = 0, ...rest } = walk;
+  return {
+    ...rest,
+    total: mostOf(walk.total, total),
+    told: told + length,
+    ...(length === 0 ? { idle: idle + 1 } : {}),
+  };
 }
 
 const extentOf = (
   { pagesPerRun = runShareOf(usualBudget) }: Pick<WalkOptions, "pagesPerRun">,
   { total = null }: Pick<Walk, "total">,
 ) => ({ pageSize: PAGE_SIZE, total, pagesPerRun });
-
-export const mostOf = (one: number | null = null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /**
  * Whether a listed record is only half of it: that lists carry lines is not specified (part 4, Orders), nor how they

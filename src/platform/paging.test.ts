@@ -1,0 +1,59 @@
+/** Whole lists, read by what has come of them: no server gives as much as it is asked for. */
+import { expect, test } from "vitest";
+import { times } from "../../test/conformance/support.ts";
+import { allPages, type PageEnd } from "./paging.ts";
+
+/** The list's pages by their counts, the last one repeated; `total`: what it says it has. */
+async function read(counts: readonly number[], total: number | null, ends: boolean, isWalk = true) {
+  let asked = 0;
+  const query = { pageSize: "100", ...(isWalk ? { updatedSince: "1970-01-01T00:00:00Z" } : {}) };
+  const ask = async (): Promise<PageEnd> => {
+    const count = counts[Math.min(asked, counts.length - 1)] ?? 0;
+    asked++;
+    const hasMore = !ends || asked < counts.length;
+    return { hasMore, nextCursor: hasMore ? `c${asked}` : null, total, count };
+  };
+  try {
+    for await (const _ of allPages({ query, ask, stuck: (how) => new Error(how) }));
+    return { asked, how: null };
+  } catch (error) {
+    return { asked, how: (error as Error).message };
+  }
+}
+
+test.each([
+  ["three records a page", times(84, () => 3), 250],
+  ["an empty page before each", times(168, (n) => (n % 2 === 0 ? 0 : 3)), 250],
+  ["five empty pages before each", times(60, (n) => (n % 6 === 5 ? 1 : 0)), 10],
+  ["more than it says at first", times(15, () => 100), 900],
+  ["no total, and full pages", times(500, () => 100), null],
+] as const)("a list is read to its end: %s", async (_, counts, total) => {
+  expect(await read(counts, total, true)).toEqual({ asked: counts.length, how: null });
+});
+
+test.each([
+  ["pages of 100 that repeat", [100], 250, 16],
+  ["pages of 3 that repeat", [3], 10, 17],
+  ["nothing but empty pages", [0], 10, 11],
+  ["empty pages after some records", [100, 100, 0], 250, 13],
+  ["no total", [1], null, 10_000],
+] as const)("a list that does not end is refused: %s", async (_, counts, total, pages) => {
+  expect(await read(counts, total, false)).toEqual({
+    asked: pages,
+    how: `does not end after ${pages} pages`,
+  });
+});
+
+test("a list by page numbers is read in small pages, too, and leads nowhere after an empty one", async () => {
+  expect(
+    await read(
+      times(84, () => 3),
+      250,
+      true,
+      false,
+    ),
+  ).toEqual({ asked: 84, how: null });
+  expect((await read([3, 0, 3], 250, false, false)).how).toBe(
+    "says there is more after an empty page",
+  );
+});
