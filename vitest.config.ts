@@ -26,6 +26,8 @@ export default defineConfig(({ mode }) => {
       // Of three there is always one that waits, for a server or for real time; two keep two cores busy.
       maxWorkers: 3,
       sequence: { shuffle: { files: false, tests: true } },
+      // Vitest begins with the project whose name is first by the alphabet: so `shared` ends the run, whose last suites are
+      // short, and no long suite runs alone at the end.
       projects: [
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
         { extends: true, test: { name: "shared", include, exclude: alone, isolate: false } },
@@ -51,7 +53,7 @@ export default defineConfig(({ mode }) => {
 const newest = (include: string[]) => ({
   extends: true as const,
   test: {
-    name: "tryton-8.0",
+    name: "newest-tryton",
     include,
     isolate: false,
     env: { FUELBRIDGE_TRYTON_RELEASE: "8.0" },
