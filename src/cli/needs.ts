@@ -43,7 +43,9 @@ export function needsOf(
     currency: config.currency,
     parts: new Set([
       ...ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name),
-      ...flows.flatMap(({ attach, to }) => (attach && attaching(config, to)) ?? []),
+      ...flows
+        .filter(({ attach, to }) => attach !== undefined && to.endpoint === endpoint)
+        .flatMap(({ to }) => attaching(config, to) ?? []),
     ]),
     ourselves:
       endpoint === PLATFORM && needsUs
