@@ -1,5 +1,6 @@
 /** The part of the connector kit that is about receivers that keep documents: batches, inspection, cancellation, codes. */
 import { expect, test } from "vitest";
+import { Decimal } from "../src/core/decimal.ts";
 import type { Delivered, Item, Outgoing, Sink } from "../src/core/contract.ts";
 import {
   deliver,
@@ -9,6 +10,7 @@ import {
   type Kit,
   never,
   open,
+  type Paying,
   read,
   recordsOf,
   refusalOf,
@@ -57,6 +59,58 @@ export function stamping(kit: Kit, source: string): void {
     for (const aheadMs of CLOCKS)
       expect(Object.keys(await filled(aheadMs)).toSorted()).toEqual(whole);
   });
+}
+
+/** Of books that keep payments. */
+export function paying(kit: Kit, documents: Paying): void {
+  const { open: invoice, paid, total, payment, lacks = {} } = documents;
+  const booked = async (item: Item) => {
+    const ground = await kit.ground();
+    const endpoint = open(kit, ground);
+    const { ids } = isDone(await deliver(sinkOf(endpoint, "invoices"), [item]));
+    return {
+      sink: sinkOf(endpoint, "payments"),
+      money: needed(ground.money),
+      on: (id: string, amount: string) => payment(id, ids?.[0] ?? "", amount),
+    };
+  };
+  const taken = async (sink: Sink, item: Item): Promise<readonly (string | null)[]> => {
+    const { ids } = isDone(await deliver(sink, [item]));
+    expect(isDone(await deliver(sink, [item])).ids).toEqual(ids);
+    expect(await sink.find(sentOf(sink, [item]), never)).toMatchObject({ found: "exact" });
+    return ids ?? [];
+  };
+  const tested = (ability: keyof typeof lacks, promise: string, run: () => Promise<void>): void => {
+    const reason = lacks[ability];
+    if (reason === undefined) test(`payments: ${promise}`, run);
+    else test.skip(`payments: ${promise} (${reason})`, () => {});
+  };
+
+  tested(
+    "covering",
+    "one that comes after its invoice was settled as one is no money",
+    async () => {
+      const { sink, money, on } = await booked(paid);
+      const settled = { open: "0.00", onAccount: "0.00" };
+      expect(await money()).toEqual(settled);
+      expect(await taken(sink, on("part", "100.00"))).toEqual([null]);
+      // The settlement has no room for the whole beside that part.
+      expect(await refusalOf(sink, on("whole", total))).toMatchObject({ code: "more-than-to-pay" });
+      expect(await money()).toEqual(settled);
+    },
+  );
+
+  tested(
+    "onAccount",
+    "what is more than is to pay stays on the party's account, once",
+    async () => {
+      const { sink, money, on } = await booked(invoice);
+      expect(await money()).toEqual({ open: total, onAccount: "0.00" });
+      const more = Decimal.of(total).plus(Decimal.of("10.00"));
+      expect(await taken(sink, on("over", more.fixed(2)))).toEqual([expect.any(String)]);
+      expect(await money()).toEqual({ open: "0.00", onAccount: "10.00" });
+    },
+  );
 }
 
 const PROMISES: Readonly<Record<Trait, string>> = {

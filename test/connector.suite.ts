@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/core/outcome.ts";
-import { keeping, stamping } from "./connector-books.suite.ts";
+import { keeping, paying, stamping } from "./connector-books.suite.ts";
 import { numbers } from "./support/runs.ts";
 import {
   type Config,
@@ -34,6 +34,7 @@ export function connectorSuite(kit: Kit): void {
     for (const source of kit.sources) stamping(kit, source);
     for (const sink of Object.keys(kit.sinks)) sending(kit, sink);
     for (const sink of Object.keys(kit.sinks)) keeping(kit, sink);
+    if (kit.paying !== undefined) paying(kit, kit.paying);
   });
 }
 

@@ -160,7 +160,8 @@ describe("a paid invoice", () => {
       ["settlement:id-FL-1", "19834.08"],
     ]);
     const late = itemOf(paymentDocument("pay-2", id, { invoiceId: "id-FL-1" }));
-    expect(await deliver(payments, late)).toMatchObject({ fault: { code: "settled-as-one" } });
+    expect(await deliver(payments, late)).toMatchObject({ outcome: "done", ids: [null] });
+    expect(ledger.rows("payments")).toHaveLength(2);
   });
 
   test("that its payments settle needs no settlement", async () => {
@@ -190,10 +191,18 @@ test.each([
   ["another-invoice", "S-1", { invoiceId: "id-other" }],
   ["not-payable", "S-1", { amount: d("0.00") }],
   ["not-payable", "S-1", { amount: d("1.005") }],
-  ["more-than-to-pay", "S-1", { amount: d("19934.09") }],
-] as const)("a payment is refused as %s, and nothing is booked", async (code, invoice, more) => {
+  ["more-than-to-pay", "S-1", {}, { id: "M-0", mark: "pay-0", amount: d("19934.08") }],
+  [
+    "paid-by-others",
+    "S-1",
+    { amount: d("19934.09") },
+    { id: "M-0", mark: null, amount: d("1.00") },
+  ],
+] as const)("a payment is refused as %s, and nothing is booked", async (...given) => {
+  const [code, invoice, more, before] = given;
   const ledger = await openLedger();
-  enterInvoice(ledger, { mark: "id-FL-0" });
+  const payments = before === undefined ? [] : [before];
+  enterInvoice(ledger, { mark: "id-FL-0", payments });
   const payment = itemOf(paymentDocument("pay-1", invoice, more));
   expect(await deliver(sinkOf(ledger, "payments"), payment)).toMatchObject({ fault: { code } });
   expect(ledger.rows("payments")).toEqual([]);

@@ -41,6 +41,7 @@ export const example = defineConnector<ExampleConfig>({
       errors,
       settleMs: config.settleMs,
       settleAfterMs: config.settleAfterMs,
+      onAccount: true,
       surroundings,
     };
     return {

@@ -1,5 +1,6 @@
 /** The connector kit over `example`: its ledger is a server of the test's own. */
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
   enterInvoice,
@@ -51,6 +52,13 @@ connectorSuite({
       },
     },
   },
+  paying: {
+    open: itemOf(invoiceDocument("FL-1")),
+    paid: itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" })),
+    total: "19934.08",
+    payment: (id, invoice, amount) =>
+      itemOf(paymentDocument(id, invoice, { amount: Decimal.of(amount) })),
+  },
 });
 
 async function ground(): Promise<Ground> {
@@ -83,6 +91,7 @@ async function ground(): Promise<Ground> {
       ledger.products.delete("ULSD-CLR");
       return Promise.resolve(() => Promise.resolve(void ledger.products.add("ULSD-CLR")));
     },
+    money: () => Promise.resolve(moneyOf(ledger)),
     clock: (aheadMs) => Promise.resolve(void (ledger.clockMs = aheadMs)),
     async interrupt(sink, request, step) {
       ledger.loses = step;
@@ -92,6 +101,18 @@ async function ground(): Promise<Ground> {
       return { over, answer: answer ?? null };
     },
   };
+}
+
+/** Of the platform's invoice. */
+function moneyOf(ledger: Ledger): { open: string; onAccount: string } {
+  const invoice = ledger.rows("invoices").find(({ mark }) => mark !== null);
+  const [open, total] = [invoice?.["open"], invoice?.["total"]] as [Decimal, Decimal];
+  const paid = ledger
+    .rows("payments")
+    .filter(({ document }) => document === invoice?.id)
+    .map(({ amount }) => amount as Decimal);
+  const onAccount = Decimal.sum(paid).minus(total.minus(open));
+  return { open: open.fixed(2), onAccount: onAccount.fixed(2) };
 }
 
 /** Three pages. */

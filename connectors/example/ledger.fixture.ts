@@ -25,6 +25,7 @@ const NUMBERS: Readonly<Record<string, string>> = {
   payments: "M-",
   parties: "P-",
   prices: "L-",
+  notes: "N-",
 };
 
 interface State {
@@ -242,10 +243,12 @@ export class Ledger {
     const table = payment["side"] === "sale" ? "invoices" : "bills";
     const document = this.#row(table, String(payment["document"]));
     const { id, mark, amount } = payment as unknown as Paid;
-    if (amount.compare(document["open"] as Decimal) > 0)
+    const open = document["open"] as Decimal;
+    const isMore = amount.compare(open) > 0;
+    if (isMore && payment["onAccount"] !== true)
       throw new Refusal(422, "more-than-open", `${document.id} has less to pay`);
     payment["party"] = document["party"];
-    (document["payments"] as Paid[]).push({ id, mark, amount });
+    (document["payments"] as Paid[]).push({ id, mark, amount: isMore ? open : amount });
     this.#stamp(document);
     this.#addUp(table, document);
     if ((document["open"] as Decimal).sign === 0)

@@ -1,12 +1,17 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
-import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
+import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
-import { PaymentRow } from "./rows.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { coveredAmong, coveringBy, type Notes, paidBy } from "../../src/books/notes.ts";
+import { NoteRow, PaymentRow } from "./rows.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
 
-export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payment", PaymentRow> {
+export function paymentAdapter(
+  wire: Wire,
+  currency: string,
+): BookAdapter<"payment", PaymentRow | null> {
   const rows = table(wire, "payments", PaymentRow);
   const standing = (row: PaymentRow): Standing<PaymentRow> => standingOf(currency, row);
   return {
@@ -19,22 +24,52 @@ export function paymentAdapter(wire: Wire, currency: string): BookAdapter<"payme
       numbered: "per-party",
     },
     expected: async (documents) => documents.map((one) => paymentFacts(one, currency)),
-    locate: async (wanted, { signal }) =>
-      (await rows.search({ marks: wanted.map(({ mark }) => mark) }, signal)).map(standing),
+    async locate(wanted, call) {
+      const found = await rows.search({ marks: wanted.map(({ mark }) => mark) }, call.signal);
+      const absent = wanted.filter(({ mark }) => found.every((row) => row.mark !== mark));
+      const on = absent.map(({ document }) => document.invoice);
+      return [...found.map(standing), ...(await coveredAmong(notesIn(wire, call), on, absent))];
+    },
     create: (wanted, call) =>
       rows.create(
-        wanted.map(({ mark, document }) => ({
+        wanted.map(({ mark, document, on }) => ({
           mark,
           side: sideOf(document),
           document: document.invoice,
           date: document.date,
           amount: document.amount,
           text: document.description,
+          // What is more than is to pay stays on the party's account; without this word the ledger refuses it.
+          onAccount: document.amount.compare(openOf(on)) > 0,
         })),
         call,
       ),
     // It is posted when it is made, and no document of the platform takes a payment back.
     advance: () => Promise.resolve(),
+    covering: coveringBy(
+      (call) => notesIn(wire, call),
+      ({ id }) => id ?? "",
+    ),
+  };
+}
+
+const openOf = (on: Standing | undefined): Decimal => paidBy(on).facts.money?.open ?? Decimal.zero;
+
+/** Notes on the ledger's records, by their ids. */
+function notesIn(wire: Wire, call: Call): Notes {
+  const rows = table(wire, "notes", NoteRow);
+  return {
+    async on(resources, beginnings) {
+      const all = await rows.search({ numbers: resources }, call.signal);
+      return all
+        .filter(
+          ({ text }) => beginnings.length === 0 || beginnings.some((one) => text.startsWith(one)),
+        )
+        .map(({ document, text }) => ({ resource: document, message: text }));
+    },
+    async add(document, text) {
+      await rows.create([{ mark: null, document, text }], call);
+    },
   };
 }
 

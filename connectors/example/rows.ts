@@ -79,6 +79,9 @@ export const PaymentRow = z.object({
   text: text,
 });
 
+/** A note on a record of any table, `document` its id. */
+export const NoteRow = z.object({ ...head, document: text, text });
+
 export const PriceRow = z.object({
   ...head,
   list: text,

@@ -16,7 +16,7 @@ import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/report/decisions.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
-import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
+import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { shipmentSink } from "./sinks.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
@@ -44,10 +44,15 @@ interface Attachment {
   readonly data: { readonly base64: string };
 }
 
+const opener = (name: string) => files[name] as (books: Books) => Sink;
 const kinds = {
-  invoice: { sink: invoiceSink, files: invoiceFiles, output: InvoiceDocument },
-  bill: { sink: billSink, files: billFiles, output: InvoiceDocument },
-  "delivery-ticket": { sink: shipmentSink, files: shipmentFiles, output: ShipmentDocument },
+  invoice: { sink: invoiceSink, files: opener("invoiceFiles"), output: InvoiceDocument },
+  bill: { sink: billSink, files: opener("billFiles"), output: InvoiceDocument },
+  "delivery-ticket": {
+    sink: shipmentSink,
+    files: opener("shipmentFiles"),
+    output: ShipmentDocument,
+  },
 } as const;
 
 type Document = InvoiceDocument | ShipmentDocument;

@@ -9,21 +9,19 @@ import { resourceOf, ticketIn } from "./shipments.ts";
 
 const MODEL = "ir.attachment";
 
-/** On customer invoices. */
-export const invoiceFiles = (books: Books): Sink =>
-  open(books, onInvoices(books, "invoice", "out"));
-
-/** On supplier invoices. */
-export const billFiles = (books: Books): Sink => open(books, onInvoices(books, "bill", "in"));
-
-/** On customer and supplier shipments: one when it waits, one when it is done. */
-export const shipmentFiles = (books: Books): Sink =>
-  open(books, {
-    operation: "shipment.attach",
-    nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
-    resourceOf: ({ id, number, counterpart }) =>
-      resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
-  });
+/** By their names as sinks; no flow names them. */
+export const files: Readonly<Record<string, (books: Books) => Sink>> = {
+  invoiceFiles: (books) => open(books, onInvoices(books, "invoice", "out")),
+  billFiles: (books) => open(books, onInvoices(books, "bill", "in")),
+  // One when the ticket waits, one when it is done.
+  shipmentFiles: (books) =>
+    open(books, {
+      operation: "shipment.attach",
+      nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
+      resourceOf: ({ id, number, counterpart }) =>
+        resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
+    }),
+};
 
 type Place = Pick<Files, "operation" | "nameOf" | "resourceOf">;
 

@@ -306,6 +306,24 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     expect(module?.fault?.message).toBe("Tryton does not have the module fuelbridge_guard");
   });
 
+  test("the right to attach is examined where a flow attaches PDFs, and only there", async () => {
+    const copy = server.copy("attach");
+    const books = { ...booksOf(copy) };
+    const [model] = await books.tryton.call<number[]>("model.ir.model.search", [
+      [[releaseOf(testedSeries).modelName, "=", "ir.attachment"]],
+    ]);
+    const named = releaseOf(testedSeries).ofModel === "model" ? "ir.attachment" : model;
+    const values = { model: named, perm_read: true, perm_create: false };
+    await asAdmin(copy, ["model.ir.model.access.create", [values]]);
+    expect(await faults(endpoint(copy), { parts: new Set(["invoices"]) })).toEqual([]);
+    expect(await faults(endpoint(copy), { parts: new Set(["invoiceFiles"]) })).toMatchObject([
+      {
+        what: "rights: PDFs (attach: pdf)",
+        fault: { code: "no-right", message: "the user may not: create ir.attachment" },
+      },
+    ]);
+  });
+
   test("a wrong password, an unknown database, company and address are told apart", async () => {
     const password = await refusal(endpoint({ ...shared, password: "not-the-one" }));
     expect(password.stop).toBe("credentials");

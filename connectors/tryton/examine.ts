@@ -35,7 +35,7 @@ export async function examineTryton(
   const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
     await releaseExamination(books, signal),
-    ...(await looks([...rightsLooks(books), ...companyLooks(books, needs)])),
+    ...(await looks([...rightsLooks(books, needs.parts), ...companyLooks(books, needs)])),
     ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
     ...(await looks(codeLooks(books))),
     ...(await codeExaminations(TRYTON, columnsOf(books), needs, signal)),

@@ -1,6 +1,6 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
-import { billFiles, invoiceFiles, shipmentFiles } from "./attachments.ts";
+import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf } from "./control.ts";
@@ -29,12 +29,6 @@ const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
   payments: paymentSink,
   orders: orderSink,
   shipments: shipmentSink,
-};
-/** What attaches PDFs to the documents of a sink; no flow names it. */
-const files: Readonly<Record<string, (books: Books) => Sink>> = {
-  invoiceFiles,
-  billFiles,
-  shipmentFiles,
 };
 const filesOf: Readonly<Record<string, Partial<Offer>>> = {
   invoices: { pdf: "invoiceFiles" },

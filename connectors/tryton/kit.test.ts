@@ -10,8 +10,9 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { isHalf } from "../../test/support/tryton-releases.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { tryton } from "./index.ts";
-import { invoiceDocument } from "./sink.fixture.ts";
+import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
 import { deskIn, settings, type Desk } from "./sources/source.fixture.ts";
+import { exact } from "./values.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -105,6 +106,18 @@ describe.skipIf(!trytonIsThere)("the kit", () => {
     sources: ["parties", "prices"],
     lacksClock:
       "the tests cannot set the clock of a Tryton that runs; sources/feed.test.ts moves stamps",
+    // Of the second release the story books invoices and payments.
+    ...(isHalf
+      ? {}
+      : {
+          paying: {
+            open: itemOf(invoice),
+            paid: itemOf(invoiceDocument({ ...invoice, status: "paid", paidDate: "2026-11-21" })),
+            total: invoice.total.text,
+            payment: (id, on, amount) =>
+              itemOf(paymentDocument({ id, invoice: on, amount: d(amount) })),
+          },
+        }),
     sinks: {
       // Of the second release the story books the others.
       ...(isHalf
@@ -166,6 +179,7 @@ async function ground(desk: Desk): Promise<Ground> {
       await desk.write("product.product", product, { active: false });
       return () => desk.write("product.product", product, { active: true });
     },
+    money: () => moneyOf(desk),
     interrupt: (sink, request, step) => interrupt(config, sink, request, step),
   };
 }
@@ -229,6 +243,24 @@ async function effects(desk: Desk, sink: string, number: string): Promise<string
     );
   }
   return found;
+}
+
+/** What its ledger says: the receivables are what is open, less what is on account. */
+async function moneyOf({ clerk }: Desk): Promise<{ open: string; onAccount: string }> {
+  const read = <Row>(model: string, domain: unknown, fields: readonly string[]) =>
+    clerk.call<Row[]>(`model.${model}.search_read`, [domain, 0, null, null, fields]);
+  const [row] = await read<{ amount_to_pay: unknown }>("account.invoice", [], ["amount_to_pay"]);
+  const unreconciled = [
+    ["account.type.receivable", "=", true],
+    ["reconciliation", "=", null],
+  ];
+  const lines = await read<{ debit: unknown; credit: unknown }>("account.move.line", unreconciled, [
+    "debit",
+    "credit",
+  ]);
+  const owed = lines.map(({ debit, credit }) => exact(debit).minus(exact(credit)));
+  const open = exact(row?.amount_to_pay);
+  return { open: open.fixed(2), onAccount: open.minus(Decimal.sum(owed)).fixed(2) };
 }
 
 /** What only looks is no step: its answer may be lost without anything being in doubt. */

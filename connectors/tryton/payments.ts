@@ -12,9 +12,8 @@ import {
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import { inPages, PAGE_RECORDS } from "../../src/books/holdings.ts";
-import { coveredOn, noteCovered } from "../../src/books/notes.ts";
+import { coveredAmong, coveringBy, paidBy } from "../../src/books/notes.ts";
 import { isSettlement } from "../../src/books/plan.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, Scope } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
@@ -53,16 +52,10 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
     get: (ids, { signal }) => heldBy(books, ["move", "in", movesIn(ids)], signal),
     named: (numbers, signal) => named(books, numbers, signal),
     list: (scope, from, signal) => list(books, scope, from, signal),
-    covering: {
-      async covered(invoice) {
-        const noted = await coveredOn(notesOf(books), [resourceOf(entryOf(invoice))]);
-        return Decimal.sum([...noted.values()]);
-      },
-      async cover(wanted) {
-        for (const { document, on } of wanted)
-          await noteCovered(notesOf(books), resourceOf(entryOf(on)), document);
-      },
-    },
+    covering: coveringBy(
+      () => notesOf(books),
+      (invoice) => resourceOf(entryOf(invoice)),
+    ),
   };
 }
 
@@ -100,15 +93,7 @@ async function locate(
   const standings = await standingsOf(books, own, called);
   const absent = wanted.filter(({ mark }) => !standings.some((one) => one.mark === mark));
   const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
-  if (absent.length === 0 || !isLumped) return standings;
-  const noted = await coveredOn(notesOf(books), on);
-  return [
-    ...standings,
-    ...absent.flatMap(({ document, mark }) => {
-      const amount = noted.get(mark);
-      return amount === undefined ? [] : [notedStanding(books, document, amount)];
-    }),
-  ];
+  return isLumped ? [...standings, ...(await coveredAmong(notesOf(books), on, absent))] : standings;
 }
 
 /**
@@ -169,17 +154,7 @@ async function payOne(
   });
 }
 
-const entryOf = (on: Standing | undefined): Entry => {
-  if (on === undefined) throw new TypeError("a payment without its invoice");
-  return on.native as Entry;
-};
-
-/** What a note says of it is its amount. */
-function notedStanding(books: Books, document: PaymentDocument, amount: Decimal): Standing {
-  const { words } = factsOf(books, document);
-  const facts = { money: { amount }, words: { side: words?.side ?? null } };
-  return { ...BARE, id: null, mark: document.id, rung: "posted", facts, native: null };
-}
+const entryOf = (on: Standing | undefined): Entry => paidBy(on).native as Entry;
 
 /** `#12 payment:5f0c…`; `#12` before links had a mark. */
 const movesIn = (ids: readonly string[]): number[] =>

@@ -2,6 +2,7 @@
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import type { Check } from "../../src/books/examine.ts";
+import { files } from "./attachments.ts";
 import { buttonIn } from "./release.ts";
 import { rowOf, rowsOf } from "./search.ts";
 
@@ -81,15 +82,27 @@ const areas: readonly Area[] = [
   },
 ];
 
+const attachments: Area = {
+  what: "PDFs (attach: pdf)",
+  groups: "one with read and create on ir.attachment",
+  models: models("read", "create")("ir.attachment"),
+};
+
 const claims: Area = {
   what: "claims (guard: claim)",
   groups: "one with create, write and delete on ir.model.data",
   models: all("ir.model.data"),
 };
 
-export function rightsLooks(books: Books): Check[] {
+/** @param parts as {@link Needs} has them */
+export function rightsLooks(books: Books, parts: ReadonlySet<string>): Check[] {
   const { guard } = books.config;
-  const needed = guard === "claim" ? [...areas, claims] : areas;
+  const attaches = Object.keys(files).some((sink) => parts.has(sink));
+  const needed = [
+    ...areas,
+    ...(attaches ? [attachments] : []),
+    ...(guard === "claim" ? [claims] : []),
+  ];
   const looks = needed.map((area): Check => [
     `rights: ${area.what}`,
     () => rightsFault(books, area),

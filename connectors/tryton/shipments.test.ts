@@ -5,7 +5,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { orderSink, shipmentSink } from "./sinks.ts";
-import { missingOf, ORDERED } from "./sink.fixture.ts";
+import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -170,6 +170,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   test("a void ticket cancels its shipment and leaves its order done; after delivery, a person decides", async () => {
     const desk = deskIn(server);
     const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    const ordered = await rowsOf(desk, "sale.sale", "state", "shipment_state");
     await request(desk, issued).send();
     const voided = request(desk, { ...issued, status: "cancelled" });
     expect(await voided.find()).toMatchObject({ found: "none" });
@@ -178,9 +179,9 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([
       { state: "cancelled" },
     ]);
-    expect(await rowsOf(desk, "sale.sale", "state", "shipment_state")).toMatchObject([
-      { state: ORDERED, shipment_state: "sent" },
-    ]);
+    // As before the ticket: 6.0 counts a sale without a move for sent, 8.0 for one of which nothing was to be shipped.
+    expect(await rowsOf(desk, "sale.sale", "state", "shipment_state")).toEqual(ordered);
+    expect(ordered).toMatchObject([{ state: ORDERED, shipment_state: UNSHIPPED }]);
     expect(await request(desk, issued).send()).toMatchObject({
       fault: { code: "cancelled-in-tryton" },
     });
@@ -200,8 +201,8 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
     await request(desk, issued).send();
     const { send, find } = request(desk, { ...issued, status: "done" });
-    for (const button of ["pick", "pack"]) {
-      await desk.clerk.call(`model.stock.shipment.out.${button}`, [[1]]);
+    for (const button of PICKING) {
+      await desk.books.tryton.call(`model.stock.shipment.out.${button}`, [[1]]);
       expect(await find()).toMatchObject({ found: "none" });
     }
     expect(await send()).toMatchObject({ outcome: "done" });

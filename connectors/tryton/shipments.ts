@@ -25,7 +25,7 @@ import { accept } from "./invoice-steps.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { notesOf } from "./notes.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
-import { buttonIn } from "./release.ts";
+import { buttonIn, isWarningOf } from "./release.ts";
 import { ofCompany, rowOf, rowsOf } from "./search.ts";
 import { KINDS, shipmentValues } from "./shipments-values.ts";
 import { exact } from "./values.ts";
@@ -303,18 +303,19 @@ async function pressed(books: Books, { type, id }: Row, button: string): Promise
   try {
     await tryton.call(method, [[id]]);
   } catch (error) {
-    if (!(error instanceof TrytonError) || error.warning === undefined) throw error;
-    if (!HARMLESS.test(error.message)) throw error;
-    await accept(books, [error.warning]);
+    const name = error instanceof TrytonError ? error.warning : undefined;
+    if (name === undefined || !HARMLESS.some((kind) => isWarningOf(kind, name))) throw error;
+    await accept(books, [name]);
     await tryton.call(method, [[id]]);
   }
 }
 
 /**
  * Tryton's questions about a move without an order (a ticket may have none, or a product that nobody ordered), and, in
- * 8.0, about more than was ordered: what moves is what the tickets say.
+ * 8.0, about more than was ordered. What moved is what the tickets say, and 8.0 counts the move that we cancelled as
+ * moved, too: it asks at the first load (ADR 0044).
  */
-const HARMLESS = /have no origin|in addition to the .* ordered/;
+const HARMLESS = ["done", "check_move_quantity"];
 
 /**
  * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only

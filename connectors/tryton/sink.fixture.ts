@@ -312,6 +312,10 @@ export type GuardName = "search" | "claim" | "module";
 export const hasClaims: boolean = testedSeries === "6.0";
 /** What an order becomes: 8.0 waits for an invoice of its own, which never comes. */
 export const ORDERED = testedSeries === "6.0" ? "done" : "processing";
+/** `shipment_state` of an order of which nothing has moved, and nothing is planned. */
+export const UNSHIPPED = testedSeries === "6.0" ? "sent" : "none";
+/** From a customer shipment that waits to a packed one: 8.0 picks what was assigned only. */
+export const PICKING = testedSeries === "6.0" ? ["pick", "pack"] : ["assign_force", "pick", "pack"];
 /** Those that keep a second program out. */
 export const KEEPERS: readonly GuardName[] = hasClaims ? ["claim", "module"] : ["module"];
 export const GUARDS: readonly GuardName[] = ["search", ...KEEPERS];

@@ -1,5 +1,6 @@
 /** Notes on records of books: what these have no field for. Each begins with a mark of ours, and is for people besides. */
 import { Decimal } from "../core/decimal.ts";
+import { BARE, type Call, type Covering, type Standing, type Wanted } from "./adapter.ts";
 import type { PaymentDocument } from "./documents.ts";
 import { coveredIn, coveredMark, disputeMark, markIn, paidMarkIn, paymentMark } from "./marks.ts";
 
@@ -60,3 +61,42 @@ export const noteCovered = (
     resource,
     `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
   );
+
+/**
+ * What {@link Covering} is where payments are noted on their invoice.
+ * @param resourceOf the record of an invoice, as {@link Note.resource}
+ */
+export const coveringBy = (
+  notesOf: (call: Call) => Notes,
+  resourceOf: (invoice: Standing) => string,
+): Covering<"payment"> => ({
+  async covered(invoice, call) {
+    return Decimal.sum([...(await coveredOn(notesOf(call), [resourceOf(invoice)])).values()]);
+  },
+  async cover(wanted, call) {
+    for (const { document, on } of wanted)
+      await noteCovered(notesOf(call), resourceOf(paidBy(on)), document);
+  },
+});
+
+/** The invoice that a payment pays. @throws TypeError when the driver has not looked for it */
+export function paidBy(on: Standing | undefined): Standing {
+  if (on === undefined) throw new TypeError("a payment without its invoice");
+  return on;
+}
+
+/** Of these payments those that are noted on one of these records. What a note says of one is its amount. */
+export async function coveredAmong(
+  notes: Notes,
+  resources: readonly string[],
+  wanted: readonly Wanted<"payment">[],
+): Promise<Standing<null>[]> {
+  const noted = wanted.length === 0 ? new Map() : await coveredOn(notes, resources);
+  return wanted.flatMap(({ mark, expected: { words } }) => {
+    const amount = noted.get(mark);
+    const facts = { money: { amount }, words: { side: words?.side ?? null } };
+    return amount === undefined
+      ? []
+      : [{ ...BARE, id: null, mark, rung: "posted" as const, facts, native: null }];
+  });
+}

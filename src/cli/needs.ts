@@ -4,7 +4,7 @@ import { OUR_COMPANY, STANDS_FOR } from "../../mappings/books/company.ts";
 import type { Cell, DayToBook, Needs } from "../core/examination.ts";
 import type { Config } from "../config/config.ts";
 import type { Tables } from "../config/crossref.ts";
-import { PLATFORM } from "../config/flows.ts";
+import { type FlowConfig, PLATFORM } from "../config/flows.ts";
 
 /** @param days of every flow. */
 export function needsOf(
@@ -41,7 +41,12 @@ export function needsOf(
   const needsUs = flows.some(({ mapping }) => OUR_COMPANY.table in tablesOf(mapping));
   return {
     currency: config.currency,
-    parts: new Set(ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name)),
+    parts: new Set([
+      ...ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name),
+      ...flows
+        .filter(({ attach, to }) => attach !== undefined && to.endpoint === endpoint)
+        .flatMap(({ to }) => attaching(config, to) ?? []),
+    ]),
     ourselves:
       endpoint === PLATFORM && needsUs
         ? column(OUR_COMPANY.table, OUR_COMPANY.column).filter(({ key }) => key === OUR_COMPANY.key)
@@ -51,4 +56,10 @@ export function needsOf(
       flows.some(({ name, to }) => name === flow && to.endpoint === endpoint),
     ),
   };
+}
+
+/** The sink that attaches PDFs to the documents of this one; no flow names it. */
+function attaching({ endpoints, folder }: Config, { endpoint, name }: FlowConfig["to"]) {
+  const to = endpoints.find((one) => one.name === endpoint);
+  return to?.connector.offers(to.settings, folder).sinks[name]?.pdf;
 }

@@ -16,7 +16,7 @@ export interface Needs {
   readonly currency: string;
   /** Cells that say which company of the platform we are; none where no flow needs to know. */
   readonly ourselves: readonly Cell[];
-  /** Its sources and sinks that a flow names, paused flows too. */
+  /** Its sources and sinks that a flow names, paused flows too, and the sinks that attach PDFs to what these flows book. */
   readonly parts: ReadonlySet<string>;
   /**
    * The cells of a column of a cross-reference table that are not empty, in their order; none where there is no such

@@ -46,6 +46,8 @@ export interface Ground {
   readonly vanish?: (sink: string) => Promise<() => Promise<void>>;
   /** Sets the receiver's clock ahead of ours by so many ms, or behind. With `clock`. */
   readonly clock?: (aheadMs: number) => Promise<void>;
+  /** What the one invoice of the ground has to pay, and what its party has on account, in cents' digits. With `paying`. */
+  readonly money?: () => Promise<{ readonly open: string; readonly onAccount: string }>;
 }
 
 /** What receivers that keep documents have. */
@@ -63,6 +65,20 @@ export interface Documents {
   readonly lacks?: Readonly<Partial<Record<Trait, string>>>;
 }
 
+/** Payments of an invoice, by the sinks `invoices` and `payments`. */
+export interface Paying {
+  /** Open on the platform. */
+  readonly open: Item;
+  /** The same, paid there: it is settled as one, at once. */
+  readonly paid: Item;
+  /** What it comes to: `20129.33`. */
+  readonly total: string;
+  /** @param invoice its id in the books */
+  payment(id: string, invoice: string, amount: string): Item;
+  /** What these books do not have, each with the reason: its test is listed as skipped. */
+  readonly lacks?: Readonly<Partial<Record<"covering" | "onAccount", string>>>;
+}
+
 export interface Kit {
   readonly connector: Connector;
   readonly ground: () => Promise<Ground>;
@@ -72,6 +88,8 @@ export interface Kit {
   /** Why the receiver's clock cannot be set; left out: it can ({@link Ground.clock}). */
   readonly lacksClock?: string;
   readonly sinks: Readonly<Record<string, Documents>>;
+  /** Left out: it keeps no payments of invoices. */
+  readonly paying?: Paying;
   /** For a slow receiver: the steps of a send after which it is cut off; left out, all of them. */
   readonly steps?: readonly number[];
 }
