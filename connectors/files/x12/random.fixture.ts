@@ -110,7 +110,6 @@ export const orders: fc.Arbitrary<OrderDocument> = fc
 
 /** What a partner's software, or a line, does to one of our 810. */
 export const damages: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
-  ...[
     (text: string) => text,
     (text: string) => text.replace(/~TDS[^~]*/, ""),
     (text: string) => text.replace(/~BIG[^~]*/, ""),
@@ -123,5 +122,5 @@ export const damages: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
     (text: string) => text.replace(/(~PID.F.{4})[^~]*/, `$1${"too long ".repeat(12)}`),
     (text: string) => text.replaceAll("004010", "003040"),
     (text: string) => text.replace(/~ST.810/, "~ST*811"),
-  ],
+
 );
