@@ -1,10 +1,11 @@
 /** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
 import { resolve } from "node:path";
-import { defineConnector } from "../../src/core/contract.ts";
-import { FilesConfig, type SourceConfig } from "./config.ts";
+import { defineConnector, type Source } from "../../src/core/contract.ts";
+import { FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
 import type { Site } from "./drop.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
+import { answersSource } from "./idoc/answers.ts";
 import { Kept } from "./kept.ts";
 import { localDrop } from "./local.ts";
 import { offersOf } from "./offers.ts";
@@ -68,11 +69,17 @@ const withAcknowledgements = (
   Object.fromEntries(
     Object.entries(sinks).map(([name, sink]) => {
       const settings = config.sinks[name];
-      if (settings?.format !== "x12" || sink.acknowledged === undefined) return [name, sink];
-      const { acknowledgements: place, x12 } = settings;
-      if (place === undefined) return [name, sink];
-      const reader = wholeReader(x12Reader({ layout: null, x12 }, site));
-      const source = openSourceWith(reader, place, config, site);
+      const source = settings === undefined ? null : acknowledgementsOf(settings, config, site);
+      if (source === null || sink.acknowledged === undefined) return [name, sink];
       return [name, { ...sink, acknowledged: { ...sink.acknowledged, source } }];
     }),
   );
+
+/** Null: they come with other files, or not at all. */
+function acknowledgementsOf(sink: SinkConfig, config: FilesConfig, site: Site): Source | null {
+  if (sink.format === "idoc")
+    return sink.answers === undefined ? null : answersSource(sink.answers, config, site);
+  if (sink.format !== "x12" || sink.acknowledgements === undefined) return null;
+  const reader = wholeReader(x12Reader({ layout: null, x12: sink.x12 }, site));
+  return openSourceWith(reader, sink.acknowledgements, config, site);
+}

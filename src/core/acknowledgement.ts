@@ -14,9 +14,15 @@ export interface Acknowledgement {
   readonly exchange: string;
   /** As in {@link Reference}; null: every document of the exchange of which it does not speak by itself. */
   readonly item: string | null;
-  readonly verdict: "accepted" | "refused";
+  /** `awaited`: it is on its way there, and nothing is decided. */
+  readonly verdict: "accepted" | "refused" | "awaited";
   /** In words for people, with its codes. */
   readonly detail: string;
+  /**
+   * When the receiver said so, by its clock, as text that sorts by age: of several the latest counts. Left out: the one
+   * that came last counts.
+   */
+  readonly at?: string;
 }
 
 /** Something that is written back for what was read. */

@@ -219,6 +219,11 @@ export interface Acknowledged {
   readonly references: (request: Frozen, items: number) => readonly Reference[];
   /** A document of which nothing was told so long after it was delivered is work for a person. Null: it may take for ever. */
   readonly withinMs: number | null;
+  /**
+   * What is refused is there all the same (SAP keeps an IDoc that it could not post): {@link Sink.inspect} judges it by
+   * {@link Delivered.told}. Left out: what is refused, or not told of in time, is not there.
+   */
+  readonly inspected?: true;
   /** Where they come, unless other sources of the endpoint bring them: pages with nothing but acknowledgements. */
   readonly source?: Source;
 }

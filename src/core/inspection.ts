@@ -1,4 +1,5 @@
 /** How documents that were delivered stand at their receiver now. */
+import type { Acknowledgement } from "./acknowledgement.ts";
 import type { Difference } from "./holdings.ts";
 
 /** A document that was delivered. */
@@ -11,6 +12,8 @@ export interface Delivered {
   readonly body: string | null;
   /** When it was last delivered, or linked, ISO 8601 UTC; left out: nobody knows. */
   readonly deliveredAt?: string;
+  /** What the receiver told last of it; left out: nothing. */
+  readonly told?: Pick<Acknowledgement, "verdict" | "detail">;
   /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
   readonly waitsUntil?: string;
 }

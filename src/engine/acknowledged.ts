@@ -3,7 +3,7 @@
  * it refuses is not there, and what it does not tell of in time may not be: a person has those (ADR 0046), as they have
  * what is gone. A late acknowledgement closes it by itself.
  */
-import type { Acknowledgement, Frozen, Sink, Source } from "../core/contract.ts";
+import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
@@ -75,33 +75,43 @@ export function awaitAcknowledgements(
     );
 }
 
-/** What came in one page. Inside its transaction. Returns what a person should be told besides. */
+/**
+ * What came in one page. Inside its transaction. Returns what a person should be told besides. A page that brought nothing
+ * new (no arrival) tells again what was told before.
+ */
 export function takeAcknowledgements(
   engine: Engine,
-  acknowledgements: readonly Acknowledgement[],
+  { acknowledgements = [], arrival }: Pick<Page, "acknowledgements" | "arrival">,
   atMs: number,
 ): string[] {
   const { store, flows } = engine;
   const notices: string[] = [];
   for (const one of acknowledgements) {
     const rows = store.acknowledgements.named(one);
-    if (rows.length === 0)
+    if (rows.length === 0 && arrival !== undefined)
       notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
     for (const row of rows) {
       // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
       const isSaid =
         row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
       if (one.item === null && isSaid) continue;
+      if (isOutdated(row, one)) continue;
       store.acknowledgements.take(row, one);
       const { flow, delivery } = row;
-      const event = one.verdict === "accepted" ? "acknowledged" : "refused later";
+      const event = EVENTS[one.verdict];
       const detail = `${one.exchange}${row.item === "" ? "" : ` ${row.item}`}: ${one.detail}`;
       store.journal.audit(atMs, { flow, delivery, event, detail });
       const own = flows.find((flow) => flow.flow === row.flow);
       if (own === undefined) continue;
-      if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
+      // Its inspection tells people.
+      if (own.sink.acknowledged?.inspected === true) store.acknowledgements.tell(row, true);
+      else if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
       // A person has it already because it was late: what they read is why it was refused.
-      else if (row.told === 1 && store.acknowledgements.stateOf(delivery) === "quarantined")
+      else if (
+        one.verdict === "refused" &&
+        row.told === 1 &&
+        store.acknowledgements.stateOf(delivery) === "quarantined"
+      )
         store.causes.add(
           delivery,
           faultOf(own, { ...row, state: "refused", detail: one.detail }),
@@ -112,6 +122,17 @@ export function takeAcknowledgements(
   for (const flow of flows) settleAcknowledgements(engine, flow, atMs);
   return notices;
 }
+
+const EVENTS = {
+  accepted: "acknowledged",
+  refused: "refused later",
+  awaited: "on its way there",
+} as const satisfies Record<Acknowledgement["verdict"], string>;
+
+/** What was told later, or just this, is known. */
+const isOutdated = (row: Acknowledging, { verdict, detail, at }: Acknowledgement): boolean =>
+  at !== undefined &&
+  (at < row.said_at || (at === row.said_at && verdict === row.state && detail === row.detail));
 
 /** What was refused, and what is late, becomes work for a person. Inside a transaction. Returns how many. */
 export function settleAcknowledgements(engine: Engine, flow: Flow, atMs: number): number {

@@ -52,7 +52,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     for await (const page of flow.source.read(store.flows.position(flow.name), reading)) {
       const at = clock.now().wallMs;
       const taken = store.transaction(() => {
-        const told = takeAcknowledgements(engine, page.acknowledgements ?? [], at);
+        const told = takeAcknowledgements(engine, page, at);
         const notices = [...(page.notices ?? []), ...told];
         for (const notice of notices)
           store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });

@@ -178,7 +178,7 @@ function askedOf({ store }: Engine, { flow, side }: Flow, link: Link): Asked {
 }
 
 /** One body for all documents that a request carried. */
-function deliveredIn({ store }: Engine, { flow, side }: Flow): (asked: Asked) => Delivered {
+function deliveredIn({ store }: Engine, { flow, side, sink }: Flow): (asked: Asked) => Delivered {
   const bodies = new Map<number, string | null>();
   return ({ link, request }) => {
     if (request !== null && !bodies.has(request))
@@ -190,6 +190,11 @@ function deliveredIn({ store }: Engine, { flow, side }: Flow): (asked: Asked) =>
     const { linkedMs } = link;
     const deliveredAt =
       linkedMs === undefined ? {} : { deliveredAt: new Date(linkedMs).toISOString() };
-    return { id, counterpart: otherId(link, side), body, ...deliveredAt, ...waitsUntil };
+    const last =
+      request === null || sink.acknowledged?.inspected !== true
+        ? null
+        : store.acknowledgements.last(request, link.number);
+    const told = last === null ? {} : { told: last };
+    return { id, counterpart: otherId(link, side), body, ...deliveredAt, ...told, ...waitsUntil };
   };
 }

@@ -13,6 +13,8 @@ export interface Acknowledging extends Reference {
   readonly told: 0 | 1;
   /** What the receiver said, in words. */
   readonly detail: string;
+  /** When it said so, by its own clock; empty: it does not tell. */
+  readonly said_at: string;
 }
 
 export function acknowledgements(database: Database.Database) {
@@ -30,7 +32,7 @@ export function acknowledgements(database: Database.Database) {
     "select * from acknowledgement where exchange = ?",
   );
   const take = database.prepare(
-    `update acknowledgement set state = :verdict, detail = :detail, told = iif(:verdict = 'refused', 0, told)
+    `update acknowledgement set state = :verdict, detail = :detail, said_at = :at, told = iif(:verdict = 'refused', 0, told)
      where exchange = :exchange and item = :item`,
   );
   const tell = database.prepare(
@@ -52,6 +54,14 @@ export function acknowledgements(database: Database.Database) {
       "select 1 from acknowledgement where delivery = ? and exchange <> ? and is_delivered = 1 limit 1",
     )
     .pluck();
+  const last = database.prepare<
+    { request: number; number: string },
+    Pick<Acknowledgement, "verdict" | "detail">
+  >(
+    `select acknowledgement.state as verdict, acknowledgement.detail from delivery join acknowledgement using (delivery)
+     where request = :request and number = :number and acknowledgement.detail <> ''
+     order by said_at desc limit 1`,
+  );
   const stateOf = database
     .prepare<[number], DeliveryState>("select state from delivery where delivery = ?")
     .pluck();
@@ -78,9 +88,9 @@ export function acknowledgements(database: Database.Database) {
     /** A refusal is told anew, whatever was told before. */
     take(
       { exchange, item }: Reference,
-      { verdict, detail }: Pick<Acknowledgement, "verdict" | "detail">,
+      { verdict, detail, at = "" }: Pick<Acknowledgement, "verdict" | "detail" | "at">,
     ): void {
-      take.run({ exchange, item, verdict, detail });
+      take.run({ exchange, item, verdict, detail, at });
     },
     /** A person has it, or has it no more. */
     tell({ exchange, item }: Reference, told: boolean): void {
@@ -93,6 +103,9 @@ export function acknowledgements(database: Database.Database) {
     /** Was the same delivery delivered under another number, too? */
     wentAgain: ({ delivery, exchange }: Acknowledging): boolean =>
       again.get(delivery, exchange) !== undefined,
+    /** What was told last of a document that a request carried; null: nothing. */
+    last: (request: number, number: string): Pick<Acknowledgement, "verdict" | "detail"> | null =>
+      last.get({ request, number }) ?? null,
     stateOf: (delivery: number): DeliveryState | null => stateOf.get(delivery) ?? null,
   };
 }

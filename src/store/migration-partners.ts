@@ -25,6 +25,19 @@ export const answersOfPartners = `
   create index acknowledgement_open on acknowledgement (flow, state, due_ms) where told = 0 and state <> 'accepted';
 `;
 
+export const answersOfSap = `
+  -- When the receiver said it, by its own clock; empty: it does not tell.
+  alter table acknowledgement add column said_at text not null default '';
+  create index acknowledgement_delivery on acknowledgement (delivery);
+
+  -- IDocs from before: their number is in the file's name, and SAP names it.
+  insert or ignore into acknowledgement (exchange, item, flow, delivery, is_delivered, told)
+  select 'idoc ' || substr(target, -20, 16), '', delivery.flow, delivery, 1, 1
+  from request join delivery using (request)
+  where operation glob 'idoc.*' and target glob '*_' || replace(hex(zeroblob(8)), '0', '[0-9]') || '.xml'
+  order by delivery desc;
+`;
+
 export const rhythm = `
   -- When things arrived in a flow, and how long it was silent at most (src/core/silence.ts).
   create table rhythm (

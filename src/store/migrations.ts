@@ -5,7 +5,7 @@
  */
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
-import { answersOfPartners, rhythm } from "./migration-partners.ts";
+import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
 import { consoleFacts } from "./migration-console.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
@@ -365,4 +365,5 @@ export const migrations: readonly string[] = [
   answersOfPartners,
   rhythm,
   consoleFacts,
+  answersOfSap,
 ];

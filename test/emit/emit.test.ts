@@ -1,25 +1,32 @@
 /** What others are given to validate: the same with the same seed, and read back by our own reader. */
 import { hash } from "node:crypto";
+import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
 import { documents } from "../../connectors/files/documents.ts";
 import { draftsIn } from "../../connectors/files/drafts.ts";
 import { guardedAs } from "../../connectors/files/profile.ts";
 import { openProfile } from "../../connectors/files/profile-open.ts";
 import { bothWays } from "../../connectors/files/round-trip.suite.ts";
+import { field, idocsIn } from "../../connectors/files/idoc/xml.ts";
 import { csvFiles } from "./csv.ts";
+import { formats } from "./formats.ts";
 
 const readable = new Set(bothWays);
 
-const digest = (seed: number): string =>
-  hash(
-    "sha256",
-    [...csvFiles(seed, 3)].map(({ path, bytes }) => `${path} ${bytes.toString("hex")}`).join("\n"),
-  );
-
-test("with one seed the files have the same bytes, with another they have not", () => {
-  expect(digest(7)).toBe(digest(7));
-  expect(digest(8)).not.toBe(digest(7));
-});
+test.each(Object.entries(formats))(
+  "%s: with one seed the files have the same bytes, with another they have not",
+  (_, emitter) => {
+    const digest = (seed: number): string =>
+      hash(
+        "sha256",
+        [...emitter(seed, 3)]
+          .map(({ path, bytes }) => `${path} ${bytes.toString("hex")}`)
+          .join("\n"),
+      );
+    expect(digest(7)).toBe(digest(7));
+    expect(digest(8)).not.toBe(digest(7));
+  },
+);
 
 test("every file of every kind, from cases and random documents, is one record to our reader", async () => {
   const kinds = new Set<string>();
@@ -41,4 +48,52 @@ test("every file of every kind, from cases and random documents, is one record t
   const all = Object.keys(documents).map((kind) => `files.${kind}`);
   expect([...kinds].toSorted()).toEqual(all.toSorted());
   expect([...cases].toSorted()).toEqual(all.toSorted());
+});
+
+/** How many files of cases, of random documents and of batches there are, by folder. */
+function tally(paths: readonly string[]): Record<string, number> {
+  const kinds = Map.groupBy(paths, (path) => path.replace(/-\d+\.\w+$/, ""));
+  return Object.fromEntries([...kinds].map(([kind, files]) => [kind, files.length]));
+}
+
+test("every IDoc is one to our reader, and no two have one number", () => {
+  const numbers = new Set<string | null>();
+  const files = [...(formats["idoc"]?.(1, 20) ?? [])];
+  for (const { path, bytes } of files) {
+    const [idoc, ...others] = idocsIn(bytes, path);
+    expect(others, path).toEqual([]);
+    if (idoc !== undefined) numbers.add(field(idoc.control, "EDI_DC40", "DOCNUM"));
+  }
+  expect(numbers.size).toBe(files.length);
+  expect(tally(files.map(({ path }) => path))).toEqual({
+    "INVOIC/case": 4,
+    "INVOIC/random": 20,
+    "ORDERS/case": 5,
+    "ORDERS/random": 20,
+    "DELVRY/case": 3,
+    "DELVRY/random": 20,
+  });
+});
+
+test("every interchange is one to node-x12 when it is strict, and no control number comes twice", () => {
+  const numbers = new Set<string>();
+  const files = [...(formats["x12"]?.(1, 20) ?? [])];
+  for (const { path, bytes } of files) {
+    const text = bytes.toString("latin1");
+    const interchange = new X12Parser(true).parse(text);
+    if (!(interchange instanceof X12Interchange)) throw new Error(`${path} has several`);
+    const sets = interchange.functionalGroups.flatMap(({ transactions }) => transactions);
+    const ids = sets.map(({ header }) => header.elements[0]?.value);
+    expect([...new Set(ids)], path).toEqual([path.split("/")[0]]);
+    // ISA13, at its fixed place.
+    numbers.add(text.slice(90, 99));
+  }
+  expect(numbers.size).toBe(files.length);
+  expect(tally(files.map(({ path }) => path))).toMatchObject({
+    "810/case": 5,
+    "810/random": 20,
+    "810/batch": 4,
+    "850/case": 3,
+    "997/random": 20,
+  });
 });

@@ -1,13 +1,14 @@
 /** What `npm run emit` can write: one entry per format. */
 import { csvFiles } from "./csv.ts";
-
-export interface Emitted {
-  /** From the format's own folder. */
-  readonly path: string;
-  readonly bytes: Buffer;
-}
+import type { Emitted } from "./emitted.ts";
+import { idocFiles } from "./idoc.ts";
+import { x12Files } from "./x12.ts";
 
 /** Every file of a format: those of all cases, then of `count` random documents per kind. The same seed, the same bytes. */
 export type Emitter = (seed: number, count: number) => Iterable<Emitted>;
 
-export const formats: Readonly<Record<string, Emitter>> = { csv: csvFiles };
+export const formats: Readonly<Record<string, Emitter>> = {
+  csv: csvFiles,
+  idoc: idocFiles,
+  x12: x12Files,
+};

@@ -1,5 +1,5 @@
 /**
- * `npm run emit -- --connector files --format csv --out DIR [--seed N] [--count N]`: every file that a connector can write,
+ * `npm run emit -- --connector files --format csv|idoc|x12 --out DIR [--seed N] [--count N]`: every file that a connector can write,
  * for others to validate: of all cases, and of random documents.
  */
 import { mkdirSync, writeFileSync } from "node:fs";

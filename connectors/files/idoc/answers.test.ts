@@ -1,56 +1,86 @@
-import { mkdtempSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+/** Answers of SAP as they lie in a folder: who reads them, and when they are moved. */
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openSinks } from "../sink.ts";
-import {
-  aleaud,
-  bill,
-  emptyFolder,
-  itemOf,
-  order,
-  outgoing,
-  sinkConfig,
-  siteIn,
-} from "./idoc.fixture.ts";
+import type { Page, Reading } from "../../../src/core/contract.ts";
+import { FilesConfig } from "../config.ts";
+import { answersSource } from "./answers.ts";
+import { AnswersConfig } from "./config.ts";
+import { aleaud, emptyFolder, siteIn } from "./idoc.fixture.ts";
 
-const { signal } = new AbortController();
-
-test("several messages share a folder of answers, and a file that is still written is left until it is whole", async () => {
+/** A folder of answers, and what a reading of it tells: `DOCNUM verdict`. */
+function answers({ looking = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "idoc-"));
   const inbox = emptyFolder(folder, "aleaud");
-  const answers = { folder: "aleaud" };
   let now = Date.now();
-  const site = siteIn(folder, { now: () => new Date(now) });
-  const settings = {
-    bills: sinkConfig("INVOIC", { answers }),
-    orders: sinkConfig("ORDERS", { answers }),
+  const clock = { now: () => new Date(now), looking };
+  const config = AnswersConfig.parse({ folder: "aleaud" });
+  const files = FilesConfig.parse({ folder, settleMs: 0 });
+  const start = () => answersSource(config, files, siteIn(folder, clock));
+  let source = start();
+  const waiting: string[] = [];
+  const reading: Reading = {
+    signal: new AbortController().signal,
+    known: () => null,
+    stored: () => false,
+    hindered: ({ what, fault }) => void waiting.push(`${what}: ${fault.code}`),
   };
-  const { bills, orders } = openSinks(settings, site);
-  if (bills === undefined || orders === undefined) throw new Error("no sinks");
-  const sent = [outgoing(bills, itemOf(bill())), outgoing(orders, itemOf(order()))];
-  const [billed = "", ordered = ""] = sent.map(
-    ({ target }) => /(\d{16})\.xml$/.exec(target)?.[1] ?? "",
-  );
-  const both = async (): Promise<number[]> => {
-    const found = [];
-    for (const [at, sink] of [bills, orders].entries()) {
-      const delivered = { id: "it", counterpart: "it", body: sent[at]?.body ?? null };
-      const [told] = (await sink.inspect?.([delivered], signal)) ?? [];
-      found.push(told?.is === "there" ? told.differences.length : -1);
-    }
-    return found;
+  return {
+    inbox,
+    waiting,
+    restart: () => {
+      source = start();
+    },
+    minute: () => {
+      now += 61_000;
+    },
+    puts: (name: string, text: string) => writeFileSync(join(inbox, name), text),
+    lies: (inside = "") => readdirSync(join(inbox, inside)).toSorted(),
+    async told() {
+      const pages: Page[] = [];
+      for await (const page of source.read(null, reading)) pages.push(page);
+      return pages
+        .flatMap(({ acknowledgements = [] }) => acknowledgements)
+        .map(({ exchange, verdict }) => `${exchange.slice(-4)} ${verdict}`);
+    },
   };
-  writeFileSync(join(inbox, "1.xml"), aleaud(billed, "51"));
-  writeFileSync(join(inbox, "2.xml"), aleaud(ordered, "56"));
-  // Half of an answer: nothing is said of it before it is at rest.
-  writeFileSync(join(inbox, "3.xml"), aleaud(ordered, "53").slice(0, 400));
-  expect(await both()).toEqual([0, 0]);
-  now += 61_000;
-  utimesSync(join(inbox, "3.xml"), now / 1000, now / 1000);
-  expect(await both()).toEqual([1, 1]);
-  writeFileSync(join(inbox, "3.xml"), aleaud(ordered, "53", { at: "20260815000000" }));
-  now += 61_000;
-  expect(await both()).toEqual([1, 0]);
-  expect(readdirSync(inbox)).toEqual(["archive"]);
+}
+
+test("a file that is still written is left until it is whole, and one that stays broken is refused with a report", async () => {
+  const { puts, told, lies, minute, waiting } = answers();
+  puts("1.xml", aleaud("4711", "51"));
+  puts("2.xml", aleaud("4712", "53").slice(0, 400));
+  puts("3.xml", aleaud("4713", "62").slice(0, 400));
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(waiting).toEqual(["2.xml: half-written", "3.xml: half-written"]);
+  puts("3.xml", aleaud("4713", "62"));
+  expect(await told()).toEqual(["4713 awaited"]);
+  minute();
+  expect(await told()).toEqual([]);
+  expect(lies()).toEqual(["archive", "failed"]);
+  expect(lies("failed")).toEqual([
+    expect.stringMatching(/^2\..*\.errors\.csv$/),
+    expect.stringMatching(/^2\..*\.xml$/),
+  ]);
+});
+
+test("a look moves nothing, whether an answer can be read or not", async () => {
+  const { puts, told, lies, minute } = answers({ looking: true });
+  puts("1.xml", aleaud("4711", "51"));
+  puts("2.xml", "<ALEAUD01><IDOC>");
+  expect(await told()).toEqual(["4711 refused"]);
+  minute();
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(lies()).toEqual(["1.xml", "2.xml"]);
+});
+
+test("after a start the archive is told again, once", async () => {
+  const { puts, told, restart } = answers();
+  puts("1.xml", aleaud("4711", "51"));
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(await told()).toEqual([]);
+  restart();
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(await told()).toEqual([]);
 });

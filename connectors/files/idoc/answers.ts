@@ -1,160 +1,137 @@
 /**
- * What SAP answers to our IDocs (ALEAUD, STATUS): delivered and posted are two states. Answers lie in a folder; those that
- * were read lie in its archive, which is read again after a start and is the only memory of them. Of several answers to
- * one IDoc the last one counts: somebody in SAP may have processed it again.
+ * What SAP answers to our IDocs (ALEAUD, STATUS): delivered and posted are two states. An answer is an acknowledgement of
+ * a delivery (ADR 0046) and is stored as one; what SAP could not post is in SAP all the same, so the sink's inspection
+ * tells a person of it. Of several answers to one IDoc the last one counts: somebody in SAP may have processed it again.
  */
 import { hash } from "node:crypto";
+import type {
+  Acknowledgement,
+  Delivered,
+  Page,
+  Reading,
+  Reference,
+  Source,
+} from "../../../src/core/contract.ts";
+import type { FilesConfig } from "../config.ts";
 import { FileFault } from "../csv.ts";
 import { readWhole } from "../disk.ts";
-import type { Drop, Site } from "../drop.ts";
-import { archivedName, findSets, type Found, list, moveAway, writeErrors } from "../pickup.ts";
+import type { Site } from "../drop.ts";
+import type { RecordReader, RecordsRead } from "../format.ts";
+import { list } from "../pickup.ts";
+import { wholeReader } from "../reader.ts";
+import { openSourceWith } from "../source.ts";
 import { unavailable } from "../trouble.ts";
 import type { AnswersConfig } from "./config.ts";
 import { below, field, type Idoc, idocsIn, type Read, XML_BYTES_MAX } from "./xml.ts";
 
-export interface Answer {
-  /** `53` */
-  readonly status: string;
-  /** SAP's words, with its parameters in them. */
-  readonly text: string;
-  /** `YYYYMMDDHHMMSS` of SAP's clock: the later one counts. */
-  readonly at: string;
-}
+/** What SAP will name an IDoc of ours by. */
+export const referenceTo = (docnum: string): Reference => ({
+  exchange: `idoc ${docnum}`,
+  item: "",
+});
 
-/** Answers by the DOCNUM of ours that they are about. */
-export type Answers = ReadonlyMap<string, Answer>;
-
-const PICKED = "heads";
-
-/** One reader for each folder of a drop: SAP answers to all our messages in one. */
-const readers = new WeakMap<Drop, Map<string, () => Promise<Answers>>>();
-
-/** Reads what has come since it was asked last. @throws SourceUnavailable when the folder cannot be read */
-export function answersIn(config: AnswersConfig, site: Site): () => Promise<Answers> {
-  const known = readers.get(site.drop) ?? new Map<string, () => Promise<Answers>>();
-  readers.set(site.drop, known);
-  const folder = site.drop.at(config.folder);
-  const reader = known.get(folder) ?? readerOf(config, site);
-  known.set(folder, reader);
-  return reader;
-}
-
-function readerOf(config: AnswersConfig, site: Site): () => Promise<Answers> {
+/**
+ * Several sinks may share the folder: whichever reads a file first, each answer finds its own delivery. What lies in the
+ * archive is told again after a start, for a store that is older than its files (a restored one) and one from before.
+ */
+export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
   const { drop } = site;
   const folder = drop.at(config.folder);
   const archive = drop.at(config.folder, config.archive);
-  const failed = drop.at(config.folder, config.failed);
-  const patterns = new Map([[PICKED, config.pick]]);
-  const known = new Map<string, Answer>();
-  /** The archive was read, once since the start. */
-  let remembered = false;
-  /** Since when a file was seen as it is. */
-  let seen = new Map<string, Seen>();
-
-  const filesIn = async (path: string): Promise<Found[]> =>
-    findSets(patterns, await list(drop, path)).flatMap(({ parts }) => [...parts.values()]);
-  const take = (bytes: Buffer, name: string): void => {
-    for (const [docnum, answer] of answersOf(bytes, name)) {
-      const last = known.get(docnum);
-      if (last === undefined || last.at <= answer.at) known.set(docnum, answer);
-    }
-  };
-
-  /** It was an answer when it was archived; what somebody else put there is none. */
-  const takeKnown = (bytes: Buffer, name: string): void => {
-    try {
-      take(bytes, name);
-    } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
-      site.note("answer refused", { file: name, reason: error.message });
-    }
-  };
-
-  async function remember(): Promise<void> {
-    if (remembered) return;
-    if ((await drop.look(archive)) !== null)
-      for (const { name } of (await list(drop, archive)).filter(({ regular }) => regular)) {
-        const bytes = await readWhole(drop, drop.path.join(archive, name));
-        if (bytes !== null) takeKnown(bytes, name);
+  const source = openSourceWith(wholeReader(answersReader(site)), config, files, site);
+  let isRemembered = false;
+  return {
+    async *read(position, reading) {
+      try {
+        if ((await drop.look(folder)) === null) return;
+        if (!isRemembered) {
+          yield* archived(archive, site, reading);
+          isRemembered = !reading.signal.aborted;
+        }
+      } catch (error) {
+        throw unavailable(error, `the answers in ${folder} cannot be read`);
       }
-    remembered = true;
-  }
-
-  async function read(file: Found): Promise<void> {
-    const { name, size } = file;
-    const bytes = await readWhole(drop, drop.path.join(folder, name));
-    if (bytes === null || bytes.length !== size) return;
-    try {
-      take(bytes, name);
-    } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
-      const movedAs = await moveAway(drop, folder, file, failed, archivedName(name, sha256(bytes)));
-      const { line, column } = error;
-      const reason = `the file ${error.message}`;
-      await writeErrors(drop, failed, movedAs, [{ file: name, line, column, reason }]);
-      site.note("answer refused", { file: name, reason: error.message });
-      return;
-    }
-    if (site.looking !== true)
-      await moveAway(drop, folder, file, archive, archivedName(name, sha256(bytes)));
-  }
-
-  return async () => {
-    try {
-      await remember();
-      if ((await drop.look(folder)) === null) return known;
-      const files = (await filesIn(folder)).filter(({ regular }) => regular);
-      const now = site.now().getTime();
-      seen = new Map(
-        files.map((file) => [
-          file.name,
-          seenAs(file, seen.get(file.name), { now, isLocal: drop.isLocal }),
-        ]),
-      );
-      for (const file of files)
-        if (now - (seen.get(file.name)?.sinceMs ?? now) >= REST_MS) await read(file);
-      return known;
-    } catch (error) {
-      throw unavailable(error, `the answers in ${folder} cannot be read`);
-    }
+      yield* source.read(position, reading);
+    },
   };
 }
 
-/** A file that did not change for so long is whole. */
+/** Files, as many as one transaction takes. */
+const PAGE = 200;
+
+/** It was an answer when it was archived; what somebody else put there is none. */
+async function* archived(
+  folder: string,
+  { drop, note }: Pick<Site, "drop" | "note">,
+  { signal }: Pick<Reading, "signal">,
+): AsyncGenerator<Page> {
+  if ((await drop.look(folder)) === null) return;
+  let acknowledgements: Acknowledgement[] = [];
+  for (const { name, regular } of await list(drop, folder)) {
+    if (signal.aborted) return;
+    const bytes = regular ? await readWhole(drop, drop.path.join(folder, name)) : null;
+    if (bytes === null) continue;
+    try {
+      acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      note("answer refused", { file: name, reason: error.message });
+    }
+    if (acknowledgements.length < PAGE) continue;
+    yield { changes: [], position: null, acknowledgements };
+    acknowledgements = [];
+  }
+  if (acknowledgements.length > 0) yield { changes: [], position: null, acknowledgements };
+}
+
+/** A file that did not change for so long is whole: before, what cannot be read of it may still be written. */
 const REST_MS = 60_000;
 
-interface Seen extends Pick<Found, "size" | "mtimeMs"> {
-  readonly sinceMs: number;
+/** Files of nothing but ALEAUD and STATUS. */
+export function answersReader({ now }: Pick<Site, "now">): RecordReader {
+  /** Files that cannot be read, and since when they are as they are. */
+  const broken = new Map<string, { readonly hash: string; readonly sinceMs: number }>();
+  return {
+    form: "idoc.answers",
+    restates: false,
+    bytesMax: XML_BYTES_MAX,
+    read(bytes, file): RecordsRead {
+      try {
+        const idocs = idocsIn(bytes, file);
+        const acknowledgements = idocs.flatMap(answersOf);
+        return { changes: [], documents: idocs.length, notices: [], acknowledgements };
+      } catch (error) {
+        if (!(error instanceof FileFault)) throw error;
+        const seen = { hash: hash("sha256", bytes, "hex"), sinceMs: now().getTime() };
+        const before = broken.get(file);
+        if (before?.hash === seen.hash && seen.sinceMs - before.sinceMs >= REST_MS) {
+          broken.delete(file);
+          throw error;
+        }
+        if (before?.hash !== seen.hash) broken.set(file, seen);
+        const fault = {
+          code: "half-written",
+          message: `It ${error.message}.`,
+          next: "It may still be written: in a minute it is refused as it is.",
+        };
+        return { changes: [], documents: 0, notices: [], left: { fault, awaited: true } };
+      }
+    },
+  };
 }
 
-/** On this machine since its time of change; a server's clock is not ours, so there since it was first seen so. */
-function seenAs(
-  { size, mtimeMs }: Found,
-  before: Seen | undefined,
-  { now, isLocal }: { readonly now: number; readonly isLocal: boolean },
-): Seen {
-  if (before?.size === size && before.mtimeMs === mtimeMs) return before;
-  return { size, mtimeMs, sinceMs: isLocal ? Math.min(mtimeMs, now) : now };
-}
-
-const sha256 = (bytes: Buffer): string => hash("sha256", bytes, "hex");
-
-/** @throws FileFault */
-export function answersOf(bytes: Buffer, file: string): [docnum: string, answer: Answer][] {
-  if (bytes.length > XML_BYTES_MAX)
-    throw new FileFault(`has ${bytes.length} bytes; ${XML_BYTES_MAX} are possible`);
-  return idocsIn(bytes, file).flatMap((idoc) => {
-    const message = field(idoc.control, "EDI_DC40", "MESTYP");
-    if (message === "ALEAUD") return aleaudIn(idoc);
-    if (message === "STATUS") return statusIn(idoc);
-    throw new FileFault(`has the message ${message ?? "none"}; answers are ALEAUD or STATUS`);
-  });
+/** Of one IDoc. @throws FileFault */
+function answersOf(idoc: Idoc): Acknowledgement[] {
+  const message = field(idoc.control, "EDI_DC40", "MESTYP");
+  if (message === "ALEAUD") return aleaudIn(idoc);
+  if (message === "STATUS") return statusIn(idoc);
+  throw new FileFault(`has the message ${message ?? "none"}; answers are ALEAUD or STATUS`);
 }
 
 const PARAMETERS = ["STAPA1", "STAPA2", "STAPA3", "STAPA4"] as const;
 
 /** One E1STATE for each of our IDocs, below the E1ADHDR of their message. The IDoc's own time is all the time there is. */
-function aleaudIn({ control, records, origin }: Idoc): [string, Answer][] {
+function aleaudIn({ control, records, origin }: Idoc): Acknowledgement[] {
   const at = `${field(control, "EDI_DC40", "CREDAT") ?? ""}${field(control, "EDI_DC40", "CRETIM") ?? ""}`;
   const headers = records.filter(({ name }) => name === "E1ADHDR");
   const states = headers.flatMap((header) => below(header, "E1STATE"));
@@ -170,7 +147,7 @@ function aleaudIn({ control, records, origin }: Idoc): [string, Answer][] {
   });
 }
 
-function statusIn({ records, origin }: Idoc): [string, Answer][] {
+function statusIn({ records, origin }: Idoc): Acknowledgement[] {
   const states = below({ below: records }, "E1STATS");
   if (states.length === 0) throw new FileFault(`has no E1STATS in ${origin}`);
   return states.map((state) => {
@@ -184,20 +161,36 @@ function statusIn({ records, origin }: Idoc): [string, Answer][] {
   });
 }
 
+/** Posted: nothing is left to do. */
+const POSTED = new Set(["53"]);
+/** On its way inside SAP: received, passed on, waiting. */
+const PENDING = new Set(["50", "62", "64", "66", "69"]);
+
+/** What SAP said of one IDoc of ours, each as it stands there. */
+interface Stated {
+  readonly docnum: string | null;
+  readonly status: string | null;
+  /** SAP's words, with its parameters in them. */
+  readonly text: string;
+  /** `YYYYMMDDHHMMSS` of SAP's clock. */
+  readonly at: string;
+}
+
 /** @throws FileFault for an answer to nothing, or that says nothing */
-function stated(
-  origin: string,
-  {
-    docnum,
-    status,
-    text,
-    at,
-  }: Omit<Answer, "status"> & { docnum: string | null; status: string | null },
-): [string, Answer] {
+function stated(origin: string, { docnum, status, text, at }: Stated): Acknowledgement {
   if (docnum === null || status === null || !/^\d{2}$/.test(status))
     throw new FileFault(`has an answer without DOCNUM or STATUS in ${origin}`);
-  return [docnum.padStart(16, "0"), { status, text, at }];
+  const isDecided = !PENDING.has(status);
+  const verdict = POSTED.has(status) ? "accepted" : isDecided ? "refused" : "awaited";
+  const detail = `status ${status}${momentOf(at)}: ${text || "no text"}`;
+  return { ...referenceTo(docnum.padStart(16, "0")), verdict, detail, at };
 }
+
+/** Two refusals with one text are two: the time tells them apart. */
+const momentOf = (at: string): string =>
+  /^\d{14}$/.test(at)
+    ? ` of ${at.slice(0, 4)}-${at.slice(4, 6)}-${at.slice(6, 8)} ${at.slice(8, 10)}:${at.slice(10, 12)}`
+    : "";
 
 /** SAP's placeholders `&`, `&1` and `$1` with their parameters; the message's class and number as its people know it. */
 function inWords(
@@ -220,31 +213,18 @@ function inWords(
   return id === null ? said : `${said} (${id} ${number ?? ""})`;
 }
 
-/** Posted: nothing is left to do. */
-const POSTED = new Set(["53"]);
-/** On its way inside SAP: received, passed on, waiting. */
-const PENDING = new Set(["50", "62", "64", "66", "69"]);
-
 /** How SAP has an IDoc that was delivered: in words, where a person is needed; null: no one is. */
 export function standingOf(
-  answer: Answer | undefined,
-  { withinHours }: AnswersConfig,
-  deliveredAt: string | undefined,
+  { told, deliveredAt }: Pick<Delivered, "told" | "deliveredAt">,
+  { withinHours }: Pick<AnswersConfig, "withinHours">,
   now: Date,
 ): string | null {
-  if (answer !== undefined && POSTED.has(answer.status)) return null;
-  if (answer !== undefined && !PENDING.has(answer.status))
-    return `status ${answer.status}${momentOf(answer)}: ${answer.text || "no text"}`;
+  if (told?.verdict === "accepted") return null;
+  if (told?.verdict === "refused") return told.detail;
   if (withinHours === undefined || deliveredAt === undefined) return null;
   const hours = (now.getTime() - Date.parse(deliveredAt)) / 3_600_000;
   if (hours < withinHours) return null;
-  return answer === undefined
+  return told === undefined
     ? `no answer within ${withinHours} hours`
-    : `status ${answer.status}${momentOf(answer)}, and nothing since for ${withinHours} hours`;
+    : `${told.detail}, and nothing since for ${withinHours} hours`;
 }
-
-/** Two refusals with one text are two: the time tells them apart. */
-const momentOf = ({ at }: Answer): string =>
-  /^\d{14}$/.test(at)
-    ? ` of ${at.slice(0, 4)}-${at.slice(4, 6)}-${at.slice(6, 8)} ${at.slice(8, 10)}:${at.slice(10, 12)}`
-    : "";

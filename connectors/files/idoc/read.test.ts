@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answersOf } from "./answers.ts";
+import { answersReader } from "./answers.ts";
 import { aleaud, compact, emptyFolder, golden, readAll } from "./idoc.fixture.ts";
 import { dividedBy, numberIn } from "./values.ts";
 import { Decimal } from "../../../src/core/decimal.ts";
@@ -184,14 +184,19 @@ test("an IDoc that is another message, for another, or a test is refused alone",
   expect(elsewhere.map(({ fault }) => fault?.field)).toEqual(["RCVPRN", "RCVPRN"]);
 });
 
+const answersIn = (text: string) =>
+  answersReader({ now: () => new Date() }).read(Buffer.from(text), "a.xml").acknowledgements;
+
 test("an answer has SAP's text with its parameters in it", () => {
-  const [[docnum, answer] = []] = answersOf(Buffer.from(aleaud("4711", "51")), "a.xml");
-  expect(docnum).toBe("0000000000004711");
-  expect(answer).toEqual({
-    status: "51",
-    text: "Vendor 0000104711 is not defined (M8 321)",
-    at: "20260814160000",
-  });
+  expect(answersIn(aleaud("4711", "51"))).toEqual([
+    {
+      exchange: "idoc 0000000000004711",
+      item: "",
+      verdict: "refused",
+      detail: "status 51 of 2026-08-14 16:00: Vendor 0000104711 is not defined (M8 321)",
+      at: "20260814160000",
+    },
+  ]);
 });
 
 test("a STATUS is an answer, too", () => {
@@ -201,10 +206,13 @@ test("a STATUS is an answer, too", () => {
       /<E1ADHDR.*<\/E1ADHDR>/,
       '<E1STATS SEGMENT="1"><DOCNUM>0000000000004711</DOCNUM><LOGDAT>20260814</LOGDAT><LOGTIM>170000</LOGTIM><STATUS>53</STATUS><STATXT>Document &amp;1 posted</STATXT><STAPA1>5105600123</STAPA1></E1STATS>',
     );
-  expect(answersOf(Buffer.from(text), "a.xml")).toEqual([
-    [
-      "0000000000004711",
-      { status: "53", text: "Document 5105600123 posted", at: "20260814170000" },
-    ],
+  expect(answersIn(text)).toEqual([
+    {
+      exchange: "idoc 0000000000004711",
+      item: "",
+      verdict: "accepted",
+      detail: "status 53 of 2026-08-14 17:00: Document 5105600123 posted",
+      at: "20260814170000",
+    },
   ]);
 });

@@ -11,7 +11,7 @@ import { OrderDocument, ShipmentDocument } from "../../../src/books/documents.ts
 import { SupplierInvoiceDocument } from "../documents.ts";
 import type { Site } from "../drop.ts";
 import type { DocumentWriter } from "../format.ts";
-import { answersIn, standingOf } from "./answers.ts";
+import { referenceTo, standingOf } from "./answers.ts";
 import type { IdocSink } from "./config.ts";
 import { ticketConcerns, ticketMessage, ticketRecords } from "./delvry.ts";
 import { billConcerns, billRecords } from "./invoic.ts";
@@ -42,24 +42,29 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
     nameOf: ([item]) => fileName(config, item as Item),
     textOf: ([item]) => textOf(writer, config, item as Item, site),
     idsOf: (request) => [counterpartOf(config, request)],
+    // Whether answers come or not: where they are set up later, they are about what is delivered now.
+    acknowledged: {
+      withinMs: null,
+      inspected: true,
+      references: ({ target }) => [referenceTo(docnumIn(target))],
+    },
     ...(config.answers === undefined ? {} : { inspect: inspecting(config.answers, site) }),
   };
 }
 
-/** What SAP answered, as differences: what it has not posted is for a person, and closes by itself once it has. */
+/** What SAP answered last, as differences: what it has not posted is for a person, and closes by itself once it has. */
 function inspecting(
   config: NonNullable<IdocSink["answers"]>,
   site: Site,
 ): (delivered: readonly Delivered[]) => Promise<readonly Inspection[]> {
-  const answers = answersIn(config, site);
-  return async (delivered) => {
-    const known = await answers();
+  return (delivered) => {
     const now = site.now();
-    return delivered.map(({ body, deliveredAt }) => {
+    const inspected = delivered.map((one): Inspection => {
+      const { body } = one;
       const docnum = /<DOCNUM>(\d{16})<\/DOCNUM>/.exec(body ?? "")?.[1];
       // Without our bytes a person has linked it.
       if (docnum === undefined) return thereAsBrought;
-      const held = standingOf(known.get(docnum), config, deliveredAt, now);
+      const held = standingOf(one, config, now);
       if (held === null) return thereAsBrought;
       const expected = "delivered, to be posted (status 53)";
       return {
@@ -67,6 +72,7 @@ function inspecting(
         differences: [{ field: "posting", expected, held: `IDoc ${docnum} ${held}` }],
       };
     });
+    return Promise.resolve(inspected);
   };
 }
 

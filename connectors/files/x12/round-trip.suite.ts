@@ -2,94 +2,11 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
-import type { CustomerInvoiceDocument } from "../documents.ts";
 import { X12Sink } from "./ends.ts";
 import { setControlOf, SetWriter } from "./write.ts";
 import { x12Writer } from "./writer.ts";
-import {
-  agreed,
-  context,
-  d,
-  envelope,
-  invoice,
-  itemOf,
-  options,
-  read,
-  records,
-} from "./x12.fixture.ts";
-
-type Line = CustomerInvoiceDocument["lines"][number];
-
-/** So many cents, or ten thousandths, as digits. */
-const decimal = (min: number, max: number, places: number) =>
-  fc.integer({ min, max }).map((units) => {
-    const digits = String(Math.abs(units)).padStart(places + 1, "0");
-    const at = digits.length - places;
-    return d(`${units < 0 ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`);
-  });
-
-/** Every character of the extended set but the delimiters `*`, `>`, `~` and `^`, which is none of 004010. */
-const characters = Array.from("ABCXYZabcxyz0189 !\"&'()+,-./:;?=%@[]_{}\\|<#$");
-const text = (max: number) =>
-  fc
-    .array(fc.constantFrom(...characters), { minLength: 1, maxLength: max })
-    .map((all) => all.join("").trim().replace(/ +/g, " "))
-    .filter((one) => one !== "");
-const code = fc
-  .array(fc.constantFrom(...Array.from("ABCDEFXYZ0123456789-./")), { minLength: 2, maxLength: 22 })
-  .map((all) => all.join(""));
-
-const line = fc
-  .record({
-    item: fc.option(code),
-    description: text(200),
-    gallons: fc.option(decimal(1, 99_999_999, 2)),
-    rate: fc.option(decimal(0, 99_999, 4)),
-    free: decimal(-9_999_999, 999_999_999, 2),
-    isOwn: fc.boolean(),
-    bolNumber: fc.option(code),
-  })
-  .map(({ free, isOwn, ...one }): Line => {
-    const product =
-      one.gallons === null || one.rate === null ? null : one.gallons.times(one.rate).round(2);
-    return {
-      ...one,
-      product: one.item,
-      spec: null,
-      grossGallons: null,
-      netGallons: null,
-      amount: isOwn || product === null ? free : product,
-      deliveryTicket: null,
-      location: null,
-      carrier: null,
-      deliveredDate: null,
-    };
-  });
-
-const invoices = fc
-  .record({
-    number: code,
-    customer: code,
-    poNumber: fc.option(code),
-    notes: fc.option(text(300)),
-    lines: fc.array(line, { minLength: 1, maxLength: 6 }),
-    taxes: fc.array(decimal(0, 9_999_999, 2), { maxLength: 3 }),
-  })
-  .map(({ taxes, ...one }) => {
-    const amounts = [...one.lines.map(({ amount }) => amount), ...taxes];
-    const [tax] = invoice().taxes;
-    return invoice({
-      ...one,
-      total: Decimal.sum(amounts),
-      taxes: taxes.map((amount) => ({ ...(tax as NonNullable<typeof tax>), amount })),
-    });
-  });
-
-const dialects = fc.record({
-  version: fc.constantFrom("004010", "005010"),
-  separators: fc.constantFrom({}, { element: "`", segment: "¬", component: "¦" }),
-  lineEnds: fc.constantFrom("none", "lf", "crlf"),
-});
+import { agreed, context, d, envelope, itemOf, options, read, records } from "./x12.fixture.ts";
+import { code, decimal, dialects, invoices } from "./random.fixture.ts";
 
 /** @param numRuns documents of each kind */
 export function roundTrips(numRuns: number): void {
