@@ -33,6 +33,7 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "quarantine retry": ["all"],
   "quarantine resolve": ["all", "--note", "settled"],
   "quarantine assign": ["all", "--to", "ann"],
+  "quarantine edit": ["1", "product=ULSD", "--note", "typing error"],
   "quarantine note": ["all", "called them"],
   release: ["doubled"],
   pause: ["orders", "--note", "stocktaking"],

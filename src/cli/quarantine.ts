@@ -1,5 +1,11 @@
 import type { Command } from "commander";
-import type { QuarantineGroup, Quarantined, Retried } from "../report/office.ts";
+import type { Edited, Editing } from "../report/desk.ts";
+import {
+  OfficeError,
+  type QuarantineGroup,
+  type Quarantined,
+  type Retried,
+} from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 import type { Action } from "../report/remedies.ts";
@@ -47,6 +53,24 @@ export function quarantine(program: Command): void {
 
 function handling(parent: Command): void {
   configured(
+    addCommand(
+      parent,
+      "edit <delivery> <correction>",
+      "correct a field of one document, FIELD=VALUE, beside what was received",
+      async (given) => {
+        const [delivery = "", correction = ""] = given.args;
+        const { note = "", by = thisPerson() } = given.options;
+        const editing = editingOf(correction);
+        const data = await ask(given.file, (office) =>
+          office.edit(delivery, editing, { by, note }),
+        );
+        return { data, text: editedInWords(data) };
+      },
+    )
+      .requiredOption("--note <text>", "why; it is kept")
+      .option("--by <name>", "who corrects it (default: this user)"),
+  );
+  configured(
     addCommand(parent, "assign <selector>", `who sees to it: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
       const { to = null, by = thisPerson(), note = "assigned" } = given.options;
@@ -73,6 +97,25 @@ function handling(parent: Command): void {
     ).option("--by <name>", "who writes it (default: this user)"),
   );
 }
+
+/** @throws OfficeError when there is no field before the first `=` */
+function editingOf(correction: string): Editing {
+  const at = correction.indexOf("=");
+  if (at > 0) return { field: correction.slice(0, at).trim(), value: correction.slice(at + 1) };
+  throw new OfficeError(
+    `"${correction}" names no field with its value.`,
+    `Write it as FIELD=VALUE, for example lines.1.product=ULSD: fuelbridge quarantine edit 17 lines.1.product=ULSD --note "the terminal's code"`,
+  );
+}
+
+const editedInWords = ({ delivery, field, was, value, still }: Edited): string =>
+  [
+    `${field} is "${value}" now; it was "${was}". What was received stays as it is.`,
+    "The correction holds until a newer version of the document comes.",
+    still === null
+      ? `To map and deliver it: fuelbridge quarantine retry ${delivery}`
+      : `It cannot go out yet: ${still}`,
+  ].join("\n");
 
 function retriedInWords({ retried, left }: Retried): string {
   const tried = `${counted(retried, "delivery", "deliveries")} will be tried again.`;
@@ -103,8 +146,18 @@ function groupInWords(group: Shown): string {
     ...group.deliveries.flatMap(({ delivery, notes }) =>
       notes.map(({ at, who, text }) => `${delivery}, ${who} at ${instant(at)}: ${text}`),
     ),
+    ...group.deliveries.flatMap(({ delivery, corrections }) =>
+      corrections.map(
+        ({ at, by, field, was, value, reason }) =>
+          `${delivery}, ${by} at ${instant(at)} corrected ${field} from "${was ?? ""}" to "${value}": ${reason}`,
+      ),
+    ),
     "",
     ...group.helps.map((action) => HELP[action](group)),
+    ...(group.helps.includes("correct") &&
+    group.deliveries.some(({ correctable }) => correctable.length > 0)
+      ? [`To correct a field here: fuelbridge quarantine edit DELIVERY FIELD=VALUE --note "why"`]
+      : []),
     ...(group.deliveries.length > 1
       ? ["For one of them only, write its number under DELIVERY in place of the group."]
       : []),

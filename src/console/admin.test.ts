@@ -71,6 +71,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     resolve: note({ resolved: 1 }),
     assign: note({ assigned: 1 }),
     remark: note({ noted: 1 }),
+    edit: note({ delivery: "1", field: "f", was: "", value: "v", revision: "r", still: null }),
     audit: note({ entries: [], next: null }),
     backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
     runNow: note({ flows: ["orders"] }),

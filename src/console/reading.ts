@@ -21,6 +21,7 @@ export function readingOffice(office: Office, command: string): Office {
     resolve: refuse,
     assign: refuse,
     remark: refuse,
+    edit: refuse,
     runNow: refuse,
     release: refuse,
     pause: refuse,

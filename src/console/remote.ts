@@ -41,6 +41,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     resolve: (selector, decision) => ask("resolve", selector, decision),
     assign: (selector, assignment) => ask("assign", selector, assignment),
     remark: (selector, remark) => ask("remark", selector, remark),
+    edit: (delivery, editing, person) => ask("edit", delivery, editing, person),
     audit: (asked) => ask("audit", asked),
     backup: () => ask("backup"),
     runNow: (flow, person) => ask("runNow", flow, ...given(person)),

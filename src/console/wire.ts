@@ -65,6 +65,7 @@ export const questions = {
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
   assign: z.tuple([text, z.strictObject({ by: text, note: text, to: text.nullable() })]),
   remark: z.tuple([text, z.strictObject({ by: text, note: text })]),
+  edit: z.tuple([text, z.strictObject({ field: text, value: z.string().max(1000) }), person]),
   audit: z.tuple([auditing]),
   backup: z.tuple([]),
   runNow: z.tuple([text, person.optional()]),

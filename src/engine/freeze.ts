@@ -1,5 +1,5 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
-import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
+import type { Figures, Frozen, Item, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
@@ -9,13 +9,14 @@ import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import { expectAcknowledgements } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
+import { correctedBefore } from "./corrected.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
+import { referencesOf } from "./looked-up.ts";
 import { numbered } from "./numbered.ts";
-import { referencesBy } from "../core/references.ts";
-import { hasForgotten, mayFreeze } from "./restored.ts";
+import { mayFreeze } from "./restored.ts";
 import { turned, turning } from "./turned.ts";
 import { type Earlier, earlierThan } from "./under-way.ts";
 import { isRevisit, waitsSince } from "./waits.ts";
@@ -136,6 +137,8 @@ function judge(
     if (link === null) expectNoDouble(engine, flow, delivery, number);
     if (link === null && store.incidents.state(delivery.record, number, "gone") === "open")
       return { verdict: "quarantined", number, fault: goneBefore(endpointOf(flow.to)) };
+    const again = correctedBefore(engine, flow, delivery, told);
+    if (again !== null) return { verdict: "quarantined", number, ...again };
 
     const references = referencesOf(engine, flow);
     const out = mapping.map(record, references) as Skip | object;
@@ -377,16 +380,6 @@ export function parsed(
 
 interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-}
-
-function referencesOf(engine: Engine, { side, flow }: Flow): References {
-  const { links, incidents } = engine.store;
-  const find: References["find"] = (kind, id): string | null => {
-    const link = links.find(kind, side, id);
-    return link === null ? null : otherId(link, side);
-  };
-  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  return { ...referencesBy(engine, find), wasLost };
 }
 
 function kept(number: string, figures: Figures, content: string): Mapped {

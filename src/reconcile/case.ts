@@ -53,7 +53,11 @@ export interface Contradiction {
  * A case's record of the side where it began, put into the other side's words by the flow's mapping and the other
  * side's `expect`; or why that cannot be done.
  */
-export type Told = { readonly began: Side } & (
+export type Told = {
+  readonly began: Side;
+  /** Fields that a person corrected on the way, in words; left out: none. */
+  readonly corrected?: string | null;
+} & (
   | { readonly facts: Facts }
   /** The mapping rightly does not deliver it: why. */
   | { readonly skip: string }

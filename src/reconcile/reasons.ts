@@ -8,9 +8,16 @@ import type { Facing } from "./judge.ts";
 
 /** Null where both sides agree without a word. */
 export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
-  const { stored, skip } = facing;
+  const { stored, skip, told } = facing;
   switch (bucket) {
     case "equal":
+      return told?.corrected
+        ? fault(
+            "corrected",
+            `equal but for what a person corrected on the way: ${told.corrected}`,
+            "Have it corrected where it comes from, too.",
+          )
+        : null;
     case "void on both":
       return null;
     case "out of scope":

@@ -37,12 +37,21 @@ export function select(engine: Engine, flows: readonly Flow[], selector: string)
 }
 
 /**
- * Of those, what a retry may help. `anyway`: all of them.
+ * Of those, what a retry may help: also what a person has corrected. `anyway`: all of them.
  * @throws OfficeError when there are some and it can help none, and they were named
  */
-export function helped(chosen: readonly Chosen[], selector: string, anyway: boolean): Chosen[] {
+export function helped(
+  { store }: Engine,
+  chosen: readonly Chosen[],
+  selector: string,
+  anyway: boolean,
+): Chosen[] {
   if (anyway) return [...chosen];
-  const able = chosen.filter(({ row }) => remedyOf(row.code).helps.includes("retry"));
+  const able = chosen.filter(
+    ({ row }) =>
+      remedyOf(row.code).helps.includes("retry") ||
+      store.corrections.standing(row.record).length > 0,
+  );
   const [first] = chosen;
   if (able.length > 0 || first === undefined || selector === "all") return able;
   const { cause, number, recordId } = first.row;

@@ -18,6 +18,11 @@ export interface Desk {
   lately(): Promise<readonly Lately[]>;
   /** Who sees to them. @throws OfficeError when the selector names nothing, as the next */
   assign(selector: Selector, assignment: Assignment): Promise<{ assigned: number }>;
+  /**
+   * Corrects a field of one document in quarantine beside what was received; it counts from the next retry on (ADR 0054).
+   * @throws OfficeError for a field or value that cannot be corrected here
+   */
+  edit(delivery: Selector, editing: Editing, person: Person): Promise<Edited>;
   /** What somebody knows about them; it is kept. */
   remark(selector: Selector, person: Person): Promise<{ noted: number }>;
   /** Who did what, when and why: one page, the oldest first. */
@@ -82,8 +87,10 @@ export interface Life extends FoundDocument {
   readonly story: Trace["steps"];
   /** The quarantine groups that it is in now. */
   readonly groups: readonly string[];
-  /** Its newest version, field by field. */
+  /** Its newest version, field by field, as it was received. */
   readonly record: readonly Field[];
+  /** What people corrected in it; until a newer version comes. */
+  readonly corrections: readonly ShownCorrection[];
   /** The newest first. */
   readonly requests: readonly SentRequest[];
   /** What the last reconciliation found to differ. */
@@ -156,6 +163,34 @@ export interface AddingRow {
   readonly table: string;
   /** By column; the key is the first column. What is left out stays empty. */
   readonly cells: Readonly<Record<string, string>>;
+}
+
+export interface Editing {
+  /** Members and places from 1: `lines.1.product`. */
+  readonly field: string;
+  readonly value: string;
+}
+
+export interface Edited extends Editing {
+  readonly delivery: string;
+  /** What it was until now. */
+  readonly was: string;
+  /** The record's revision with it. */
+  readonly revision: string;
+  /** What keeps the document from going out even so, as far as can be told; null: nothing. */
+  readonly still: string | null;
+}
+
+/** A field that a person has corrected, and that still stands. */
+export interface ShownCorrection {
+  readonly field: string;
+  /** What was received; null: the field was empty. */
+  readonly was: string | null;
+  readonly value: string;
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601 UTC */
+  readonly at: string;
 }
 
 export interface Assignment extends Person {

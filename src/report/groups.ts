@@ -4,6 +4,8 @@ import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
 import type { Quarantined, QuarantineGroup } from "./office.ts";
+import { correctableIn } from "./correctable.ts";
+import type { ShownCorrection } from "./desk.ts";
 import { aboutOf, inCents, partyOf, summaryOf } from "./about.ts";
 import { remedyOf } from "./remedies.ts";
 import { voicesOf } from "./voices.ts";
@@ -50,7 +52,8 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
 /** One of a group, with what a person knows it by. `flow`: undefined when the configuration has it no more. */
 export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRow): Quarantined {
   const { delivery, number, recordId, version, origin, cause, field, awaitsId, sinceMs } = row;
-  const about = aboutOf(flow, engine.store.waits.text(delivery));
+  const text = engine.store.waits.text(delivery);
+  const about = aboutOf(flow, text);
   const { amount = null } = about;
   return {
     delivery: String(delivery),
@@ -68,6 +71,14 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
     cause,
+    corrections: correctionsOf(engine.store, row.record),
+    correctable:
+      row.request === null && text !== null
+        ? correctableIn(text, [recordId, number, version]).map((leaf) => ({
+            field: leaf.field,
+            value: typeof leaf.value === "string" ? leaf.value : "",
+          }))
+        : [],
     assignee: engine.store.handling.assignee(delivery),
     notes: engine.store.handling
       .notes(delivery)
@@ -75,6 +86,16 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }
+
+export const correctionsOf = (store: Store, record: number): ShownCorrection[] =>
+  store.corrections.standing(record).map(({ field, was, value, who, reason, atMs }) => ({
+    field,
+    was,
+    value,
+    by: who,
+    reason,
+    at: new Date(atMs).toISOString(),
+  }));
 
 function groupOf(
   { store, flows }: Engine,

@@ -5,6 +5,7 @@ import type { Engine, Flow } from "../engine/engine.ts";
 import type { CaseRow } from "../reconcile/report.ts";
 import { standing } from "./about.ts";
 import type { Field, Life } from "./desk.ts";
+import { correctionsOf } from "./groups.ts";
 import { OfficeError } from "./office.ts";
 import { documentOf } from "./searching.ts";
 import { trace } from "./trace.ts";
@@ -40,6 +41,7 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life
     story: told.steps,
     groups: told.groups,
     record: fieldsOf(row.text),
+    corrections: correctionsOf(store, row.record),
     requests: store.found.sent(row.record, REQUESTS_MAX).map((one) => ({
       operation: one.operation,
       key: one.key,

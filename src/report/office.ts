@@ -10,7 +10,7 @@ import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Copied } from "../store/backup.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
-import type { Desk, Person } from "./desk.ts";
+import type { Desk, Person, ShownCorrection } from "./desk.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
@@ -324,6 +324,10 @@ export interface Quarantined {
   readonly cause: string;
   /** The number, else the id, of the document that it waits for. */
   readonly awaits: string | null;
+  /** What people corrected in it; until a newer version comes. */
+  readonly corrections: readonly ShownCorrection[];
+  /** Fields that may be corrected here, as they were received; none where it was sent. */
+  readonly correctable: readonly { readonly field: string; readonly value: string }[];
   /** Who sees to it; null: nobody. */
   readonly assignee: string | null;
   /** The oldest first; `at`: ISO 8601 UTC. */

@@ -39,6 +39,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "other-issuer": CORRECTED,
   "not-a-credit": CORRECTED,
   "not-a-payment": CORRECTED,
+  "corrected-before": { helps: ["correct", "retry", "resolve"] },
   adjusted: CORRECTED,
   discount: CORRECTED,
   overpaid: CORRECTED,

@@ -22,6 +22,7 @@ import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
+import { edit } from "./edits.ts";
 import { lifeOf } from "./life.ts";
 import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
 import { catchUp, documentsOf } from "./searching.ts";
@@ -102,7 +103,7 @@ export function storeOffice(parts: OfficeParts): Office {
 
     async retry(selector, anyway = false, person) {
       const chosen = select(engine, flows, selector);
-      const able = helped(chosen, selector, anyway);
+      const able = helped(engine, chosen, selector, anyway);
       store.transaction(() => {
         for (const one of able) retry(engine, one, person);
       });
@@ -193,6 +194,7 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
     document: async (id) => lifeOf(engine, flows, id),
     lately: async () => latelyOf(engine),
     assign: async (selector, given) => ({ assigned: assign(engine, flows, selector, given) }),
+    edit: async (selector, editing, person) => edit(engine, flows, selector, editing, person),
     remark: async (selector, given) => ({ noted: remark(engine, flows, selector, given) }),
     audit: async (asked) => auditPage(engine, asked),
     deeds: async (before) => deedsOf(engine, before),

@@ -2,7 +2,9 @@
 import type Database from "better-sqlite3";
 import type { DeliveryState } from "../core/delivery-state.ts";
 import type { Fault } from "../core/fault.ts";
+import { corrected } from "../core/correction.ts";
 import { causes } from "./causes.ts";
+import { type Correction, corrections } from "./corrections.ts";
 import { shownId } from "./ids.ts";
 import { moving } from "./moves.ts";
 
@@ -14,7 +16,10 @@ export interface PendingDelivery {
   readonly version: string | null;
   readonly origin: string | null;
   readonly fault: Fault | null;
+  /** As it was received, with the corrections of people (ADR 0054). */
   readonly text: string;
+  /** Corrections of the version before: this one has replaced it. */
+  readonly correctedBefore: readonly Correction[];
   /** Shares its request with those of the same lot only: parts of a refused batch. Null: with any. */
   readonly lot: number | null;
 }
@@ -58,9 +63,10 @@ const ENDS_FROM: Readonly<Record<Ended, readonly DeliveryState[]>> = {
   resolved: ["quarantined"],
 };
 
-type PendingRow = Omit<PendingDelivery, "recordId" | "fault"> & {
+type PendingRow = Omit<PendingDelivery, "recordId" | "fault" | "correctedBefore"> & {
   id: Buffer | string;
   fault: string | null;
+  corrected: 0 | 1;
 };
 
 interface StateCount {
@@ -78,9 +84,11 @@ const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = del
 
 export function deliveries(database: Database.Database) {
   const why = causes(database);
+  const fields = corrections(database);
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
-            record.fault, record.text, delivery.lot
+            record.fault, record.text, delivery.lot,
+            exists (select 1 from correction where correction.record = record.record and ended_ms is null) as corrected
      from delivery indexed by delivery_pending join record using (record)
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
      order by delivery.delivery limit ?`,
@@ -125,11 +133,15 @@ export function deliveries(database: Database.Database) {
 
     /** The oldest pending deliveries of a flow with their current content. */
     pending(flow: number, after: number, limit: number): PendingDelivery[] {
-      return pending.all(flow, after, limit).map(({ id, fault, ...row }) => ({
-        ...row,
-        recordId: shownId(id),
-        fault: fault === null ? null : (JSON.parse(fault) as Fault),
-      }));
+      return pending
+        .all(flow, after, limit)
+        .map(({ id, fault, corrected: isCorrected, ...row }) => ({
+          ...row,
+          text: isCorrected === 1 ? corrected(row.text, fields.standing(row.record)) : row.text,
+          correctedBefore: isCorrected === 1 ? fields.outdated(row.record) : [],
+          recordId: shownId(id),
+          fault: fault === null ? null : (JSON.parse(fault) as Fault),
+        }));
     },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {

@@ -7,6 +7,7 @@ import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
 import { consoleFacts } from "./migration-console.ts";
+import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
 export const migrations: readonly string[] = [
@@ -366,4 +367,5 @@ export const migrations: readonly string[] = [
   rhythm,
   consoleFacts,
   answersOfSap,
+  correctedFields,
 ];

@@ -1,14 +1,15 @@
 /** Records whose deliveries are not decided, or were decided without a delivery. Read only. */
 import type Database from "better-sqlite3";
+import { corrected } from "../core/correction.ts";
+import { corrections } from "./corrections.ts";
 import { storedId } from "./ids.ts";
 
 export function openRecords(database: Database.Database) {
-  const waiting = database
-    .prepare<[number], string>(
-      `select record.text from delivery join record using (record)
-       where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
-    )
-    .pluck();
+  const fields = corrections(database);
+  const waiting = database.prepare<[number], { record: number; text: string }>(
+    `select record, record.text from delivery join record using (record)
+     where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
+  );
   const newest = database.prepare<
     [number, Buffer | string],
     { open: 0 | 1; skipped: string | null }
@@ -22,8 +23,11 @@ export function openRecords(database: Database.Database) {
   );
 
   return {
-    /** Of a flow, as text: those whose deliveries wait to be mapped, or for a person. */
-    waiting: (flow: number): Iterable<string> => waiting.iterate(flow),
+    /** Of a flow, as text with the corrections of people: those whose deliveries wait to be mapped, or for a person. */
+    *waiting(flow: number): Iterable<string> {
+      for (const { record, text } of waiting.all(flow))
+        yield corrected(text, fields.standing(record));
+    },
 
     /**
      * A record of a flow: why its newest version was skipped, where it was. Null: the flow has no such record.

@@ -6,6 +6,7 @@ import { type Copied, copyStore } from "./backup.ts";
 import { acknowledgements } from "./acknowledgements.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
+import { corrections } from "./corrections.ts";
 import { disagreements } from "./disagreements.ts";
 import { deliveries } from "./deliveries.ts";
 import { flows } from "./flows.ts";
@@ -131,6 +132,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     deliveries: deliveries(database),
     causes: causes(database),
     openRecords: openRecords(database),
+    corrections: corrections(database),
     lots: lots(database),
     losses: losses(database),
     incidents: incidents(database),

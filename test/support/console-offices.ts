@@ -1,6 +1,6 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
 import type { CaseRow, Report } from "../../src/reconcile/report.ts";
-import type { Desk, FoundDocument, Life } from "../../src/report/desk.ts";
+import type { Desk, Edited, FoundDocument, Life, ShownCorrection } from "../../src/report/desk.ts";
 import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/report/office.ts";
 
 const AT = "2026-11-21T07:00:00.000Z";
@@ -46,6 +46,8 @@ export function hostileOffice(text: () => string): Office {
           currency: text(),
           cause: text(),
           awaits: text(),
+          corrections: [correction(text)],
+          correctable: [{ field: text(), value: text() }],
           assignee: text(),
           notes: [{ at: AT, who: text(), text: text() }],
         },
@@ -53,6 +55,15 @@ export function hostileOffice(text: () => string): Office {
     }),
   };
 }
+
+const correction = (text: () => string): ShownCorrection => ({
+  field: text(),
+  was: text(),
+  value: text(),
+  by: text(),
+  reason: text(),
+  at: AT,
+});
 
 function statuses(text: () => string, groupOf: () => QuarantineGroup) {
   const flow = (): FlowStatus => ({
@@ -247,6 +258,7 @@ function documents(
     ],
     groups: [text()],
     record: [{ path: text(), value: text() }],
+    corrections: [correction(text)],
     requests: [
       {
         operation: text(),
@@ -294,9 +306,19 @@ function documents(
   };
 }
 
+const EDITED: Edited = {
+  delivery: "1",
+  field: "product",
+  was: "ULS",
+  value: "ULSD",
+  revision: "r",
+  still: null,
+};
+
 const changes = () => ({
   assign: async () => ({ assigned: 1 }),
   remark: async () => ({ noted: 1 }),
+  edit: async () => EDITED,
   audit: async () => ({ entries: [], next: null }),
   backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
   retry: async () => ({ retried: 1, left: 0 }),

@@ -6,6 +6,7 @@ import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import type { Holding, HoldingKind } from "../../core/holdings.ts";
+import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
 import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
@@ -76,7 +77,7 @@ export async function aliasesOf(
 }
 
 type Mapped =
-  | { readonly item: Item; readonly flow: Flow }
+  | { readonly item: Item; readonly flow: Flow; readonly corrected: string | null }
   | { readonly skip: string }
   | { readonly fault: Fault };
 
@@ -90,7 +91,8 @@ export async function tell(
 ): Promise<Map<Case, Told>> {
   const partners = partnersOf(cases);
   const told = new Map<Case, Told>();
-  const items: { one: Case; began: Side; kind: HoldingKind; item: Item; flow: Flow }[] = [];
+  const items: ({ one: Case; began: Side; kind: HoldingKind } & Extract<Mapped, { item: Item }>)[] =
+    [];
   for (const one of cases) {
     const plan = plans.find(({ kind }) => kind === one.kind);
     if (plan === undefined) continue;
@@ -113,9 +115,9 @@ export async function tell(
       same.map(({ item }) => item),
       signal,
     );
-    for (const [at, { one, began }] of same.entries()) {
+    for (const [at, { one, began, corrected: by }] of same.entries()) {
       const facts = expected[at];
-      if (facts !== undefined) told.set(one, { began, ...facts });
+      if (facts !== undefined) told.set(one, { began, corrected: by, ...facts });
     }
   }
   return told;
@@ -148,16 +150,30 @@ function mapOne(
   if (change.fault !== undefined) return { fault: change.fault };
   const { mapping } = flow;
   try {
-    const record = parsed(mapping.input, parseExact(change.text), "does-not-fit");
+    const { text, by } = correctedChange(engine, flow, change);
+    const record = parsed(mapping.input, parseExact(text), "does-not-fit");
     const out = mapping.map(record, referencesOf(engine, flow, partners)) as Skip | object;
     if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
     const document = parsed(mapping.output, out, "mapping-output");
     const number = mapping.number(record);
     const item = { number, id: change.id, revision: "", document, counterpart };
-    return { item, flow };
+    return { item, flow, corrected: by };
   } catch (error) {
     return { fault: faultOf(error) };
   }
+}
+
+/** As a delivery would be mapped: with what people corrected, where the source still says what was corrected. */
+function correctedChange({ store }: Engine, { flow }: Flow, { id, text }: Change) {
+  const standing = store.corrections.ofSource(flow, id);
+  const told = standing.length === 0 ? [] : leavesIn(parseExact(text));
+  const alive = standing.filter(({ field, was }) =>
+    told.some((leaf) => leaf.field === field && leaf.value === was),
+  );
+  const by = alive.map(
+    ({ field, was, value, who }) => `${field} from "${was ?? ""}" to "${value}" (${who})`,
+  );
+  return { text: corrected(text, alive), by: by.length === 0 ? null : by.join(", ") };
 }
 
 /** By side, kind and id, what the other side calls the same record; null: it is not there. */
