@@ -35,6 +35,8 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "quarantine assign": ["all", "--to", "ann"],
   "quarantine note": ["all", "called them"],
   release: ["doubled"],
+  // It was never read to its end.
+  backfill: ["orders", "--from", "2026-10-01", "--to", "2026-10-31", "--note", "missing"],
   pause: ["orders", "--note", "stocktaking"],
   resume: ["orders", "--note", "done"],
   "user add": ["ann", "--generate"],

@@ -6,6 +6,8 @@
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, rhythm } from "./migration-partners.ts";
+import { backfillsKept } from "./migration-backfill.ts";
+import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
@@ -365,4 +367,6 @@ export const migrations: readonly string[] = [
   answersOfPartners,
   rhythm,
   consoleFacts,
+  backfillsKept,
+  auditChained,
 ];
