@@ -10,6 +10,7 @@ import { openTables } from "../config/crossref.ts";
 import { attachmentFlow } from "../engine/attach.ts";
 import { withAcknowledgements } from "../engine/acknowledged.ts";
 import { replyFlow } from "../engine/reply.ts";
+import { Backfills } from "../engine/backfill.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -44,6 +45,7 @@ export interface Composed {
   readonly office: Office;
   readonly daemon: Daemon;
   readonly engine: Engine;
+  readonly backfills: Backfills;
   run(signal: AbortSignal): Promise<void>;
   once(signal: AbortSignal): Promise<{ inStep: boolean }>;
   close(): Promise<void>;
@@ -80,10 +82,12 @@ export async function composeDaemon(
         });
     const daemon = new Daemon(withProgress, flows, nightly);
     const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
+    held.backfills.stirred = () => daemon.nudge();
     return {
       office,
       daemon,
       engine,
+      backfills: held.backfills,
       run: (signal) => daemon.run(hurried(signal)),
       once: (signal) => daemon.once(hurried(signal)),
       close,
@@ -175,8 +179,13 @@ async function open(
       ignore: config.ignore,
       spent: () => carriers.spent(monthAt(clock.now().wallMs).name).audit ?? 0,
     });
+    const backfills = new Backfills(engine, {
+      spent: () => carriers.spent(monthAt(clock.now().wallMs).name).backfill ?? 0,
+      perMonth: budget.perMonth,
+    });
     const close = async (): Promise<void> => {
       await auditor.close();
+      await backfills.close();
       await carriers.close();
       for (const endpoint of endpoints.values()) await endpoint.close();
       try {
@@ -189,6 +198,7 @@ async function open(
       engine,
       flows,
       auditor,
+      backfills,
       month,
       governor,
       trouble,

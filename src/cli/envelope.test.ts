@@ -36,6 +36,8 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "quarantine edit": ["1", "product=ULSD", "--note", "typing error"],
   "quarantine note": ["all", "called them"],
   release: ["doubled"],
+  // It was never read to its end.
+  backfill: ["orders", "--from", "2026-10-01", "--to", "2026-10-31", "--note", "missing"],
   pause: ["orders", "--note", "stocktaking"],
   resume: ["orders", "--note", "done"],
   "user add": ["ann", "--generate"],

@@ -4,6 +4,7 @@ import { exitCodes } from "../core/errors.ts";
 import { complain } from "./answer.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
+import { backfill } from "./backfill.ts";
 import { backup } from "./backup.ts";
 import { budget } from "./budget.ts";
 import { check } from "./check.ts";
@@ -91,6 +92,7 @@ export function makeProgram(): Command {
     evidence,
     release,
     pause,
+    backfill,
     user,
     audit,
     alerts,

@@ -23,7 +23,7 @@ export interface Services {
 /** @throws EnvironmentError when a port is taken */
 export async function startServices(
   config: Config,
-  daemon: Pick<Composed, "office" | "engine">,
+  daemon: Pick<Composed, "office" | "engine" | "backfills">,
   log: Logger,
 ): Promise<Services> {
   const { office } = daemon;
@@ -40,6 +40,7 @@ export async function startServices(
       closing.unshift(() => monitor.close());
     }
     closing.unshift(startAlerts(config, daemon, log));
+    closing.unshift(startBackfills(daemon));
     const web = await openWeb(config, office, (message, details) => log.error(details, message));
     if (web !== null) {
       url = web.url;
@@ -56,6 +57,17 @@ export async function startServices(
     async close() {
       for (const close of closing) await close();
     },
+  };
+}
+
+/** Goes on with those that were cut off or paused. What a disk refuses ends the process, as everywhere. */
+function startBackfills({ backfills }: Pick<Composed, "backfills">): () => Promise<void> {
+  const end = new AbortController();
+  const running = backfills.keepOn(end.signal);
+  return async () => {
+    end.abort();
+    await backfills.close();
+    await running;
   };
 }
 

@@ -42,6 +42,22 @@ const STATUS: Status = {
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
 };
 
+const BACKFILL = {
+  flow: "orders",
+  from: "2026-10-01",
+  to: "2026-10-31",
+  state: "done" as const,
+  share: 5,
+  by: "ann",
+  beganAt: "2026-11-21T07:00:00.000Z",
+  changedAt: "2026-11-21T07:00:00.000Z",
+  done: 1,
+  records: 1,
+  received: 1,
+  requests: 2,
+  trouble: null,
+};
+
 function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknown[] } {
   const asked: unknown[] = [];
   const note =
@@ -73,6 +89,10 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     remark: note({ noted: 1 }),
     edit: note({ delivery: "1", field: "f", was: "", value: "v", revision: "r", still: null }),
     audit: note({ entries: [], next: null }),
+    backfillCost: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
+    backfill: note(BACKFILL),
+    backfills: note([BACKFILL]),
+    checkAudit: note({ entries: 0, head: null, broken: null }),
     backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
     runNow: note({ flows: ["orders"] }),
     release: note({ released: "doubled" }),

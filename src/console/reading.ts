@@ -17,6 +17,8 @@ export function readingOffice(office: Office, command: string): Office {
       return { ...status, daemon: { pid: process.pid, startedAt, command } };
     },
     reconcile: refuse,
+    backfillCost: refuse,
+    backfill: refuse,
     retry: refuse,
     resolve: refuse,
     assign: refuse,

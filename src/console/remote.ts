@@ -15,7 +15,7 @@ const PRESENCE_TIMEOUT_MS = 5000;
 const ANSWER_TIMEOUT_MS = 90_000;
 /** A reconciliation asks for thousands of pages, 600 a minute; a copy is as large as the store. */
 const LONG_TIMEOUT_MS = 3_600_000;
-const LONG: ReadonlySet<Question> = new Set(["reconcile", "backup"]);
+const LONG: ReadonlySet<Question> = new Set(["reconcile", "backup", "backfill"]);
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -44,6 +44,10 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     edit: (delivery, editing, person) => ask("edit", delivery, editing, person),
     audit: (asked) => ask("audit", asked),
     backup: () => ask("backup"),
+    backfillCost: (asked) => ask("backfillCost", asked),
+    backfill: (asked) => ask("backfill", asked),
+    backfills: () => ask("backfills"),
+    checkAudit: (noted) => ask("checkAudit", noted),
     runNow: (flow, person) => ask("runNow", flow, ...given(person)),
     release: (breaker, by, note) => ask("release", breaker, by, ...given(note)),
     documents: (asked) => ask("documents", asked),

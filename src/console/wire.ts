@@ -29,6 +29,7 @@ const reconciling = z.strictObject({
 });
 
 const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const backfilling = person.extend({ flow: text, from: text, to: text, share: z.number() });
 const auditing = z.strictObject({
   from: day.nullable(),
   to: day.nullable(),
@@ -68,6 +69,10 @@ export const questions = {
   edit: z.tuple([text, z.strictObject({ field: text, value: z.string().max(1000) }), person]),
   audit: z.tuple([auditing]),
   backup: z.tuple([]),
+  backfillCost: z.tuple([backfilling]),
+  backfill: z.tuple([backfilling]),
+  backfills: z.tuple([]),
+  checkAudit: z.tuple([z.strictObject({ entry: z.int().min(1), hash: text }).nullable()]),
   runNow: z.tuple([text, person.optional()]),
   release: z.tuple([text, text, text.optional()]),
   documents: z.tuple([z.strictObject({ text: text.nullable(), before: text.nullable() })]),

@@ -5,7 +5,15 @@
  */
 
 /** What a request is for. Purposes share the month by reserves: polling never eats what writing needs. */
-export const purposes = ["poll", "detail", "write", "read-back", "check", "audit"] as const;
+export const purposes = [
+  "poll",
+  "detail",
+  "write",
+  "read-back",
+  "check",
+  "audit",
+  "backfill",
+] as const;
 export type Purpose = (typeof purposes)[number];
 
 export type Admission =

@@ -13,10 +13,14 @@ import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
+import type { Advance, Obstacle } from "./obstacle.ts";
+import type { Rereading } from "./rereading.ts";
 import type { Scratch } from "./scratch.ts";
 
 export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
 export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
+export type { Advance, Obstacle } from "./obstacle.ts";
+export type { Rereading } from "./rereading.ts";
 export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
 
 /** One record at one version, as its source told it. */
@@ -65,25 +69,6 @@ export interface Page {
   readonly replies?: readonly Reply[];
 }
 
-/** Something that lies there and is not read, and what it holds back. */
-export interface Obstacle {
-  /** As a person finds it: a file's name. */
-  readonly what: string;
-  /** Why it is not read, and what to do. */
-  readonly fault: Fault;
-  /** Whoever writes it is not done yet, and nobody need do anything. */
-  readonly awaited: boolean;
-  /** What came later and is not read before it, oldest first: how many, and the names of the first ones. */
-  readonly behind: { readonly count: number; readonly names: readonly string[] };
-}
-
-/** How far a source is with something large that becomes pages only when all of it was read. */
-export interface Advance {
-  readonly records: number;
-  /** Of the whole, 0 to 1. */
-  readonly share: number;
-}
-
 export interface Reading {
   readonly signal: AbortSignal;
   /** When and under which name these bytes came before; `latest`: nothing else came from this source since. */
@@ -93,6 +78,8 @@ export interface Reading {
   /** Takes what is not read, each time anew: what a whole reading does not tell again is no longer in the way. */
   readonly hindered?: (obstacle: Obstacle) => void;
   readonly advanced?: (advance: Advance) => void;
+  /** A past period is read anew ({@link Rereading}): its requests are counted for that. */
+  readonly backfill?: true;
 }
 
 /** Reads what changed since a position. It may repeat a change; it must not skip one. */
@@ -106,6 +93,8 @@ export interface Source {
    * for longer than ever before. Left out: nobody is.
    */
   readonly silenceMs?: number | null;
+  /** Left out: a past period cannot be read anew. */
+  readonly again?: Rereading;
   /**
    * Yields pages. When the engine asks for the next page, the last one is durable: only then may a source do what
    * cannot be taken back (archive a file). A null position means from the beginning.

@@ -46,10 +46,19 @@ const TRIES = 5;
 const PAUSE_MAX_MS = 60_000;
 
 export function walkSource(client: Exchanger, options: WalkOptions): Source {
+  const read: Source["read"] = (position, reading) =>
+    walk(client, options, (position as unknown as WalkPosition | null) ?? unread, reading);
   return {
-    async *read(position, reading) {
-      const from = (position as unknown as WalkPosition | null) ?? unread;
-      yield* walk(client, options, from, reading);
+    read,
+    again: {
+      pageSize: PAGE_SIZE,
+      from: (instant) =>
+        ({ watermark: instant, walk: null }) satisfies WalkPosition as unknown as Json,
+      async count(instant, reading) {
+        const first = await fetchPage(client, options, freshWalk(instant, 0), reading, 1);
+        return readPage(first, options).total;
+      },
+      read,
     },
   };
 }
@@ -149,17 +158,22 @@ async function fetchPage(
   client: Exchanger,
   { list, query, clock }: WalkOptions,
   { since, cursor }: Walk,
-  { signal }: Reading,
+  { signal, backfill }: Reading,
+  pageSize = PAGE_SIZE,
 ): Promise<Exchange> {
   const search = new URLSearchParams({
     ...query,
     updatedSince: since,
-    pageSize: String(PAGE_SIZE),
+    pageSize: String(pageSize),
     ...(cursor === null ? {} : { cursor }),
   });
   return patiently(
     client,
-    { method: "GET", path: `${pathOf(list)}?${search.toString()}`, purpose: "poll" },
+    {
+      method: "GET",
+      path: `${pathOf(list)}?${search.toString()}`,
+      purpose: backfill === true ? "backfill" : "poll",
+    },
     clock,
     signal,
   );
@@ -338,7 +352,8 @@ async function detailed(
       continue;
     }
     const path = pathOf(detail.operation, change.id);
-    const request = { method: "GET", path, purpose: "detail" } as const;
+    const purpose = reading.backfill === true ? "backfill" : "detail";
+    const request = { method: "GET", path, purpose } as const;
     const exchange = await patiently(client, request, clock, reading.signal);
     if (exchange.kind === "answer" && exchange.status === 404) continue;
     const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));

@@ -11,10 +11,11 @@ import type { Copied } from "../store/backup.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
 import type { Desk, Person, ShownCorrection } from "./desk.ts";
+import type { Keeping } from "./keeping.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
 import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
-export interface Office extends Desk {
+export interface Office extends Desk, Keeping {
   status(): Promise<Status>;
   /** What the month's requests to the platform went to, and how long they last. */
   budget(): Promise<MonthStatus>;

@@ -1,4 +1,5 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
+import { setImmediate } from "node:timers/promises";
 import { type Governor, PAUSED, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { toldOf } from "../core/silence.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -26,6 +27,8 @@ import { edit } from "./edits.ts";
 import { lifeOf } from "./life.ts";
 import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
 import { catchUp, documentsOf } from "./searching.ts";
+import { backfilling } from "./backfilling.ts";
+import type { Backfills } from "../engine/backfill.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Desk, Person } from "./desk.ts";
 import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
@@ -52,6 +55,8 @@ export interface OfficeParts {
   readonly nightly?: Nightly | null;
   /** Admits what commands send by themselves; left out: nothing. */
   readonly governor?: Governor;
+  /** Left out: no past period can be read anew here. */
+  readonly backfills?: Backfills;
   /** Left out: there are no cross-reference tables to be shown. */
   readonly tables?: Tables;
 }
@@ -137,6 +142,8 @@ export function storeOffice(parts: OfficeParts): Office {
 
     release: async (breaker, by, note) => clearedStop(parts, breaker, { by, note }),
     ...desk(parts),
+    ...backfilling(flows, parts.backfills),
+    checkAudit: (noted) => store.journal.check(noted, setImmediate),
   };
 }
 

@@ -18,6 +18,7 @@ import { dirname, join } from "node:path";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import { type Bound, BOUND, type Owner, refuseOther } from "./binding.ts";
 import { markRestored } from "./high-water.ts";
+import { appending } from "./chain.ts";
 import { migrations } from "./migrations.ts";
 import { handOver, makeFolder, storeFile } from "./rights.ts";
 
@@ -236,6 +237,10 @@ function noteRestore(file: string, detail: string, atMs: number): number {
   const database = new Database(file);
   try {
     database.pragma("locking_mode = exclusive");
+    const columns = database.pragma("table_info(audit)") as { name: string }[];
+    if (columns.some(({ name }) => name === "chain"))
+      return appending(database)({ at: atMs, event: "store restored", detail });
+    // It is older than the chain, and is chained when it is migrated.
     const { lastInsertRowid } = database
       .prepare("insert into audit (at_ms, event, detail) values (?, 'store restored', ?)")
       .run(atMs, detail);

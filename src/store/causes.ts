@@ -2,6 +2,7 @@
 import type Database from "better-sqlite3";
 import type { Fault } from "../core/fault.ts";
 import type { Kind } from "../core/kinds.ts";
+import { appending } from "./chain.ts";
 import { shortened } from "./journal.ts";
 
 export function causes(database: Database.Database) {
@@ -13,10 +14,10 @@ export function causes(database: Database.Database) {
        candidates = excluded.candidates,
        lookup_table = excluded.lookup_table, lookup_key = excluded.lookup_key, since_ms = excluded.since_ms`,
   );
-  const audit = database.prepare(
-    `insert into audit (at_ms, flow, delivery, event, detail)
-     select ?, flow, delivery, 'quarantined', ? from delivery where delivery = ?`,
-  );
+  const append = appending(database);
+  const flowOf = database
+    .prepare<[number], number>("select flow from delivery where delivery = ?")
+    .pluck();
   const drop = database.prepare("delete from quarantine where delivery = ?");
   // `+?`: see requests.ts.
   const waiting = database
@@ -48,7 +49,8 @@ export function causes(database: Database.Database) {
         key: lookup?.key ?? null,
         at: atMs,
       });
-      audit.run(atMs, shortened(message), delivery);
+      const flow = flowOf.get(delivery) ?? null;
+      append({ at: atMs, flow, delivery, event: "quarantined", detail: shortened(message) });
     },
     drop(delivery: number): void {
       drop.run(delivery);

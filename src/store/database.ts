@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { StorageError, StoreInUse } from "../core/errors.ts";
+import { chainUnchained } from "./chain.ts";
 import { migrations } from "./migrations.ts";
 import { handOver, makeFolder, thisUser } from "./rights.ts";
 
@@ -175,6 +176,7 @@ function migrate(database: Database.Database, path: string, existed: boolean): v
   }
   database.transaction(() => {
     for (const sql of migrations.slice(at)) database.exec(sql);
+    chainUnchained(database);
     database.pragma(`user_version = ${migrations.length}`);
   })();
 }

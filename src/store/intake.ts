@@ -97,22 +97,30 @@ export function intake(database: Database.Database) {
     return true;
   }
 
+  function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
+    let received = 0;
+    let unchanged = 0;
+    let stale = 0;
+    for (const change of changes) {
+      const taken = take(flow, change, atMs);
+      if (taken === null) stale++;
+      else if (taken) received++;
+      else unchanged++;
+    }
+    return { received, unchanged, stale };
+  }
+
   return {
+    /** Changes that were read beside the position, which stays. Call it inside a transaction. */
+    beside: takeAll,
+
     /** Stores a page. Call it inside a transaction. */
     page(flow: number, page: Page, atMs: number): Taken {
-      let received = 0;
-      let unchanged = 0;
-      let stale = 0;
-      for (const change of page.changes) {
-        const taken = take(flow, change, atMs);
-        if (taken === null) stale++;
-        else if (taken) received++;
-        else unchanged++;
-      }
+      const taken = takeAll(flow, page.changes, atMs);
       savePosition.run(JSON.stringify(page.position), flow);
       if (page.arrival) arrivals.add(flow, page.arrival, atMs);
       if (page.cameAt !== undefined) rhythm.came(flow, Date.parse(page.cameAt), atMs);
-      return { received, unchanged, stale };
+      return taken;
     },
 
     stored(flow: number, id: string, version: string): boolean {

@@ -1,6 +1,7 @@
 /** The audit, the breakers and the count of requests: what the daemon tells about itself. */
 import type Database from "better-sqlite3";
 import type { Purpose, Spent } from "../core/budget.ts";
+import { appending, checkChain, type Checked, type Noted } from "./chain.ts";
 
 export interface Entry {
   readonly flow?: number;
@@ -25,10 +26,7 @@ export interface BreakerRow {
 }
 
 export function journal(database: Database.Database) {
-  const add = database.prepare(
-    `insert into audit (at_ms, flow, request, delivery, event, detail, parts, who, reason)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const append = appending(database);
   const trip = database.prepare(
     `insert into breaker (breaker, scope, since_ms, retry_ms, message, next)
      values (:breaker, :scope, :sinceMs, :retryMs, :message, :next)
@@ -68,20 +66,19 @@ export function journal(database: Database.Database) {
 
   return {
     audit(atMs: number, entry: Entry): void {
-      const { flow = null, request = null, delivery = null, event, detail, parts, person } = entry;
-      const each = parts === undefined ? null : JSON.stringify(parts);
-      add.run(
-        atMs,
-        flow,
-        request,
-        delivery,
-        event,
-        shortened(detail),
-        each,
-        person?.by ?? null,
-        person?.note ?? null,
-      );
+      const { detail, parts, person, ...about } = entry;
+      append({
+        ...about,
+        at: atMs,
+        detail: shortened(detail),
+        parts: parts === undefined ? null : JSON.stringify(parts),
+        who: person?.by ?? null,
+        reason: person?.note ?? null,
+      });
     },
+    /** Is every entry as it was written? */
+    check: (noted: Noted | null, between: () => Promise<void>): Promise<Checked> =>
+      checkChain(database, noted, between),
     trip(breaker: BreakerRow): void {
       standing = null;
       trip.run({ ...breaker });
@@ -103,7 +100,13 @@ export function journal(database: Database.Database) {
       standing = null;
       if (drop.run(breaker).changes === 0) return false;
       release.run(breaker, atMs, by);
-      add.run(atMs, null, null, null, `released: ${breaker}`, `by ${by}`, null, by, note);
+      append({
+        at: atMs,
+        event: `released: ${breaker}`,
+        detail: `by ${by}`,
+        who: by,
+        reason: note,
+      });
       return true;
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. */

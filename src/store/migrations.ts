@@ -6,6 +6,8 @@
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
+import { backfillsKept } from "./migration-backfill.ts";
+import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
@@ -368,4 +370,6 @@ export const migrations: readonly string[] = [
   consoleFacts,
   answersOfSap,
   correctedFields,
+  backfillsKept,
+  auditChained,
 ];

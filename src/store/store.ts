@@ -4,6 +4,7 @@ import { assertSpace, growLog, guarded, openDatabase, told } from "./database.ts
 import { alerts } from "./alerts.ts";
 import { type Copied, copyStore } from "./backup.ts";
 import { acknowledgements } from "./acknowledgements.ts";
+import { backfills } from "./backfills.ts";
 import { binding } from "./binding.ts";
 import { causes } from "./causes.ts";
 import { corrections } from "./corrections.ts";
@@ -153,6 +154,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     sequences: sequences(database),
     acknowledgements: acknowledgements(database),
     handling: handling(database),
+    backfills: backfills(database),
     found: found(database),
   };
 }

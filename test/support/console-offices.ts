@@ -320,6 +320,10 @@ const changes = () => ({
   remark: async () => ({ noted: 1 }),
   edit: async () => EDITED,
   audit: async () => ({ entries: [], next: null }),
+  backfillCost: async () => ({ records: 1, requests: 2, left: 2_498, goesOn: false }),
+  backfill: async () => backfilled,
+  backfills: async () => [backfilled],
+  checkAudit: async () => ({ entries: 0, head: null, broken: null }),
   backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
   retry: async () => ({ retried: 1, left: 0 }),
   resolve: async () => ({ resolved: 1 }),
@@ -343,3 +347,19 @@ export function recordingOffice(): { office: Office; asked: string[] } {
   ]);
   return { office: Object.fromEntries(entries) as Office, asked };
 }
+
+const backfilled = {
+  flow: "orders",
+  from: "2026-10-01",
+  to: "2026-10-31",
+  state: "done" as const,
+  share: 5,
+  by: "ann",
+  beganAt: AT,
+  changedAt: AT,
+  done: 1,
+  records: 1,
+  received: 1,
+  requests: 2,
+  trouble: null,
+};

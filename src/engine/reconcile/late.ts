@@ -41,7 +41,9 @@ export async function walkDeeply(
     stored: (id: string, version: string) => store.intake.stored(flow.flow, id, version),
   };
   let received = 0;
-  for await (const page of flow.source.read(from as unknown as Json, reading))
+  // What receivers tell besides would be read and forgotten here: only the feed itself is read.
+  const { read } = flow.source.again ?? flow.source;
+  for await (const page of read(from as unknown as Json, reading))
     received += take(engine, flow, walk.watermark, page.changes);
   return received;
 }
@@ -70,8 +72,7 @@ function take(
   if (late.length === 0) return 0;
   const at = clock.now().wallMs;
   const received = store.transaction(() => {
-    const position = store.flows.position(flow.name);
-    const taken = store.intake.page(flow.flow, { changes: late, position }, at);
+    const taken = store.intake.beside(flow.flow, late, at);
     if (taken.received > 0) {
       const detail = `${taken.received} records had been committed late: ${named(late)}`;
       store.journal.audit(at, { flow: flow.flow, event: "notice", detail });

@@ -1,0 +1,203 @@
+/** A past period, read anew over HTTP from the sandbox, beside a flow that goes on living. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { customerInvoices } from "../mappings/canonical/customer-invoices.ts";
+import { root } from "../src/cli/demo/world.ts";
+import { openTables } from "../src/config/crossref.ts";
+import type { Source } from "../src/core/contract.ts";
+import type { Rereading } from "../src/core/rereading.ts";
+import type { WalkPosition } from "../src/core/watermark.ts";
+import { Backfills, type Filling } from "../src/engine/backfill.ts";
+import type { Engine, Flow } from "../src/engine/engine.ts";
+import { push, runFlow } from "../src/engine/run.ts";
+import { storeOffice } from "../src/report/store-office.ts";
+import { times } from "./conformance/support.ts";
+import { counting, never, usePlatform } from "./platform/support.ts";
+import { engineOn } from "./support/engine.ts";
+import { tempFolder } from "./support/folder.ts";
+import { ledgerBooks } from "./support/ledger-books.ts";
+import { issued } from "./support/reconciled-site.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+const person = { by: "ann", note: "March is missing" };
+const march = { from: "2026-03-01", to: "2026-03-31", share: 5, person };
+const PER_MONTH = 200;
+
+/** A flow that has read eight invoices of October, and a platform that has had 150 of March meanwhile. */
+async function site() {
+  await control.records(
+    "invoices",
+    times(8, (at) => issued(at + 1)),
+  );
+  const clock = await platform.clock();
+  const { engine: made, store, flow: flowOf } = engineOn(tempFolder(), clock);
+  const tables = openTables(join(root, "config", "crossref"));
+  const engine: Engine = { ...made, tables };
+  const counted = counting();
+  const endpoint = platform.endpoint({ clock, dayOf: made.dayOf, governor: counted.governor });
+  const books = ledgerBooks(made.dayOf);
+  const flow = flowOf({
+    name: "invoices-issued",
+    mapping: customerInvoices,
+    from: "platform.invoicesIssued",
+    to: "erp.invoices",
+    side: "platform",
+    source: endpoint.sources["invoicesIssued"] as Source,
+    sink: books.sinks["invoices"],
+  });
+  await runFlow(engine, flow, never);
+  store.transaction(() =>
+    store.flows.ran(flow.flow, { atMs: clock.now().wallMs, dueMs: 0, pages: 1 }, null),
+  );
+  const old = (at: number) => {
+    const day = `2026-03-${String((at % 28) + 1).padStart(2, "0")}`;
+    const at8 = `${day}T15:00:0${at % 10}Z`;
+    return issued(1, { invoiceNumber: `OLD-${at}`, createdAt: at8, updatedAt: at8 });
+  };
+  await control.records("invoices", times(150, old));
+  const requests = (): number => counted.counts()["backfill"] ?? 0;
+  const means = { spent: requests, perMonth: PER_MONTH };
+  const numbers = (): string[] => [...books.held.values()].map(({ facts }) => String(facts.number));
+  const watermark = (): string | null =>
+    (store.flows.position(flow.name) as unknown as WalkPosition).watermark;
+  const backfills = (): Backfills => new Backfills(engine, means);
+  const filling = (more: Partial<Filling> = {}): Filling => ({ flow, ...march, ...more });
+  return {
+    engine,
+    store,
+    clock,
+    flow,
+    books,
+    requests,
+    means,
+    numbers,
+    watermark,
+    backfills,
+    filling,
+  };
+}
+
+const events = async (engine: Engine, flow: Flow): Promise<string[]> => {
+  const office = storeOffice({
+    engine,
+    flows: [flow],
+    daemon: null,
+    version: "0",
+    startedAt: new Date(0),
+  });
+  const { entries } = await office.audit({ from: null, to: null, after: 0, people: false });
+  return entries
+    .filter(({ event }) => event.startsWith("backfill"))
+    .map(({ event, who }) => `${event} ${who}`);
+};
+
+test("a past period is read beside a live flow: killed between pages it goes on there, and each document is delivered once", async () => {
+  const { engine, flow, requests, numbers, watermark, backfills, filling } = await site();
+  await runFlow(engine, flow, never);
+  const before = watermark();
+  expect(await backfills().cost(filling())).toMatchObject({
+    records: 158,
+    requests: 3,
+    goesOn: false,
+  });
+
+  const killed = backfills();
+  killed.stirred = () => {
+    throw new Error("killed");
+  };
+  await expect(killed.run(filling(), 158)).rejects.toThrow("killed");
+  expect(backfills().list()).toMatchObject([{ state: "reading", gone: 100, received: 100 }]);
+  const soFar = requests();
+  expect(watermark()).toBe(before);
+
+  // Meanwhile the live flow brings something new, and is the only one that moves its position.
+  const at = new Date((await control.now()) - 60_000).toISOString();
+  await control.records("invoices", [
+    issued(2, { invoiceNumber: "LIVE-1", createdAt: at, updatedAt: at }),
+  ]);
+  await Promise.all([backfills().goOn(), runFlow(engine, flow, never)]);
+  expect(backfills().list()).toMatchObject([{ state: "done", records: 150, received: 150 }]);
+  // The page that was read ahead when it was killed is the only one that is read again.
+  expect(requests() - soFar).toBe(1);
+  expect(watermark()?.slice(0, 19)).toBe(at.slice(0, 19));
+  const live = watermark();
+  await push(engine, flow, never);
+  const delivered = numbers();
+  // One of October is void.
+  expect(delivered).toHaveLength(7 + 150 + 1);
+  expect(new Set(delivered).size).toBe(delivered.length);
+
+  // Once more, over everything: nothing is new, nothing goes out, nothing moves.
+  const again = await backfills().run(filling({ to: "2026-11-30", share: 50 }), null);
+  expect(again).toMatchObject({ state: "done", records: 159, received: 0 });
+  await push(engine, flow, never);
+  expect(numbers()).toEqual(delivered);
+  expect(watermark()).toBe(live);
+  expect(await events(engine, flow)).toEqual([
+    "backfill began ann",
+    "backfill done null",
+    "backfill began ann",
+    "backfill done null",
+  ]);
+});
+
+test("an older version that a backfill reads never replaces a newer one", async () => {
+  const { engine, store, flow, backfills, filling } = await site();
+  const [sample] = store.samples.latest(flow.flow, 1);
+  const older = {
+    id: sample?.id ?? "",
+    version: "2026-03-05T00:00:00.000000000Z",
+    text: sample?.text ?? "",
+  };
+  const again: Rereading = {
+    ...(flow.source.again as Rereading),
+    async *read() {
+      yield { changes: [older], position: null };
+    },
+  };
+  const flows: Flow = { ...flow, source: { ...flow.source, again } };
+  const done = await backfills().run(filling({ flow: flows }), null);
+  expect(done).toMatchObject({ records: 1, received: 0 });
+  expect(store.samples.latest(flow.flow, 1)).toEqual([sample]);
+  expect(engine.store.deliveries.counts(flow.flow).get("superseded")).toBeUndefined();
+});
+
+test("a share that is used up pauses a backfill, which says so, asks nothing more, and goes on with a larger one", async () => {
+  const { clock, flow, engine, means, requests, backfills, filling } = await site();
+  const small = new Backfills(engine, { ...means, perMonth: 100 });
+  const paused = await small.run(filling({ share: 1 }), 158);
+  expect(paused).toMatchObject({ state: "paused", code: "budget", received: 100 });
+  expect(paused.message).toBe(
+    "What backfills may use of the month's requests is used up: 1 % of 100 are 1.",
+  );
+  expect(paused.next).toContain("--share");
+  const used = requests();
+  clock.advance(2 * 3_600_000);
+  await small.goOn();
+  expect(requests()).toBe(used);
+  expect(backfills().list()).toMatchObject([{ state: "paused", code: "budget" }]);
+  expect(await backfills().cost(filling())).toMatchObject({ goesOn: true, records: 58 });
+  expect(await backfills().run(filling({ share: 50 }), null)).toMatchObject({
+    state: "done",
+    received: 150,
+  });
+  expect(await events(engine, flow)).toEqual([
+    "backfill began ann",
+    "backfill paused null",
+    "backfill goes on ann",
+    "backfill done null",
+  ]);
+});
+
+test("what cannot be read anew is refused with the reason: a list that is read whole, a source without versions", async () => {
+  const { backfills, filling, flow } = await site();
+  const without = (source: Source): Filling => filling({ flow: { ...flow, source } });
+  const whole = without({ whole: true, async *read() {} });
+  await expect(backfills().cost(whole)).rejects.toThrow("every look at it reads the whole list");
+  const bare = without({ async *read() {} });
+  await expect(backfills().cost(bare)).rejects.toThrow("keeps no versions");
+  await expect(backfills().cost(filling({ flow: { ...flow, paused: true } }))).rejects.toThrow(
+    "paused",
+  );
+});
