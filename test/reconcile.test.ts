@@ -39,6 +39,18 @@ test("both sides agree after delivery, and the store says since when, over how m
   expect(sweeps.lastBy("test")).toMatchObject({ state: "done", agrees: 1 });
 });
 
+test("orders and tickets are not reconciled, and the report says who compares them", async () => {
+  const [invoices] = office.flows as [Flow];
+  const mapping = { ...invoices.mapping, kind: "order" } as const;
+  const orders = { ...invoices, name: "orders", from: "platform.orders", mapping };
+  const engine = { ...office.bench.engine, flows: [...office.flows, orders] };
+  const question = { period: null, flow: null, askedBy: "test" };
+  const { report } = await keptReconciliation(engine, office.audit, question, false, never);
+  expect(report.notices).toEqual([
+    'orders (platform.orders, flow "orders") are not in a reconciliation: verification looks for them in "erp" every hour, and what is gone or differs there is in the quarantine',
+  ]);
+});
+
 test("what is changed, lost, entered or ended on one side only is told with both values, and clears itself once it is mended", async () => {
   const before = await office.ask();
   const [edited, lost, ended, paid] = [0, 1, 2, 3].map((at) => one(before, "invoice", at)) as [
