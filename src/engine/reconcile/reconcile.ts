@@ -94,9 +94,9 @@ export async function reconcileSides(
       unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" })),
     ),
     ledger: await ledgerOf(plans, signal),
+    apart: apartOf(engine, question),
   });
-  const notices = [...report.notices, ...besidesOf(engine, question)];
-  return { report: { ...report, notices }, told: reading.rows.of("platform") };
+  return { report, told: reading.rows.of("platform") };
 }
 
 /** Flows of goods: no sum is made of them, and verification compares each with what was delivered (ADR 0051). */
@@ -105,7 +105,7 @@ const GOODS: Readonly<Partial<Record<Kind, string>>> = {
   "delivery-ticket": "delivery tickets",
 };
 
-const besidesOf = ({ flows }: Engine, { flow: only }: Question): string[] =>
+const apartOf = ({ flows }: Engine, { flow: only }: Question): string[] =>
   flows.flatMap(({ name, mapping, from, to, sink, side }) => {
     const what = GOODS[mapping.kind];
     if (what === undefined || side !== "platform" || (only !== null && only !== name)) return [];
