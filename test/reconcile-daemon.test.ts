@@ -4,7 +4,7 @@ import { z } from "zod";
 import { usualBudget } from "../src/core/budget.ts";
 import { defineMapping, type Endpoint, type Sink } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
-import type { Holding } from "../src/core/holdings.ts";
+import type { Holding, Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { walkDeeply } from "../src/engine/reconcile/late.ts";
@@ -97,6 +97,45 @@ describe("the daemon's own", () => {
     await run();
     expect(store.questions.quarantine()).toEqual([]);
     expect(store.sweeps.agreements()).toHaveLength(2);
+  });
+
+  test("an invoice that appears on one side after the other was read is told to nobody, unless a second run misses it too", async () => {
+    const { endpoints } = office.audit;
+    const books = endpoints.get("erp") as Endpoint & { readonly holdings: Holdings };
+    const late = ["LATE-1", "LATE-2"];
+    (endpoints as Map<string, Endpoint>).set("erp", {
+      ...books,
+      holdings: {
+        ...books.holdings,
+        async *list(kind, ...rest) {
+          yield* books.holdings.list(kind, ...rest);
+          if (kind !== "invoice" || late.length === 0) return;
+          const at = new Date(await control.now()).toISOString();
+          const made = late
+            .splice(0)
+            .map((invoiceNumber) => issued(1, { invoiceNumber, createdAt: at, updatedAt: at }));
+          await control.records("invoices", made);
+        },
+      },
+    });
+    const { run } = await night();
+    const { engine } = office.bench;
+    const told = () => ({
+      quarantine: engine.store.questions.quarantine().length,
+      confirmed: reconciliationStatus(engine, null).differences.confirmed,
+      known: knownDifferences(engine).differences.filter(({ confirmed }) => confirmed).length,
+    });
+    await run();
+    expect(late).toEqual([]);
+    expect(told()).toEqual({ quarantine: 0, confirmed: 0, known: 0 });
+    // One is delivered before the second run, the other is lost there.
+    await control.advance(2);
+    await runFlow(engine, office.flows[0] as Flow, never);
+    const lost = [...office.books.held].find(([, { facts }]) => facts.number === "LATE-2");
+    office.books.held.delete(lost?.[0] ?? "");
+    await run();
+    expect(inWords(await office.ask())).toEqual([expect.stringMatching(/with a person.*LATE-2/)]);
+    expect(told()).toMatchObject({ quarantine: 1 });
   });
 
   test("a difference that no delivery stands for is named in the status, and kept with both values until both sides agree again", async () => {

@@ -7,7 +7,7 @@ import { DeliveryTicket, ticketStatuses } from "../../src/platform/contract/deli
 import { codeOf } from "../canonical/codes.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, dayOrNone, ourCompany } from "./company.ts";
-import { statusOf } from "./statuses.ts";
+import { statusOf, TAKEN_BACK_ONLY } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 
 type ProductLine = NonNullable<DeliveryTicket["productLines"]>[number];
@@ -36,7 +36,7 @@ export const deliveryTickets = defineMapping({
     ...companyTable(options),
   }),
   // A shipment is dated by its delivery.
-  leaves: { record: ["createdAt", "updatedAt"] },
+  leaves: { record: ["createdAt", "updatedAt"], document: TAKEN_BACK_ONLY },
   input: DeliveryTicket,
   output: ShipmentDocument,
   number: (ticket) => ticket.ticketNumber,

@@ -8,7 +8,7 @@ import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
-import { statusOf } from "./statuses.ts";
+import { statusOf, TAKEN_BACK_ONLY } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 import { HAUL } from "../leaves.ts";
 
@@ -62,6 +62,7 @@ export const orders = defineMapping({
       "lines.productCode",
       "lines.supplierId",
     ],
+    document: TAKEN_BACK_ONLY,
   },
   input: Order,
   output: OrderDocument,

@@ -19,6 +19,9 @@ export interface Statuses<S extends string> {
   readonly uncounted?: S;
 }
 
+/** Fields of documents that only one which is looked for has, after a loss of the store or of the books. */
+export const TAKEN_BACK_ONLY = ["platformStatus"];
+
 /**
  * What a record's status means to the books. Until it counts there it is nobody's business, and what ended before
  * they heard of it never will be.

@@ -167,7 +167,7 @@ function balancesTable({ balances }: Report, table: Table): string {
 }
 
 /** What this reconciliation does not prove. */
-function limitsOf({ ignore, strength }: Report): string[] {
+function limitsOf({ ignore, strength, apart = [] }: Report): string[] {
   const ignored = Object.entries(ignore).flatMap(([kind, fields]) =>
     fields.length === 0 ? [] : [`${kind}: ${fields.join(", ")}`],
   );
@@ -177,6 +177,7 @@ function limitsOf({ ignore, strength }: Report): string[] {
     ...weak.map(
       ({ endpoint, kind, strength: how }) => `${endpoint}, ${manyOf(kind)}: ${strengths[how]}.`,
     ),
+    ...apart.map((why) => `${why}.`),
   ];
 }
 

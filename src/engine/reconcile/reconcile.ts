@@ -20,7 +20,7 @@ import type { Alias } from "../../reconcile/groups.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
-import type { Engine } from "../engine.ts";
+import { endpointOf, type Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
@@ -94,9 +94,29 @@ export async function reconcileSides(
       unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" })),
     ),
     ledger: await ledgerOf(plans, signal),
+    apart: apartOf(engine, question),
   });
   return { report, told: reading.rows.of("platform") };
 }
+
+/** Flows of goods: no sum is made of them, and verification compares each with what was delivered (ADR 0051). */
+const GOODS: Readonly<Partial<Record<Kind, string>>> = {
+  order: "orders",
+  "delivery-ticket": "delivery tickets",
+};
+
+const apartOf = ({ flows }: Engine, { flow: only }: Question): string[] =>
+  flows.flatMap(({ name, mapping, from, to, sink, side }) => {
+    const what = GOODS[mapping.kind];
+    if (what === undefined || side !== "platform" || (only !== null && only !== name)) return [];
+    const books = endpointOf(to);
+    return [
+      `${what} (${from}, flow "${name}") are not in a reconciliation: ` +
+        (sink.inspect === undefined
+          ? `"${books}" cannot be asked for them`
+          : `verification looks for them in "${books}" every hour, and what is gone or differs there is in the quarantine`),
+    ];
+  });
 
 interface Run {
   readonly engine: Engine;
