@@ -48,11 +48,6 @@ async function once(site: Site): Promise<void> {
   expect(await site.here("once")).toMatchObject({ code: exitCodes.ok, out: "In step.\n" });
 }
 
-/** What the command tells with `--json`, carried out as a whole: it may ask the daemon. */
-async function asked<Data>(site: Site, ...words: string[]): Promise<Data> {
-  return (JSON.parse((await site.here(...words, "--json")).out) as { data: Data }).data;
-}
-
 async function flow(site: Site, name: string): Promise<FlowStatus> {
   const { flows } = await site.ask<Status>("status");
   return flows.find((flow) => flow.name === name) as FlowStatus;
@@ -297,15 +292,13 @@ test(
     const site = await inStep();
     await once(site);
     const look = async () => {
-      const { flows, daemon, reconciliation, company, healthy, stops } = await asked<Status>(
-        site,
-        "status",
-      );
+      const { flows, daemon, reconciliation, company, healthy, stops } =
+        await site.askCommand<Status>("status");
       const times = { lastRunAt: null, nextDueAt: null, state: null };
       const counts = flows.map((flow) => ({ ...flow, ...times }));
-      const { groups } = await asked<{ groups: QuarantineGroup[] }>(site, "quarantine", "list");
-      const shown = await asked(site, "quarantine", "show", groups[0]?.id ?? "");
-      const trace = await asked<Trace>(site, "trace", "INV-2026-00007");
+      const { groups } = await site.askCommand<{ groups: QuarantineGroup[] }>("quarantine", "list");
+      const shown = await site.askCommand("quarantine", "show", groups[0]?.id ?? "");
+      const trace = await site.askCommand<Trace>("trace", "INV-2026-00007");
       // Only a running daemon has a next one.
       const { nextDueAt: _, ...reconciled } = reconciliation;
       const status = { company, healthy, stops, reconciled };
