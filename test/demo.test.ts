@@ -9,6 +9,7 @@ import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { QuarantineGroup } from "../src/report/office.ts";
 import { repairEverything } from "./support/demo-repairs.ts";
+import { commandHere } from "./support/site-command.ts";
 import { askHere } from "./support/site-office.ts";
 import { demoCases } from "./support/site-sides.ts";
 import { launch } from "./support/site-program.ts";
@@ -58,8 +59,7 @@ posix(
   async () => {
     const config = join(home, "config", "demo.yaml");
     const ask = async (...args: string[]) => {
-      const { code, out } = await launch(home, [...args, "--json", "--config", "config/demo.yaml"])
-        .ended;
+      const { code, out } = await commandHere([...args, "--json", "--config", config]);
       return { code, data: (JSON.parse(out) as { data: unknown }).data };
     };
     const groups = async (): Promise<readonly QuarantineGroup[]> =>

@@ -277,7 +277,7 @@ test(
 
     const daemon = await site.daemon();
     writeFileSync(items, `${readFileSync(items, "utf8")}E85,E-85,new\n`);
-    await site.command("quarantine", "retry", await groupOf(site, e85));
+    await site.here("quarantine", "retry", await groupOf(site, e85));
     await until("the order", async () => (await flow(site, "orders")).delivered === 390);
     daemon.kill("SIGTERM");
     expect(await daemon.ended).toMatchObject({ code: exitCodes.terminated });
@@ -293,12 +293,12 @@ test(
     await once(site);
     const look = async () => {
       const { flows, daemon, reconciliation, company, healthy, stops } =
-        await site.askProgram<Status>("status");
+        await site.askCommand<Status>("status");
       const times = { lastRunAt: null, nextDueAt: null, state: null };
       const counts = flows.map((flow) => ({ ...flow, ...times }));
-      const { groups } = await site.askProgram<{ groups: QuarantineGroup[] }>("quarantine", "list");
-      const shown = await site.askProgram("quarantine", "show", groups[0]?.id ?? "");
-      const trace = await site.askProgram<Trace>("trace", "INV-2026-00007");
+      const { groups } = await site.askCommand<{ groups: QuarantineGroup[] }>("quarantine", "list");
+      const shown = await site.askCommand("quarantine", "show", groups[0]?.id ?? "");
+      const trace = await site.askCommand<Trace>("trace", "INV-2026-00007");
       // Only a running daemon has a next one.
       const { nextDueAt: _, ...reconciled } = reconciliation;
       const status = { company, healthy, stops, reconciled };
@@ -316,7 +316,7 @@ test(
     expect(steps.map(({ event }) => event)).toEqual(
       expect.arrayContaining(["received", "send", "done", "delivered", "linked", "echo"]),
     );
-    const resolved = await site.command("quarantine", "resolve", "all", "--note", "by hand");
+    const resolved = await site.here("quarantine", "resolve", "all", "--note", "by hand");
     expect(resolved).toMatchObject({ code: 0, out: "22 deliveries closed.\n" });
     expect(await site.ask<Status>("status")).toMatchObject({ healthy: true });
     daemon.kill("SIGTERM");
@@ -356,11 +356,11 @@ test(
     drop(site, "customers.csv", (text) => text.replace("office(at)00", "office@00"));
     await site.control.fault({ kind: "status", status: 401, times: 2 });
     await site.control.fault({ kind: "garbage", times: 2 });
-    const said = [firstRun, await site.command("once"), await site.command("status")];
+    const said = [firstRun, await site.here("once"), await site.here("status")];
     const daemon = await site.daemon();
-    said.push(await site.command("check"), await site.command("trace", "000113"));
+    said.push(await site.here("check"), await site.here("trace", "000113"));
     daemon.kill("SIGTERM");
-    said.push(await daemon.ended, await site.command("quarantine", "list", "--json"));
+    said.push(await daemon.ended, await site.here("quarantine", "list", "--json"));
     expect(said.map(({ out, err }) => out + err).join("")).not.toContain(site.apiKey);
 
     const files = readdirSync(site.folder, { recursive: true, withFileTypes: true })
@@ -379,13 +379,13 @@ test(
   { timeout: SLOW },
   async () => {
     const site = await inStep();
-    const asked = ["reconcile", "--from", "2026-01-01"];
-    const bills = await site.here(...asked, "--flow", "invoices-payable");
+    const period = ["reconcile", "--from", "2026-01-01"];
+    const bills = await site.here(...period, "--flow", "invoices-payable");
     expect(bills).toMatchObject({ code: exitCodes.ok });
     expect(bills.err).toMatch(/^Reconciling 2026-01-01 to .* takes about \d+ requests/);
     expect(bills.out).toContain("Both sides agree: 60 cases.");
     const daemon = await site.daemon();
-    const { out, code } = await site.command(...asked, "--json");
+    const { out, code } = await site.here(...period, "--json");
     const report = (JSON.parse(out) as { data: Report }).data;
     daemon.kill("SIGTERM");
     await daemon.ended;

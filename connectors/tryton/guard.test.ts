@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
+import { isLongRun, numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./sinks.ts";
 import {
@@ -26,6 +26,7 @@ import {
 import { TrytonError } from "./wire.ts";
 
 const SLOW_MS = 600_000;
+const SENDERS = runs(4, 8);
 
 describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => {
   const server = useTryton({
@@ -98,13 +99,14 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
   );
 
   test.for(KEEPERS)(
-    "%s: of eight that send it at once one books it, and all are told its number",
+    `%s: of ${SENDERS} that send it at once one books it, and all are told its number`,
+    numbers,
     async (guard) => {
       const desk = await guarded(guard);
       const document = invoiceDocument();
-      const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
+      const senders = Array.from({ length: SENDERS }, () => booksOf(desk.database, { guard }));
       const answers = await Promise.all(
-        eight.map((books) => sendUntilTaken(invoiceSink(books), document)),
+        senders.map((books) => sendUntilTaken(invoiceSink(books), document)),
       );
       for (const answer of answers)
         expect(answer).toMatchObject({ outcome: "done", ids: [document.number] });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
+import { isLongRun, numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.ts";
 import type { Check } from "../../src/books/examine.ts";
@@ -28,6 +28,7 @@ import {
 } from "./sink.fixture.ts";
 import { TrytonError } from "./wire.ts";
 
+const SENDERS = runs(4, 8);
 /** The calls that pay. */
 const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
 
@@ -96,12 +97,13 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
   );
 
   test.for(KEEPERS)(
-    "%s: of eight that send it at once one pays it, and all are told its move",
+    `%s: of ${SENDERS} that send it at once one pays it, and all are told its move`,
+    numbers,
     async (guard) => {
       const { desk, payment } = await guarded(guard);
-      const eight = Array.from({ length: 8 }, () => booksOf(desk.database, { guard }));
+      const senders = Array.from({ length: SENDERS }, () => booksOf(desk.database, { guard }));
       const answers = await Promise.all(
-        eight.map((books) => sendUntilTaken(paymentSink(books), payment)),
+        senders.map((books) => sendUntilTaken(paymentSink(books), payment)),
       );
       for (const answer of answers) expect(answer).toEqual({ ...answers[0], outcome: "done" });
       expect(await paid(desk)).toHaveLength(1);

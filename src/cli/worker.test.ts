@@ -50,7 +50,7 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     layOut(folder);
     const site = await openSite(folder);
     onTestFinished(() => site.close());
-    const { code, err } = await site.command("worker");
+    const { code, err } = await site.here("worker");
     expect(code).toBe(2);
     expect(err).toContain("has no queue for workers");
     expect(err).toContain("type: bullmq");

@@ -35,6 +35,8 @@ export interface Site {
   here(...args: string[]): Promise<Said>;
   /** What a command tells with `--json`, asked in this process. @throws Error when it was refused */
   ask<Data>(...args: string[]): Promise<Data>;
+  /** The same, by the whole command in this process: it asks the daemon that runs. @throws Error when it was refused */
+  askCommand<Data>(...args: string[]): Promise<Data>;
   /** The same, by the program. @throws Error when it was refused */
   askProgram<Data>(...args: string[]): Promise<Data>;
   /** The daemon; ready when it says so. */
@@ -99,6 +101,9 @@ export async function openSite(folder: string): Promise<Site> {
       return known === null
         ? (dataOf(await here(...args, "--json")) as Data)
         : (known.data as Data);
+    },
+    async askCommand<Data>(...args: string[]) {
+      return dataOf(await here(...args, "--json")) as Data;
     },
     async askProgram<Data>(...args: string[]) {
       return dataOf(await command(...args, "--json")) as Data;
