@@ -1,5 +1,6 @@
 /** The `example` section of a configuration. */
 import { z } from "zod";
+import { batch, posting } from "../../src/books/settings.ts";
 
 export const ExampleConfig = z.strictObject({
   url: z
@@ -16,11 +17,8 @@ export const ExampleConfig = z.strictObject({
       expense: z.string().min(1).describe("Bill lines that name no account."),
     })
     .describe("Accounts by their codes."),
-  posting: z
-    .enum(["draft", "post"])
-    .default("post")
-    .describe("post: invoices are posted; draft: a person posts them."),
-  batch: z.int().min(1).max(100).default(20).describe("Documents that one call may carry."),
+  posting,
+  batch,
   settleAfterMs: z
     .int()
     .min(0)

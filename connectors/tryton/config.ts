@@ -1,9 +1,8 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
+import { batch, code, posting, settleAfter } from "../../src/books/settings.ts";
 import { faultOfAddress } from "../../src/core/address.ts";
 import { repeated } from "../../src/core/company.ts";
-
-const code = (what: string) => z.string().min(1).max(80).describe(what);
 
 /** What in Tryton says that a party is a customer, or a supplier. */
 const roleSigns = ["payment-term", "category", "invoice"] as const;
@@ -55,11 +54,8 @@ export const TrytonConfig = z.strictObject({
     "For invoices without a due date: a payment term, by its name; left out: due at once.",
   ).optional(),
   warehouse: code("Where orders and deliveries go out and come in.").default("WH"),
-  posting: z
-    .enum(["draft", "post"])
-    .default("post")
-    .describe("post: invoices are posted; draft: a person posts them."),
-  batch: z.int().min(1).max(100).default(20).describe("Documents that one call may carry."),
+  posting,
+  batch,
   guard: z
     .enum(["search", "claim", "module"])
     .default("search")
@@ -82,15 +78,7 @@ export const TrytonConfig = z.strictObject({
         'begins with "customer", or "supplier" or "vendor"; invoice: an invoice made in Tryton was posted for it.',
     ),
   timeZone: repeated("timeZone"),
-  settleAfter: z
-    .string()
-    .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
-    .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
-    .prefault("26h")
-    .describe(
-      "How long an invoice that is paid on the platform waits for its payments, where a flow brings them; then the " +
-        "rest is settled as one. Longer than the interval at which payments are read; 0s: at once.",
-    ),
+  settleAfter,
   deadlineMs: z
     .int()
     .min(1_000)
@@ -107,13 +95,5 @@ export const TrytonConfig = z.strictObject({
         "computes. Only then is looked for what it did; shorter on test systems only.",
     ),
 });
-
-/** Milliseconds. */
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
 
 export type TrytonConfig = z.infer<typeof TrytonConfig>;

@@ -1,52 +1,27 @@
 /** Which columns of the cross-reference tables have codes of Tryton, and what is wrong with these. */
-import type { CodeColumn, CodesFound, CodesNamed } from "../../src/books/examine-codes.ts";
+import { bookColumns, type CodeColumn, type CodesFound } from "../../src/books/examine-codes.ts";
 import { CODES_MAX } from "../../src/books/codes.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { ofCompany, rowsOf } from "./search.ts";
 
-const ALL = ["orders", "shipments", "invoices", "bills"] as const;
-
 /** Of the tables that the mappings in `mappings/books` read. */
 export function columnsOf(books: Books): readonly CodeColumn[] {
-  const { lookup } = books;
-  const coded = (kind: "product" | "unit"): CodesNamed => ({
-    what: [kind, `${kind}s`],
-    find: async (codes) => ({ faults: await lookup.faults(kind, codes), unknown: [] }),
-  });
-  const account: CodesNamed = {
-    what: ["account", "accounts"],
-    async find(codes) {
-      const faults = await lookup.faults("account", codes);
-      return { faults: new Map([...faults, ...(await unusable(books, codes))]), unknown: [] };
+  const { faults } = books.lookup;
+  return bookColumns("tryton", {
+    product: async (codes) => ({ faults: await faults("product", codes), unknown: [] }),
+    unit: async (codes) => ({ faults: await faults("unit", codes), unknown: [] }),
+    async account(codes) {
+      const absent = await faults("account", codes);
+      return { faults: new Map([...absent, ...(await unusable(books, codes))]), unknown: [] };
     },
-  };
-  const party: CodesNamed = {
-    what: ["party", "parties"],
-    find: (codes) => findParties(books, codes),
-  };
-  return [
-    column("items", "item", coded("product"), ...ALL),
-    column("tryton-units", "symbol", coded("unit"), ...ALL),
-    column("tryton-taxes", "sales", account, "invoices"),
-    column("tryton-taxes", "purchases", account, "bills"),
-    column("tryton-accounts", "sales", account, "invoices"),
-    column("tryton-accounts", "purchases", account, "bills"),
-    column("customers", "account", party, "orders", "shipments", "invoices"),
-    column("vendors", "account", party, "orders", "shipments", "bills"),
-  ];
+    party: (codes) => findParties(books, codes),
+  });
 }
 
 function* chunks(codes: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < codes.length; at += CODES_MAX) yield codes.slice(at, at + CODES_MAX);
 }
-
-const column = (
-  table: string,
-  column: string,
-  names: CodesNamed,
-  ...sinks: readonly string[]
-): CodeColumn => ({ table, column, names, sinks });
 
 /** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
 async function unusable(

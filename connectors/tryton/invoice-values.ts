@@ -2,20 +2,16 @@
  * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
  * in for a person the server leaves empty, so all of it is sent. What cannot be known beforehand is not expected: a number
  * that Tryton gives, a due date that a payment term computes.
- *
- * Tryton computes a line as quantity × unit price, rounded to the cent. Where that is not the amount of the document's
- * line, or the price has more digits than Tryton keeps, the amount stands: the line is booked as 1 × amount, without
- * product and unit, on the account that it would have had; quantity, unit and price are in its description. The total is
- * right to the cent, no cent hides in another line, and no figure counts a gallon that was not there.
  */
 import type { Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { invoiceFacts, orRefused } from "../../src/books/facts.ts";
+import { pricedLine } from "../../src/books/priced.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
+import type { Refused } from "../../src/core/errors.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
-import type { Product, Unit } from "./lookup.ts";
+import { TRYTON } from "./errors.ts";
 import { markOf } from "../../src/books/marks.ts";
 import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
@@ -72,15 +68,18 @@ async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
   const product = line.product === null ? null : await lookup.product(line.product);
   const unit = line.unit === null ? null : await lookup.unit(line.unit);
   const own = type === "out" ? product?.revenue : product?.expense;
-  const sent = quantities(line, product, unit, await lookup.pricePlaces());
+  const { lump, ...sent } = pricedLine(line, {
+    quantity: unit?.digits ?? null,
+    unitPrice: await lookup.pricePlaces(),
+    books: TRYTON.name,
+    where: "in Tryton (Product > Units of Measure)",
+  });
   return {
-    product: sent.product === undefined ? null : line.product,
+    ...sent,
+    product: lump ? null : line.product,
     account: line.account ?? own?.code ?? accountsOf(books, type).line,
-    quantity: sent.quantity,
-    unit: sent.unit === undefined ? null : line.unit,
-    unitPrice: sent.unitPrice,
+    unit: lump ? null : line.unit,
     amount: line.amount,
-    text: sent.description,
   };
 }
 
@@ -133,53 +132,4 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
   };
 }
 
-/** A line as it is booked: `product` and `unit` are database ids, and left out of one that is 1 × its amount. */
-interface Quantities {
-  readonly product?: number;
-  readonly unit?: number;
-  readonly quantity: Decimal;
-  readonly unitPrice: Decimal;
-  readonly description: string;
-}
-
-/** @throws Refused when the unit takes fewer digits than the quantity has */
-export function quantities(
-  line: Line,
-  product: Product | null,
-  unit: Unit | null,
-  pricePlaces: number,
-): Quantities {
-  const { quantity, unitPrice, amount, description } = line;
-  const counted = quantity.times(unitPrice).round(CENTS).equals(amount);
-  const places = unit?.digits ?? PLACES_WITHOUT_UNIT;
-  const fits = quantity.round(places).equals(quantity);
-  const priced = unitPrice.round(pricePlaces).equals(unitPrice);
-  if (!fits && unit !== null && product !== null) throw tooFine(line, unit);
-  if (!fits || !counted || !priced || (product !== null && unit === null))
-    return { quantity: ONE, unitPrice: amount, description: described(line) };
-  return {
-    ...(product === null ? {} : { product: product.id }),
-    ...(unit === null ? {} : { unit: unit.id }),
-    quantity,
-    unitPrice,
-    description,
-  };
-}
-
-/** `ULSD (7500.5 gal × 2.413755 = 18104.38)` */
-const described = ({ description, quantity, unit, unitPrice, amount }: Line): string =>
-  `${description} (${quantity.text}${unit === null ? "" : ` ${unit}`} × ${unitPrice.text} = ${amount.text})`;
-
-const tooFine = ({ quantity, unit }: Line, { digits }: Unit): Refused =>
-  new Refused({
-    code: "too-many-digits",
-    message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
-    next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
-    field: "quantity",
-  });
-
 const ONE = Decimal.of("1");
-/** Of the company's currency. */
-const CENTS = 2;
-/** What Tryton takes of a quantity without a unit. */
-const PLACES_WITHOUT_UNIT = 2;

@@ -31,14 +31,13 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     return { tryton, lookup, calls, advance: (ms: number) => (nowMs += ms) };
   }
 
-  test("a product brings the accounts of its category and its unit", async () => {
+  test("a product brings the accounts of its category", async () => {
     const { lookup } = open(shared);
     const freight = await lookup.product("FREIGHT");
     expect(freight).toEqual({
       id: freight.id,
       revenue: { id: await lookup.account("4100"), code: "4100" },
       expense: { id: await lookup.account("5100"), code: "5100" },
-      unit: (await lookup.unit("u")).id,
     });
     // A code of the cross-reference, with its leading zero.
     expect((await lookup.product("087")).revenue?.id).toBe(await lookup.account("4000"));

@@ -7,24 +7,13 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { ofCompany as ours, rowOf, rowsOf } from "./search.ts";
 import type { Tryton } from "./wire.ts";
 
-export interface Account {
-  readonly id: number;
-  readonly code: string;
-}
+type Account = Readonly<{ id: number; code: string }>;
 
-export interface Product {
+interface Product {
   readonly id: number;
   /** The accounts of its category; null where it has none. */
   readonly revenue: Account | null;
   readonly expense: Account | null;
-  /** The unit it is kept in. */
-  readonly unit: number;
-}
-
-export interface Unit {
-  readonly id: number;
-  /** Decimal places that a quantity may have. */
-  readonly digits: number;
 }
 
 export interface PartyRow {
@@ -36,11 +25,7 @@ export interface PartyRow {
 }
 
 /** Codes by what they name. */
-export interface Codes {
-  readonly account: readonly string[];
-  readonly product: readonly string[];
-  readonly unit: readonly string[];
-}
+type Wanted = Readonly<Record<"account" | "product" | "unit", readonly string[]>>;
 
 /** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonError */
 export type Lookup = ReturnType<typeof openLookup>;
@@ -71,7 +56,7 @@ const kinds = {
   journal: kind("account.journal", "journal", "code"),
   location: kind("stock.location", "location", "code"),
   product: kind("product.product", "product", "code", {
-    reads: `default_uom account_category(${CATEGORY})`,
+    reads: `account_category(${CATEGORY})`,
   }),
   unit: kind("product.uom", "unit", "symbol", { reads: "digits" }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
@@ -117,15 +102,15 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     return { revenue: accountIn("account_revenue."), expense: accountIn("account_expense.") };
   }
 
-  async function productOf({ id, ...row }: Row): Promise<Product> {
-    const accounts = await accountsOf(row["account_category."] as Row | null);
-    return { id, unit: row["default_uom"] as number, ...accounts };
-  }
+  const productOf = async ({ id, ...row }: Row): Promise<Product> => ({
+    id,
+    ...(await accountsOf(row["account_category."] as Row | null)),
+  });
 
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
   return {
     /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
-    async load({ account, product, unit }: Codes): Promise<void> {
+    async load({ account, product, unit }: Wanted): Promise<void> {
       await codes.load(kinds.account, account);
       await codes.load(kinds.product, product, productOf);
       await codes.load(kinds.unit, unit);
@@ -146,8 +131,9 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
       codes.kept(kinds.product, code, async () =>
         productOf(await codes.expected(kinds.product, code)),
       ),
-    /** By its symbol: `gal`. */
-    unit: async (symbol: string) => (await codes.row(kinds.unit, symbol)) as Row & Unit,
+    /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. */
+    unit: async (symbol: string) =>
+      (await codes.row(kinds.unit, symbol)) as Row & { readonly digits: number },
     party: async (code: string) => partyOf(await codes.expected(kinds.party, code)),
     /** The same, or null: it may be created. */
     async findParty(code: string): Promise<PartyRow | null> {

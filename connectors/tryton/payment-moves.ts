@@ -4,7 +4,9 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { isOurPayment, markIn } from "../../src/books/marks.ts";
+import { BARE, type Standing } from "../../src/books/adapter.ts";
+import { isOurPayment, markIn, paidMarkIn } from "../../src/books/marks.ts";
+import { isSettlement } from "../../src/books/plan.ts";
 import { rowsOf } from "./search.ts";
 import { exact } from "./values.ts";
 
@@ -12,35 +14,13 @@ export interface PaymentMove {
   readonly move: number;
   /** What its description begins with, when it came from the platform: see src/books/marks.ts. */
   readonly mark: string | null;
-  /** The rest of its description: method and reference. */
-  readonly words: string;
-  /** `YYYY-MM-DD` */
-  readonly date: string;
-  /** The whole of it, what stays on account too. Negative: money that went back. */
-  readonly amount: Decimal;
-  /** On what customers owe; else on what we owe. */
-  readonly isSale: boolean;
   /** Somebody cancelled it. */
   readonly takenBack: boolean;
-  /** The party's code. */
-  readonly party: string | null;
   /** Database ids of the invoices that it pays, and of the moves that it settles together with. */
   readonly invoices: readonly number[];
   readonly settles: readonly number[];
-  /** The last change of any of its rows; null where Tryton keeps none. */
-  readonly stamp: string | null;
-}
-
-/** A payment in the books that the platform told us of. */
-export type Paid = PaymentMove & { readonly mark: string };
-
-/** Those that were made on one invoice and that the platform told us of, taken back or not. @throws TrytonError */
-export async function paymentsOf(books: Books, invoice: number): Promise<Paid[]> {
-  const moves = await paymentMoves(books, [
-    ["move.origin", "=", `account.invoice,${invoice}`],
-    ["move.description", "!=", null],
-  ]);
-  return moves.filter((one): one is Paid => one.mark !== null);
+  /** Without the number of what it pays. Its amount is the whole, what stays on account too; negative: money that went back. */
+  readonly standing: Standing;
 }
 
 /** Payments by a domain of their lines, by the ids of their moves. @throws TrytonError */
@@ -54,7 +34,7 @@ export async function paymentMoves(
   const lines = rows.filter(({ origin }) => !isCancelling(origin));
   return [...Map.groupBy(lines, ({ move }) => move)]
     .toSorted(([one], [other]) => one - other)
-    .map(([move, of]) => moveOf(move, of));
+    .map(([move, of]) => moveOf(books.config.currency, move, of));
 }
 
 const RECEIVABLE = ["account.type.receivable", "=", true];
@@ -89,26 +69,44 @@ interface LineRow extends Stamped {
 const LINE = "account.move.line,";
 const isCancelling = (origin: string | null): boolean => origin?.startsWith(LINE) ?? false;
 
-function moveOf(move: number, lines: readonly LineRow[]): PaymentMove {
+function moveOf(currency: string, move: number, lines: readonly LineRow[]): PaymentMove {
   const [{ "move.": head, "party.": party, "account.": account }] = lines as [LineRow];
   const description = head.description ?? "";
   const mark = isOurPayment(description) ? markIn(description) : null;
+  const platformId = paidMarkIn(mark);
   const credit = Decimal.sum(lines.map((line) => exact(line.credit).minus(exact(line.debit))));
   const isSale = Boolean(account["type."].receivable);
   const others = lines.flatMap((line) => line["reconciliation."]?.["lines."] ?? []);
   const ids = new Set(lines.map(({ id }) => `${LINE}${id}`));
+  const takenBack = others.some(({ origin }) => origin !== null && ids.has(origin));
   const stamps = [head, ...lines].map((row) => row.write_date ?? row.create_date ?? "");
   return {
     move,
     mark,
-    words: description.slice(mark?.length ?? 0).trim(),
-    date: head.date,
-    amount: isSale ? credit : credit.negated(),
-    isSale,
-    takenBack: others.some(({ origin }) => origin !== null && ids.has(origin)),
-    party: party?.code ?? null,
+    takenBack,
     invoices: lines.flatMap((line) => line.invoice_payments),
     settles: others.map((line) => line.move).filter((other) => other !== move),
-    stamp: stamps.toSorted().at(-1) ?? null,
+    standing: {
+      ...BARE,
+      id: mark === null ? `#${move}` : `#${move} ${mark}`,
+      aliases: [`#${move}`],
+      mark: platformId,
+      rung: takenBack ? "cancelled" : "posted",
+      version: stamps.toSorted().at(-1) ?? null,
+      facts: {
+        party: party?.code ?? null,
+        days: { date: head.date },
+        money: { amount: isSale ? credit : credit.negated() },
+        words: {
+          side: isSale ? "sale" : "purchase",
+          currency,
+          document: null,
+          reference: description.slice(mark?.length ?? 0).trim(),
+          // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
+          notes: platformId !== null && isSettlement(platformId) ? mark : null,
+        },
+      },
+      native: null,
+    },
   };
 }

@@ -3,7 +3,6 @@
  * comes after its invoice was settled as one is a note on it: taking that apart would change posted books.
  */
 import {
-  BARE,
   type BookAdapter,
   type Call,
   type Standing,
@@ -22,7 +21,7 @@ import { draftsIn, type Entry, type InvoiceType } from "./invoice-facts.ts";
 import { paidMarkIn, paymentMark, payingMark } from "../../src/books/marks.ts";
 import { notesOf, resourceOf } from "./notes.ts";
 import { pay, startOf, type ToPay } from "./pay.ts";
-import { type PaymentMove, paymentMoves, paymentsOf } from "./payment-moves.ts";
+import { type PaymentMove, paymentMoves } from "./payment-moves.ts";
 import { idsOf, ofCompany, rowsOf, scopeDomain } from "./search.ts";
 
 type WantedPayment = Wanted<"payment">;
@@ -87,7 +86,7 @@ async function locate(
     ...(purpose === "delivery" ? anywhere(wanted, made) : []),
   ];
   const marks = new Set(wanted.map(({ mark }) => mark));
-  const all = await paymentMoves(books, [["move.description", "!=", null], clause]);
+  const all = await paymentMoves(books, [DESCRIBED, clause]);
   const own = all.filter(({ mark }) => marks.has(paidMarkIn(mark) ?? ""));
   const called = new Set(wanted.map(({ document }) => document.invoice));
   const standings = await standingsOf(books, own, called);
@@ -95,6 +94,8 @@ async function locate(
   const isLumped = all.some(({ mark }) => isSettlement(paidMarkIn(mark) ?? ""));
   return isLumped ? [...standings, ...(await coveredAmong(notesOf(books), on, absent))] : standings;
 }
+
+const DESCRIBED = ["move.description", "!=", null];
 
 /**
  * What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
@@ -146,7 +147,8 @@ async function payOne(
     await pay(books, payment);
     if (books.config.guard === "search") return [null];
     // It is paid: without its move the claim stays as it is, and the next look finds the payment by its mark.
-    const made = await paymentsOf(books, invoice).catch((error: unknown) => {
+    const on = [["move.origin", "=", resourceOf({ id: invoice })], DESCRIBED];
+    const made = await paymentMoves(books, on).catch((error: unknown) => {
       if (error instanceof TrytonError) return [];
       throw error;
     });
@@ -235,45 +237,22 @@ async function standingsOf(
     const draft = `#${id}`;
     return { id, move, name: number === null || called.has(draft) ? draft : number };
   });
-  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(books, one, named));
+  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(one, named));
 }
 
-interface InvoiceRow {
+type InvoiceRow = Readonly<Record<"move" | "cancel_move", number | null>> & {
   readonly id: number;
   readonly number: string | null;
-  readonly move: number | null;
-  readonly cancel_move: number | null;
-}
+};
 
 interface Named extends Pick<InvoiceRow, "id" | "move"> {
   readonly name: string;
 }
 
-/** What settles an invoice as one has no payment of the platform's: its mark names the invoice. */
-function standingOf(books: Books, one: PaymentMove, rows: readonly Named[]): Standing {
-  const { move, mark, takenBack } = one;
-  const platformId = paidMarkIn(mark);
-  return {
-    ...BARE,
-    id: mark === null ? `#${move}` : `#${move} ${mark}`,
-    aliases: [`#${move}`],
-    mark: platformId,
-    rung: takenBack ? "cancelled" : "posted",
-    version: one.stamp,
-    facts: {
-      party: one.party,
-      days: { date: one.date },
-      money: { amount: one.amount },
-      words: {
-        side: one.isSale ? "sale" : "purchase",
-        currency: books.config.currency,
-        document: numberOf(one, rows),
-        reference: one.words,
-        notes: platformId !== null && isSettlement(platformId) ? mark : null,
-      },
-    },
-    native: null,
-  };
+function standingOf(one: PaymentMove, rows: readonly Named[]): Standing {
+  const { facts } = one.standing;
+  const words = { ...facts.words, document: numberOf(one, rows) };
+  return { ...one.standing, facts: { ...facts, words } };
 }
 
 function numberOf({ invoices, settles, takenBack }: PaymentMove, rows: readonly Named[]) {

@@ -1,5 +1,5 @@
 /** The books of one company as the driver of src/books sees them, and the sinks of its documents. */
-import type { Books as AnyBooks } from "../../src/books/adapter.ts";
+import type { BookKind, Books as AnyBooks } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
@@ -26,15 +26,13 @@ export const driven = (books: Books): AnyBooks => ({
   surroundings: books.surroundings,
 });
 
-/** Customer invoices. */
-export const invoiceSink = (books: Books): Sink => bookSink(driven(books), "invoice");
+const sinkOf =
+  (kind: BookKind) =>
+  (books: Books): Sink =>
+    bookSink(driven(books), kind);
 
-/** Supplier invoices. */
-export const billSink = (books: Books): Sink => bookSink(driven(books), "bill");
-
-export const paymentSink = (books: Books): Sink => bookSink(driven(books), "payment");
-
-export const orderSink = (books: Books): Sink => bookSink(driven(books), "order");
-
-/** Delivery tickets. */
-export const shipmentSink = (books: Books): Sink => bookSink(driven(books), "shipment");
+export const invoiceSink = sinkOf("invoice");
+export const billSink = sinkOf("bill");
+export const paymentSink = sinkOf("payment");
+export const orderSink = sinkOf("order");
+export const shipmentSink = sinkOf("shipment");

@@ -29,6 +29,41 @@ export interface CodeColumn {
   readonly sinks: readonly string[];
 }
 
+type Finds = Readonly<Record<"product" | "unit" | "account" | "party", CodesNamed["find"]>>;
+
+/**
+ * The columns that the mappings in `mappings/books` read, of those tables that name products, units, accounts and parties.
+ * @param own how the tables begin that are of this ERP only: `tryton` of `tryton-units`
+ */
+export function bookColumns(own: string, { product, unit, account, party }: Finds): CodeColumn[] {
+  const products: CodesNamed = { what: ["product", "products"], find: product };
+  const units: CodesNamed = { what: ["unit", "units"], find: unit };
+  const accounts: CodesNamed = { what: ["account", "accounts"], find: account };
+  const parties: CodesNamed = { what: ["party", "parties"], find: party };
+  const goods = ["orders", "shipments"];
+  const of = (
+    table: string,
+    column: string,
+    names: CodesNamed,
+    ...sinks: string[]
+  ): CodeColumn => ({
+    table,
+    column,
+    names,
+    sinks,
+  });
+  return [
+    of("items", "item", products, ...goods, "invoices", "bills"),
+    of(`${own}-units`, "symbol", units, ...goods, "invoices", "bills"),
+    of(`${own}-taxes`, "sales", accounts, "invoices"),
+    of(`${own}-taxes`, "purchases", accounts, "bills"),
+    of(`${own}-accounts`, "sales", accounts, "invoices"),
+    of(`${own}-accounts`, "purchases", accounts, "bills"),
+    of("customers", "account", parties, ...goods, "invoices"),
+    of("vendors", "account", parties, ...goods, "bills"),
+  ];
+}
+
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
 export async function codeExaminations(
   books: Pick<Books, "name" | "errors">,

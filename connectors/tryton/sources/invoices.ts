@@ -3,16 +3,14 @@
  * an invoice anew, and from then on Tryton lets nobody change its lines or taxes; so the invoice's own stamp is enough.
  */
 import type { Change, Source } from "../../../src/core/contract.ts";
-import { Decimal } from "../../../src/core/decimal.ts";
-import type { Fault } from "../../../src/core/fault.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
+import { companyIdOf, numberTwice, payersOf } from "../../../src/books/changes.ts";
 import { invoiceRecord } from "../../../src/books/facts.ts";
 import { amountLines, type Entry, MORE, readInvoices } from "../invoice-facts.ts";
-import { isOurPayment } from "../../../src/books/marks.ts";
 import { ofCompany, rowsOf } from "../search.ts";
+import { TRYTON } from "../errors.ts";
 import { feed, type Part } from "./feed.ts";
-import { companyIdOf } from "./parties.ts";
 
 const MODEL = "account.invoice";
 const PARTS: readonly Part[] = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
@@ -48,7 +46,9 @@ export async function invoiceChanges(
     const count = live.filter(({ number }) => number === row.number).length;
     // One that was cancelled and booked anew under its number tells nothing of the new one.
     if (!isLive(row) && count > 0) return [];
-    return count > 1 ? { ...changeOf(row), fault: numberTwice(row.number) } : changeOf(row);
+    return count > 1
+      ? { ...changeOf(row), fault: numberTwice(TRYTON.name, row.number) }
+      : changeOf(row);
   });
 }
 
@@ -56,14 +56,6 @@ type Numbered = Entry & { readonly number: string };
 
 const LIVE: readonly string[] = ["posted", "paid"];
 const isLive = ({ state }: Entry): boolean => LIVE.includes(state);
-
-/** Tryton takes a number twice; links are kept by it, and an amount would be delivered under the other's. */
-const numberTwice = (number: string): Fault => ({
-  code: "number-twice",
-  message: `Tryton has more than one customer invoice ${number}`,
-  next: "An accountant looks which of them counts and cancels the other in Tryton; that one is then read again.",
-  field: "Number",
-});
 
 function changeOf(entry: Numbered): Change {
   const { id, number, state, reconciled, platformId, toPay } = entry;
@@ -75,28 +67,11 @@ function changeOf(entry: Numbered): Change {
     dueDate: lastOf(entry["lines_to_pay."].map((line) => line.maturity_date)),
     open: toPay,
     paidDate: reconciled,
-    paidByPlatform: isPaidByPlatform(entry),
-    paidByOthers: paidByOthers(entry),
+    ...payersOf({ ...entry, open: toPay }),
     platformId,
     productNames: amountLines(entry).map((line) => line["product."]?.name ?? null),
   });
   return { id: number, version: null, text: stringifyExact(record) };
-}
-
-const isOurs = ({ description }: Entry["settling"][number]): boolean => isOurPayment(description);
-
-/** What settled it: payments, and nothing but those that we booked for the platform. */
-function isPaidByPlatform({ state, settling }: Entry): boolean {
-  const settled = settling.filter(({ isReconciled }) => isReconciled);
-  return state === "paid" && settled.length > 0 && settled.every(isOurs);
-}
-
-/** Payments of an open invoice are settled with it in full, or with one of its terms, or not yet. */
-function paidByOthers({ state, settling, total, toPay }: Entry): Decimal | null {
-  if (state !== "posted") return null;
-  const ours = Decimal.sum(settling.filter(isOurs).map(({ amount }) => amount));
-  const others = total.minus(toPay).minus(ours);
-  return others.sign > 0 ? others : null;
 }
 
 const lastOf = (days: readonly (string | null)[]): string | null =>

@@ -1,10 +1,11 @@
 /** Parties with a code: those that buy from us, those that sell to us, and all others. */
 import type { Change, Source } from "../../../src/core/contract.ts";
+import { companyIdOf, partyChange } from "../../../src/books/changes.ts";
 import { some } from "../../../src/books/facts.ts";
-import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
 import type { PartyRecord } from "../../../src/books/records.ts";
+import { TRYTON } from "../errors.ts";
 import { feed, type Part } from "./feed.ts";
 import { invoicedParties, roleInvoices } from "./roles.ts";
 import { rowsOf } from "../search.ts";
@@ -105,7 +106,7 @@ function changeOf(row: PartyRow, roles: Roles): Change {
   const lines = [name !== null && street?.includes(name) ? null : name, street].flatMap(
     (text) => text ?? [],
   );
-  const record = {
+  return partyChange(TRYTON.name, {
     code: row.code,
     name: row.name ?? "",
     ...roles,
@@ -118,20 +119,7 @@ function changeOf(row: PartyRow, roles: Roles): Change {
     zip: some(address?.postal_code),
     country: some(address?.["country."]?.code),
     active: Boolean(row.active),
-  } satisfies PartyRecord;
-  const text = stringifyExact(record);
-  if (record.name !== "") return { id: row.code, version: null, text };
-  return {
-    id: row.code,
-    version: null,
-    text,
-    fault: {
-      code: "no-name",
-      message: "the party has no name",
-      next: "Give the party a name in Tryton; it is read again by itself.",
-      field: "Name",
-    },
-  };
+  });
 }
 
 /** Do its payment term or its categories say that it is one, where the configuration (`roles`) counts these? */
@@ -143,9 +131,3 @@ const isSaid = (
 ): boolean =>
   (signs.includes("payment-term") && term !== null) ||
   (signs.includes("category") && row["categories."].some(({ name }) => category.test(name)));
-
-/** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
-export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
-  identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -3,12 +3,12 @@
  * whose formula is a number is its price; one that is for a category, or for all products, is no price of a product.
  */
 import type { Change, Source } from "../../../src/core/contract.ts";
-import { Decimal } from "../../../src/core/decimal.ts";
-import type { Fault } from "../../../src/core/fault.ts";
-import { stringifyExact } from "../../../src/core/json.ts";
+import type { Decimal } from "../../../src/core/decimal.ts";
 import type { Books } from "../books.ts";
 import { ofCompany, rowsOf } from "../search.ts";
-import type { PriceRecord } from "../../../src/books/records.ts";
+import { priceChange, priceId, type PriceLine } from "../../../src/books/changes.ts";
+import { TRYTON } from "../errors.ts";
+import { exact } from "../values.ts";
 import { feed, type Part } from "./feed.ts";
 
 const MODEL = "product.price_list.line";
@@ -49,7 +49,9 @@ export async function priceChanges(
     ["id", "ASC"],
   ] as const;
   const rows = await rowsOf<LineRow>(books, MODEL, domain, FIELDS, { order, signal });
-  return [...Map.groupBy(rows, idOf).values()].map(changeOf);
+  return [...Map.groupBy(rows.map(lineOf), priceId).values()].map((lines) =>
+    priceChange(TRYTON.name, lines),
+  );
 }
 
 interface LineRow {
@@ -65,52 +67,15 @@ interface LineRow {
   };
 }
 
-const idOf = (row: LineRow): string =>
-  `${row["price_list."].name}|${row["product."].code ?? row["product."].name}`;
-
-/** All lines of one product in one list. */
-function changeOf(rows: readonly LineRow[]): Change {
-  const [row, another] = rows as readonly [LineRow, ...LineRow[]];
-  const { name: list } = row["price_list."];
+const lineOf = (row: LineRow): PriceLine => {
   const { code, name, "default_uom.": unit } = row["product."];
-  const formula = row.formula.trim();
-  const head = { id: idOf(row), version: null, origin: `price list ${list}` };
-  const fault = faultOf(row, another, formula);
-  if (fault === null) {
-    const price = Decimal.of(formula);
-    const record = { list, product: code ?? "", price, unit: unit.symbol } satisfies PriceRecord;
-    return { ...head, text: stringifyExact(record) };
-  }
-  const formulas = rows.map((line) => line.formula);
-  return { ...head, text: stringifyExact({ list, product: code ?? name, formulas }), fault };
-}
-
-function faultOf(row: LineRow, another: LineRow | undefined, formula: string): Fault | null {
-  const { code, name } = row["product."];
-  const correct = "Correct the line in Tryton; the price is taken when it is read again.";
-  if (code === null || code === "")
-    return {
-      code: "no-code",
-      message: `the product "${name}" has no code`,
-      next: "Give the product a code in Tryton; the price is taken when its line is written again.",
-      field: "Product",
-    };
-  if (another !== undefined || !isEmpty(row.quantity))
-    return {
-      code: "no-single-price",
-      message: `${code} has prices by quantity, or several lines under this list's name; the platform takes one price`,
-      next: "Leave one line without a quantity for the product in this list, and one list of this name.",
-      field: "Quantity",
-    };
-  if (!Decimal.is(formula))
-    return {
-      code: "no-constant",
-      message: `the formula "${formula.slice(0, 80)}" is not a number`,
-      next: correct,
-      field: "Formula",
-    };
-  return null;
-}
-
-const isEmpty = (quantity: LineRow["quantity"]): boolean =>
-  quantity === null || Decimal.of(String(quantity)).sign === 0;
+  const quantity = row.quantity ?? 0;
+  return {
+    list: row["price_list."].name,
+    code,
+    name,
+    unit: unit.symbol,
+    formula: row.formula,
+    byQuantity: exact(quantity).sign !== 0,
+  };
+};

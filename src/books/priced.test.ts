@@ -1,15 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { Refused } from "../../src/core/errors.ts";
-import { quantities } from "./invoice-values.ts";
-import { d } from "./sink.fixture.ts";
+import { Decimal } from "../core/decimal.ts";
+import { Refused } from "../core/errors.ts";
+import { pricedLine } from "./priced.ts";
 
-const product = {
-  id: 7,
-  revenue: { id: 1, code: "4000" },
-  expense: { id: 2, code: "5000" },
-  unit: 25,
-};
-const gallons = { id: 25, digits: 4 };
+const d = (digits: string): Decimal => Decimal.of(digits);
+const gallons = { quantity: 4, unitPrice: 6, books: "Tryton", where: "there" };
 const line = {
   product: "ULSD-CLR",
   account: null,
@@ -23,16 +18,16 @@ const freight = { ...line, product: null, unit: null, description: "Freight" };
 
 describe("quantities of a line", () => {
   test.for([
-    ["half a cent goes to the even one, as in Tryton", "1", "0.125", "0.12"],
+    ["half a cent goes to the even one, as in ERPs", "1", "0.125", "0.12"],
     ["credits are rounded as charges are", "-3", "0.115", "-0.34"],
     ["digits that a double does not have", "1234567.8901", "0.123456", "152414.81"],
   ] as const)("%s: quantity × price stands", ([, quantity, unitPrice, amount]) => {
     const one = { ...line, quantity: d(quantity), unitPrice: d(unitPrice), amount: d(amount) };
-    expect(quantities(one, product, gallons, 6)).toMatchObject({
-      product: 7,
-      unit: 25,
+    expect(pricedLine(one, gallons)).toEqual({
+      lump: false,
+      quantity: d(quantity),
       unitPrice: d(unitPrice),
-      description: "ULSD",
+      text: "ULSD",
     });
   });
 
@@ -40,38 +35,40 @@ describe("quantities of a line", () => {
     ["a cent more", { amount: d("18103.97") }, "(7500.5 gal × 2.4137 = 18103.97)"],
     ["half a cent up", { quantity: d("1"), unitPrice: d("0.125"), amount: d("0.13") }, "0.13)"],
     [
-      "a price of more digits than Tryton keeps",
+      "a price of more digits than the books keep",
       { unitPrice: d("2.413700000001"), amount: d("18103.96") },
       "(7500.5 gal × 2.413700000001 = 18103.96)",
     ],
   ] as const)("%s: the amount stands, and says where it is from", ([, more, words]) => {
-    expect(quantities({ ...line, ...more }, product, gallons, 6)).toEqual({
+    expect(pricedLine({ ...line, ...more }, gallons)).toEqual({
+      lump: true,
       quantity: d("1"),
       unitPrice: d(more.amount.text),
-      description: expect.stringMatching(/^ULSD \(/) as string,
+      text: expect.stringMatching(/^ULSD \(/) as string,
     });
-    expect(quantities({ ...line, ...more }, product, gallons, 6)).toMatchObject({
-      description: expect.stringContaining(words) as string,
+    expect(pricedLine({ ...line, ...more }, gallons)).toMatchObject({
+      text: expect.stringContaining(words) as string,
     });
   });
 
-  test("freight by the gallon keeps its sum when Tryton would not take its digits", () => {
+  test("freight by the gallon keeps its sum when the books would not take its digits", () => {
     const fine = {
       ...freight,
       quantity: d("7500.1234"),
       unitPrice: d("0.02"),
       amount: d("150.00"),
     };
-    expect(quantities(fine, null, null, 6)).toEqual({
+    expect(pricedLine(fine, { ...gallons, quantity: null })).toEqual({
+      lump: true,
       quantity: d("1"),
       unitPrice: d("150.00"),
-      description: "Freight (7500.1234 × 0.02 = 150.00)",
+      text: "Freight (7500.1234 × 0.02 = 150.00)",
     });
   });
 
   test("more digits of a product than its unit takes are refused, never rounded", () => {
     const fine = { ...line, quantity: d("7500.50001") };
-    expect(() => quantities(fine, product, gallons, 6)).toThrow(Refused);
-    expect(() => quantities(fine, product, gallons, 6)).toThrow("4 decimal places");
+    expect(() => pricedLine(fine, gallons)).toThrow(Refused);
+    expect(() => pricedLine(fine, gallons)).toThrow("4 decimal places");
   });
 });

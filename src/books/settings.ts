@@ -1,0 +1,36 @@
+/** Settings that the connectors of books have in common. */
+import { z } from "zod";
+
+export const posting = z
+  .enum(["draft", "post"])
+  .default("post")
+  .describe("post: invoices are posted; draft: a person posts them.");
+
+export const batch = z
+  .int()
+  .min(1)
+  .max(100)
+  .default(20)
+  .describe("Documents that one call may carry.");
+
+/** A party, an account and whatever else people name by a code. */
+export const code = (what: string) => z.string().min(1).max(80).describe(what);
+
+/** Written as `26h`; ms. */
+export const settleAfter = z
+  .string()
+  .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
+  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
+  .prefault("26h")
+  .describe(
+    "How long an invoice that is paid on the platform waits for its payments, where a flow brings them; then the " +
+      "rest is settled as one. Longer than the interval at which payments are read; 0s: at once.",
+  );
+
+/** Milliseconds. */
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
