@@ -110,8 +110,10 @@ describe.runIf(isThere("sshd"))("OpenSSH", () => {
       const sshd = await startSshd();
       onTestFinished(() => sshd.end());
       let kills = 0;
+      // The steps are those of the connector, whatever is in the file: of each format but one a third of them.
+      const stride = one === large ? 1 : 3;
       for (const phase of ["prepare", "send"] as const)
-        for (let step = 1; step <= STEPS_MAX; step++) {
+        for (let step = 1; step <= STEPS_MAX; step += stride) {
           let body = "";
           const { config, take, taken } = erp(sshd.sftp, () => body, books);
           const sink = open(config).sinks["books"] as Sink;
@@ -130,7 +132,7 @@ describe.runIf(isThere("sshd"))("OpenSSH", () => {
           if (killed === null) break;
           kills++;
         }
-      expect(kills).toBeGreaterThan(20);
+      expect(kills).toBeGreaterThan(20 / stride);
     },
   );
 });
