@@ -1,11 +1,12 @@
 /** Files as they should not be: each is refused with a report beside it, or loses its bad rows only. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { putBadFiles } from "./bad-files.fixture.ts";
 import { expectFates } from "./bad-files.suite.ts";
+import { badFormats } from "./bad-formats.fixture.ts";
 import { FilesConfig } from "./config.ts";
 import { Sheet } from "./csv.ts";
 import type { Drop } from "./drop.ts";
@@ -156,6 +157,37 @@ test("a file of each kind of bad ones: each is refused with a report, loses its 
   const left = obstacles.map(({ what }) => what);
   expectFates(folder.path, put, { good: idsOf(true), bad: idsOf(false), left });
 });
+
+/** What of a file of another format was read, and where it lies. */
+async function outcomeOf(source: Readonly<Record<string, unknown>>, content: string | Buffer) {
+  const own = await dropFolder();
+  onTestFinished(() => own.remove());
+  await own.put("b1.dat", content);
+  const { changes } = await own.read(source);
+  return {
+    good: changes.flatMap(({ id, fault }) => (fault === undefined ? [id] : [])).toSorted(),
+    bad: changes.filter(({ fault }) => fault !== undefined).length,
+    failed: (await own.names("failed")).map((name) => name.replace(/\.[0-9a-f]{8}/, "")),
+  };
+}
+
+test.each(badFormats)(
+  "$name, of each kind of bad files one: refused with a report, or what is bad is quarantined",
+  async ({ source: format, right, bad }) => {
+    const whole = await outcomeOf(format, right);
+    expect(whole.good.length).toBeGreaterThan(0);
+    const fates = [];
+    for (const { kind, content } of bad) {
+      const found = await outcomeOf(format, content);
+      const isRefused = found.failed.join() === "b1.dat,b1.errors.csv";
+      const isGood = found.good.join() === whole.good.join() && found.bad === whole.bad;
+      if (isRefused) expect([kind, found.good, found.bad]).toEqual([kind, [], 0]);
+      else expect([kind, found.failed]).toEqual([kind, []]);
+      fates.push([kind, isRefused ? "refused" : isGood ? "good" : "rows"]);
+    }
+    expect(fates).toEqual(bad.map(({ kind, fate }) => [kind, fate]));
+  },
+);
 
 test.each(["t/../../x.csv", "t/x.csv", "t\u0000.csv"])(
   "a server that lists the name %j is not followed",

@@ -1,132 +1,14 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { paidInvoices } from "../../../mappings/books/paid-invoices.ts";
-import { rackPrices } from "../../../mappings/books/rack-prices.ts";
-import { customerInvoices } from "../../../mappings/canonical/customer-invoices.ts";
-import type { Endpoint, Sink, Source } from "../../../src/core/contract.ts";
-import { withAcknowledgements } from "../../../src/engine/acknowledged.ts";
-import type { Engine, Flow } from "../../../src/engine/engine.ts";
-import { replyFlow } from "../../../src/engine/reply.ts";
 import { runFlow } from "../../../src/engine/run.ts";
 import { retry, select } from "../../../src/report/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
-import { engineOn } from "../../../test/support/engine.ts";
-import { tempFolder } from "../../../test/support/folder.ts";
-import { surroundingsIn } from "../../../test/support/surroundings.ts";
-import { files } from "../index.ts";
-import { agreed, envelope, golden820, golden832 } from "./x12.fixture.ts";
+import { partnerOn } from "./flows.fixture.ts";
+import { envelope, golden810, golden820, golden832 } from "./x12.fixture.ts";
 
 const platform = usePlatform();
 const { control } = platform;
-
-const x12 = agreed;
-const SETTINGS = {
-  folder: ".",
-  settleMs: 0,
-  sinks: {
-    invoices: {
-      format: "x12",
-      document: "customer-invoices",
-      folder: "out",
-      acknowledgements: { folder: "in", pick: "997*.edi" },
-      x12,
-    },
-  },
-  sources: {
-    prices: {
-      format: "x12",
-      layout: "books.prices",
-      folder: "in",
-      pick: "832*.edi",
-      replies: { folder: "out" },
-      x12,
-    },
-    paid: { format: "x12", layout: "books.paidInvoices", folder: "in", pick: "820*.edi", x12 },
-  },
-};
-
-interface Partner {
-  readonly engine: Engine;
-  readonly flows: Readonly<Record<"invoices" | "prices" | "replies" | "paid", Flow>>;
-  readonly hour: (hours: number) => void;
-  /** What lies in our outbox, by what its names begin with. */
-  readonly got: (kind: string) => string[];
-  /** What lies in a folder of our inbox. */
-  readonly lies: (folder: string) => string[];
-  readonly loses: () => void;
-  readonly puts: (name: string, text: string) => void;
-  /** `flow: code`, one for each group of the quarantine. */
-  readonly causes: () => string[];
-  readonly cause: () => string;
-  /** Events of the log. */
-  readonly notes: readonly string[];
-}
-
-async function opened(): Promise<Partner> {
-  const folder = tempFolder();
-  mkdirSync(join(folder, "in"));
-  const clock = await platform.clock();
-  const bench = engineOn(tempFolder(), clock);
-  const { dayOf } = bench.engine;
-  const tables = {
-    row: (table: string, key: string) =>
-      ({
-        products: { product: "ULSD-CLR" },
-        items: { item: "ULSD2" },
-        taxes: { tax: "FED-EX" },
-        customers: { account: "ACME" },
-      })[table] ?? { [table]: key },
-  };
-  const engine = { ...bench.engine, tables };
-  const endpoint = platform.endpoint({ clock, dayOf });
-  const now = (): Date => new Date(clock.now().wallMs);
-  const erp: Endpoint = files.open(
-    files.config.parse(SETTINGS),
-    surroundingsIn(folder, { now, dayOf }),
-  );
-  const sink = erp.sinks["invoices"] as Sink;
-  const flow = (name: string, more: Partial<Flow> & Pick<Flow, "mapping" | "source" | "sink">) =>
-    bench.flow({ name, ...more });
-  const invoices = flow("invoices", {
-    mapping: customerInvoices,
-    from: "platform.invoicesIssued",
-    to: "erp.invoices",
-    side: "platform",
-    source: withAcknowledgements(endpoint.sources["invoicesIssued"] as Source, sink),
-    sink,
-  });
-  const prices = flow("prices", {
-    mapping: rackPrices,
-    source: erp.sources["prices"] as Source,
-    sink: endpoint.sinks["rackPrices"] as Sink,
-  });
-  const replies = bench.flow(
-    replyFlow(bench.store, prices, erp.sources["prices"]?.replies as Sink),
-  );
-  const paid = flow("paid", {
-    mapping: paidInvoices,
-    source: erp.sources["paid"] as Source,
-    sink: endpoint.sinks["paidInvoices"] as Sink,
-  });
-  return {
-    engine,
-    flows: { invoices, prices, replies, paid },
-    hour: (hours) => clock.advance(hours * 3_600_000),
-    got: (kind) =>
-      readdirSync(join(folder, "out"))
-        .filter((name) => name.startsWith(kind))
-        .toSorted()
-        .map((name) => readFileSync(join(folder, "out", name), "utf8")),
-    lies: (inside) => readdirSync(join(folder, "in", inside)).toSorted(),
-    loses: () => rmSync(join(folder, "in"), { recursive: true }),
-    puts: (name, text) => writeFileSync(join(folder, "in", name), text),
-    causes: () => bench.store.questions.quarantine().map(({ flow, code }) => `${flow}: ${code}`),
-    notes: bench.notes,
-    cause: () => bench.store.questions.quarantine()[0]?.cause ?? "",
-  };
-}
+const opened = () => partnerOn(platform);
 
 const INVOICE = {
   invoiceNumber: "INV2026000118ACME",
@@ -149,6 +31,29 @@ const INVOICE = {
   ],
   taxLines: [{ taxType: "Federal excise", amount: 1951.51 }],
 };
+
+const ORDER = {
+  status: "CONFIRMED",
+  orderType: "BUY",
+  loadingNumber: "LN-88121",
+  createdAt: "2026-11-18T15:00:00Z",
+  updatedAt: "2026-11-18T16:00:00Z",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      quantity: 8000,
+      gallons: 8000,
+      unit: "gal",
+      unitCode: "gal",
+      rate: 2.3457,
+    },
+  ],
+};
+
+/** The platform takes no negative line: the one of the golden 810 is left out. */
+const positive810 = golden810
+  .filter((segment) => !/^IT1.2|Credit/.test(segment))
+  .map((segment) => segment.replace("TDS*2023352", "TDS*2071242").replace("CTT*2", "CTT*1"));
 
 const saying = (control: number, group: number, ...verdict: readonly string[]): string =>
   envelope({
@@ -223,13 +128,9 @@ test("an 820 marks the invoice that went out as 810 as paid, and the partner get
   await runFlow(engine, flows.invoices, never);
   puts("820-1.edi", envelope({ functionalId: "RA", sets: [golden820] }));
   await runFlow(engine, flows.paid, never);
-  const { records } = JSON.parse(
-    (await control.ask("GET", "/records/invoices?key=supplier")).text,
-  ) as {
-    records: { status: string; paidAt: string }[];
-  };
+  const records = await control.stored("invoices", "supplier");
   expect(records).toMatchObject([{ status: "PAID" }]);
-  expect(records[0]?.paidAt).toContain("2026-11-28");
+  expect(records[0]?.["paidAt"]).toContain("2026-11-28");
   await runFlow(engine, flows.invoices, never);
   expect(got("customer-invoices")).toHaveLength(1);
   expect(causes()).toEqual([]);
@@ -263,7 +164,7 @@ test("an 832 becomes rack prices and is answered with one 997, whatever comes tw
 
 test("a number is taken with the bytes that carry it, and never again after a restart", async () => {
   await control.records("invoices", [INVOICE]);
-  const { engine, flows, got } = await opened();
+  const { engine, flows, again } = await opened();
   await runFlow(engine, flows.invoices, never);
   const sequence = flows.invoices.sink.sequence ?? "";
   expect(engine.store.transaction(() => engine.store.sequences.next(sequence))).toBe(2);
@@ -273,8 +174,92 @@ test("a number is taken with the bytes that carry it, and never again after a re
       throw new Error("it was not stored");
     }),
   ).toThrow();
-  expect(engine.store.transaction(() => engine.store.sequences.next(sequence))).toBe(3);
-  engine.store.acknowledge(0);
-  expect(engine.store.transaction(() => engine.store.sequences.next(sequence))).toBe(100_004);
-  expect(got("customer-invoices")).toHaveLength(1);
+  const after = await again();
+  await control.records("invoices", [{ ...INVOICE, invoiceNumber: "INV-2" }]);
+  await runFlow(after.engine, after.flows.invoices, never);
+  expect(
+    after
+      .got("customer-invoices")
+      .map((text) => text.slice(90, 99))
+      .toSorted(),
+  ).toEqual(["000000001", "000000003"]);
+  after.engine.store.acknowledge(0);
+  const { store } = after.engine;
+  expect(store.transaction(() => store.sequences.next(sequence))).toBe(100_004);
+});
+
+test("an order goes out as 850, once; a version that says something else is for a person", async () => {
+  const [order] = await control.records("orders", [ORDER]);
+  const { engine, flows, got, causes } = await opened();
+  await runFlow(engine, flows.orders, never);
+  expect(got("orders")).toEqual([
+    expect.stringContaining("~BEG*00*SA*LN-88121**20261118~CUR*BY*USD~"),
+  ]);
+  expect(got("orders")[0]).toContain("~PO1*1*8000*GA*2.3457**VP*ULSD2~");
+  await control.patch("orders", order?.["id"], {
+    updatedAt: "2026-11-18T17:00:00Z",
+    notes: "Gate B",
+  });
+  await runFlow(engine, flows.orders, never);
+  expect(got("orders")).toHaveLength(1);
+  expect(causes()).toEqual(["orders: changed-after-delivery"]);
+});
+
+test("an 810 of our ERP becomes an invoice of the platform, once, however often it comes", async () => {
+  const { engine, flows, puts, lies, causes } = await opened();
+  const link = { kind: "customer", born: "platform", content: null, amount: null } as const;
+  const ids = { platformId: INVOICE.payerCompanyId, erpId: "ACME", number: "ACME" };
+  engine.store.transaction(() => engine.store.links.save({ ...link, ...ids }, 0));
+  const text = envelope({ functionalId: "IN", sets: [positive810] });
+  for (const name of ["810-1.edi", "810-again.edi"]) {
+    puts(name, text);
+    await runFlow(engine, flows.issued, never);
+  }
+  // The same set under another number: what it says is there already.
+  puts("810-2.edi", envelope({ functionalId: "IN", sets: [positive810], control: "118" }));
+  await runFlow(engine, flows.issued, never);
+  const there = (await control.stored("invoices", "supplier")).map(({ invoiceNumber, total }) => [
+    invoiceNumber,
+    total,
+  ]);
+  expect(there).toEqual([["INV2026000118ACME", 20712.42]]);
+  expect(causes()).toEqual([]);
+  expect(lies("archive")).toHaveLength(3);
+});
+
+test("a TA1 that rejects the interchange lands with a person", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, causes, cause } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  const ta1 = (verdict: string): string =>
+    envelope({ functionalId: "FA", sets: [], control: "600" })
+      .replace(/GS\*.*(?=IEA)/, `TA1*000000001*261118*0915*${verdict}~`)
+      .replace("IEA*1", "IEA*0");
+  puts("997-ta1-a.edi", ta1("A*000"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
+  puts("997-ta1-r.edi", ta1("R*022").replaceAll("000000600", "000000601"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+  expect(cause()).toContain("TA1 R: the whole interchange was rejected (022)");
+});
+
+test("an interchange that mixes 810 and 820 is refused with a report, and nothing of it counts", async () => {
+  const { engine, flows, puts, lies, causes } = await opened();
+  const [one, other] = [
+    envelope({ functionalId: "IN", sets: [golden810] }),
+    envelope({ functionalId: "RA", sets: [golden820] }),
+  ];
+  const [groups] = /GS\*RA.*(?=IEA)/.exec(other) ?? [];
+  puts("810-mixed.edi", one.replace("IEA*1", `${groups}IEA*2`));
+  await runFlow(engine, flows.issued, never);
+  // In one group: the set that does not belong there is refused, the other one is read.
+  puts("820-mixed.edi", envelope({ functionalId: "RA", sets: [golden820, golden810] }));
+  await runFlow(engine, flows.paid, never);
+  expect(lies("failed")).toEqual([
+    expect.stringMatching(/^810-mixed\.\w{8}\.edi$/),
+    expect.stringMatching(/^810-mixed\.\w{8}\.errors\.csv$/),
+  ]);
+  expect(lies("archive")).toEqual([expect.stringMatching(/^820-mixed/)]);
+  expect(causes().toSorted()).toEqual(["paid: bad-set", "paid: waits-for"]);
 });

@@ -110,17 +110,16 @@ export const orders: fc.Arbitrary<OrderDocument> = fc
 
 /** What a partner's software, or a line, does to one of our 810. */
 export const damages: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
-    (text: string) => text,
-    (text: string) => text.replace(/~TDS[^~]*/, ""),
-    (text: string) => text.replace(/~BIG[^~]*/, ""),
-    (text: string) => text.replace(/(~SE.)\d+/, "$199"),
-    (text: string) => text.replace(/(~SE.\d+.)\d+/, "$17777"),
-    (text: string) => text.replace(/~SE[^~]*/, ""),
-    (text: string) => text.replace(/(~GE.)\d+/, "$17"),
-    (text: string) => text.replace(/(~BIG.)\d{4}/, "$120AB"),
-    (text: string) => text.replace(/(~CUR.SE.)USD/, "$1U"),
-    (text: string) => text.replace(/(~PID.F.{4})[^~]*/, `$1${"too long ".repeat(12)}`),
-    (text: string) => text.replaceAll("004010", "003040"),
-    (text: string) => text.replace(/~ST.810/, "~ST*811"),
-
+  (text: string) => text,
+  (text: string) => text.replace(/~TDS[^~]*/, ""),
+  (text: string) => text.replace(/~BIG[^~]*/, ""),
+  (text: string) => text.replace(/(~SE.)\d+/, "$199"),
+  (text: string) => text.replace(/(~SE.\d+.)\d+/, "$17777"),
+  (text: string) => text.replace(/~SE[^~]*/, ""),
+  (text: string) => text.replace(/(~GE.)\d+/, "$17"),
+  (text: string) => text.replace(/(~BIG.)\d{4}/, "$120AB"),
+  (text: string) => text.replace(/(~CUR.SE.)USD/, "$1U"),
+  (text: string) => text.replace(/(~PID.F.{4})[^~]*/, `$1${"too long ".repeat(12)}`),
+  (text: string) => text.replaceAll("004010", "003040"),
+  (text: string) => text.replace(/~ST.810/, "~ST*811"),
 );
