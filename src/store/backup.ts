@@ -182,7 +182,8 @@ export function restoreStore(asked: Restoring): RestoredStore {
     const { company, platform, environment } = copy;
     refuseOther(`the backup ${file}`, { company, platform, environment }, owner);
     refuseHeld(store);
-    const audit = noteRestore(coming, `by ${by} from ${file}, which ends at ${copy.until}`, atMs);
+    const detail = `by ${by} from ${file}, which ends at ${copy.until}`;
+    const audit = noteRestore(coming, { detail, by }, atMs);
     sync(coming);
     handOver(coming);
     markRestored(folder, { store: copy.store, audit: audit + AHEAD }, atMs);
@@ -232,13 +233,23 @@ function refuseHeld(store: string): void {
 }
 
 /** Returns the number of the newest audit entry, which says so. */
-function noteRestore(file: string, detail: string, atMs: number): number {
+function noteRestore(
+  file: string,
+  { detail, by }: { readonly detail: string; readonly by: string },
+  atMs: number,
+): number {
   const database = new Database(file);
   try {
     database.pragma("locking_mode = exclusive");
+    // A copy of an older version has no column for who it was; the sentence says it in any case.
+    const columns = database.pragma("table_info(audit)") as readonly { name: string }[];
+    const hasWho = columns.some(({ name }) => name === "who");
     const { lastInsertRowid } = database
-      .prepare("insert into audit (at_ms, event, detail) values (?, 'store restored', ?)")
-      .run(atMs, detail);
+      .prepare(
+        `insert into audit (at_ms, event, detail${hasWho ? ", who" : ""})
+         values (?, 'store restored', ?${hasWho ? ", ?" : ""})`,
+      )
+      .run(atMs, detail, ...(hasWho ? [by] : []));
     return Number(lastInsertRowid);
   } finally {
     database.close();

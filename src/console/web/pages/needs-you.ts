@@ -2,6 +2,8 @@
 import type { Quarantined, QuarantineGroup } from "../../../report/office.ts";
 import type { ShownTable } from "../../../report/desk.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
+import { backTo, selected, type Shown, SHOWN, which } from "./choosing.ts";
+import { handlingForms, known } from "./handling.ts";
 import { ago, changing, facts, link, mark, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
@@ -75,7 +77,9 @@ export async function group(asked: Asked): Promise<Answer> {
     }
     ${actions(asked, shown)}
     <h2>Documents</h2>
-    ${list(shown, asked)}
+    ${list(shown, asked)} ${known(shown, asked)}
+    <h2>Other things to do</h2>
+    ${handlingForms(asked, shown)}
     <details>
       <summary>For who runs fuelbridge</summary>
       <p>${shown.operator}</p>
@@ -89,8 +93,6 @@ export async function group(asked: Asked): Promise<Answer> {
   return { title: shown.title, body };
 }
 
-const SHOWN = 200;
-
 function list(
   { deliveries, cause }: QuarantineGroup & { deliveries: readonly Quarantined[] },
   asked: Asked,
@@ -102,19 +104,19 @@ function list(
       ago(one.since, asked),
       one.origin ?? one.version ?? "–",
       one.cause === cause ? "the same" : one.cause,
+      one.assignee ?? "–",
     ]);
-  return html`${table("Documents of this group", ["Document", "Since", "From", "Cause"], rows)}
+  const columns = ["Document", "Since", "From", "Cause", "Assigned to"];
+  return html`${table("Documents of this group", columns, rows)}
   ${deliveries.length > SHOWN ? html`<p>and ${deliveries.length - SHOWN} more.</p>` : ""}`;
 }
-
-type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
 
 /** Only what can help. */
 function actions(asked: Asked, shown: Shown): Html {
   const to = `/needs-you/${segment(shown.id)}`;
   const { helps } = shown;
   return html`${
-    helps.includes("retry")
+    helps.includes("retry") || shown.deliveries.some(({ corrections }) => corrections.length > 0)
       ? html`<h2>Try again</h2>
           ${changing(asked, {
             id: "retry",
@@ -166,20 +168,6 @@ function actions(asked: Asked, shown: Shown): Html {
   }`;
 }
 
-/** All of the group, or one. */
-const which = (id: string, { id: group, deliveries }: Shown, all: boolean): Html => html`
-  <label for="${id}-which">Which</label>
-  <select id="${id}-which" name="selector">
-    ${all ? html`<option value="${verbatim(group)}">All ${deliveries.length} of this group</option>` : ""}
-    ${deliveries
-      .slice(0, SHOWN)
-      .map(
-        ({ delivery, summary }) =>
-          html`<option value="${verbatim(delivery)}">${summary.slice(0, 160)}</option>`,
-      )}
-  </select>
-`;
-
 /** `group`: retried with it; null: the row alone. */
 export function addRowForm(
   asked: Asked,
@@ -211,19 +199,6 @@ export function addRowForm(
         )}
       </div>`,
   });
-}
-
-const backTo = async (asked: Asked, told: string): Promise<Answer> => {
-  const id = asked.params["group"] ?? "";
-  const isLeft = (await asked.office.quarantine()).some((one) => one.id === id);
-  return { to: isLeft ? `/needs-you/${segment(id)}` : "/needs-you", told };
-};
-
-/** A group that is named in the address, or a delivery of it. */
-async function selected({ office, params, form }: Asked): Promise<string> {
-  const { id, deliveries } = await office.quarantineShow(params["group"] ?? "");
-  const selector = form.get("selector") ?? id;
-  return deliveries.some(({ delivery }) => delivery === selector) ? selector : id;
 }
 
 export async function retry(asked: Asked): Promise<Answer> {

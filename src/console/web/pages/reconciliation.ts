@@ -2,6 +2,7 @@
 import { labelOf } from "../../../books/compare.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
 import { agreeing, manyOf } from "../../../reconcile/case.ts";
+import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
 import type { CaseRow, Report } from "../../../reconcile/report.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
@@ -9,6 +10,7 @@ import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
 import { ago, at, changing, link, money, number, plural, right, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
+import { zipped } from "../zip.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs } = asked;
@@ -204,6 +206,18 @@ export async function csv(asked: Asked): Promise<Answer> {
   };
 }
 
+/** The seal is in the name: the same comparison is the same pack. */
+export async function evidence(asked: Asked): Promise<Answer> {
+  const { state, asked: of } = jobOf(asked);
+  if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
+  const files = await asked.pack(state.report, of.by);
+  return {
+    file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
+    type: "application/zip",
+    bytes: zipped(files),
+  };
+}
+
 const SHOWN = 200;
 
 function reported(report: Report, job: Job, asked: Asked): Html {
@@ -230,7 +244,12 @@ function reported(report: Report, job: Job, asked: Asked): Html {
     ${report.unasked.map(({ endpoint, kind, why }) => html`<p><strong>Not asked:</strong> ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}</p>`)}
     <p class="buttons">
       ${link(`/reconciliation/${job.id}/csv`, "Every document as CSV")}
-      <span class="quiet">To print, or to keep as PDF, use the browser's own print.</span>
+      ${link(`/reconciliation/${job.id}/evidence`, "Evidence for an auditor (zip)")}
+    </p>
+    <p class="quiet">
+      To print, or to keep as PDF, use the browser's own print. The number in the zip's name is its
+      seal: note it elsewhere. Unpacked, <code>fuelbridge evidence verify FOLDER --seal SEAL</code>
+      checks every file.
     </p>
     ${
       open.length === 0
