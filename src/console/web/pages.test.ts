@@ -24,6 +24,7 @@ async function site() {
   const tables = openTables(join(folder, "crossref"));
   const mapping: typeof billMapping = {
     ...billMapping,
+    tables: { products: ["code", "product"] },
     about: ({ payer, amount }) => ({
       party: payer ?? "000417",
       partyName: "Prairie Fuel",
@@ -95,6 +96,11 @@ test("somebody finds what is wrong, adds the missing row, and the group is empty
   );
   expect((await accountant.get("/needs-you")).body).not.toContain("tried again now");
   expect((await accountant.get("/")).body).toContain("Nothing is wrong");
+  // The row that was there before is the one that no document has asked for.
+  const [products] = await office.tables();
+  expect([products?.unused?.keys, products?.missing]).toEqual([["ULSD-CLR"], []]);
+  const told = (await accountant.get("/cross-references")).body;
+  expect(told).toContain("1 row of products that no document has used since");
   const audit = (await accountant.get("/audit")).body;
   for (const told of ["row added", "retried", "Kim said so", "accountant", "INV-118"])
     expect(audit).toContain(told);
