@@ -35,7 +35,7 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
             </div>
             ${table(
               "Differences that are not settled",
-              ["Document", "Where it is", "Cause and next step", "Since"],
+              ["Document", "Result", "Cause and next step", "Since"],
               known.differences.slice(0, DIFFERENCES_MAX).map((one) => knownRow(one, asked)),
             )}`
     }
@@ -88,7 +88,7 @@ const knownRow = (
 ) => [
   link(`/documents?text=${encodeURIComponent(number)}`, `${kind} ${number}`),
   html`${bucket}${row === null ? "" : fieldsOf(row)}`,
-  html`${cause} <strong>Next:</strong> ${next}`,
+  html`${cause}<br /><strong>Next:</strong> ${next}`,
   at(since, asked),
 ];
 
@@ -257,7 +257,7 @@ function reported(report: Report, job: Job, asked: Asked): Html {
         : html`<h2>Differences</h2>
             ${table(
               "What is not the same on both sides",
-              ["Document", "Where it is", right("Platform"), right("ERP"), "Cause and next step"],
+              ["Document", "Result", right("Platform"), right("ERP"), "Cause and next step"],
               open.slice(0, SHOWN).map((row) => caseRow(row, currency)),
             )}
             ${open.length > SHOWN ? html`<p>and ${number(open.length - SHOWN)} more, in the CSV.</p>` : ""}`
@@ -278,7 +278,10 @@ const caseRow = (row: CaseRow, currency: string) => [
   html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row)}`,
   money(row.amount.platform, currency),
   money(row.amount.books, currency),
-  row.cause === null ? "–" : html`${row.cause.message} <strong>Next:</strong> ${row.cause.next}`,
+  row.cause === null
+    ? "–"
+    : html`${row.cause.message}<br /><strong>Next:</strong>
+        ${row.bucket === "with a person" ? link("/needs-you", "Needs you") : row.cause.next}`,
 ];
 
 const fieldsOf = ({ kind, differences }: CaseRow): Html =>
@@ -297,7 +300,7 @@ const fieldsOf = ({ kind, differences }: CaseRow): Html =>
 const totals = (rows: Report["totals"], caption: string, currency: string): Html =>
   table(
     caption,
-    ["What", "Where", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
+    ["What", "Result", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
     rows.map(({ kind, bucket, platform, books }) => [
       manyOf(kind),
       bucket,
@@ -319,7 +322,9 @@ const bridges = ({ bridges, currency }: Report): Html =>
           money(platform, currency),
           steps.length === 0
             ? "nothing"
-            : steps.map(({ bucket, difference }) => `${bucket} ${difference}`).join(", "),
+            : steps
+                .map(({ bucket, difference }) => `${bucket} ${money(difference, currency)}`)
+                .join(", "),
           money(books, currency),
         ]),
       );
