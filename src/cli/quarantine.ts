@@ -157,6 +157,10 @@ function groupInWords(group: Shown): string {
     ),
     "",
     ...group.helps.map((action) => HELP[action](group)),
+    ...(!group.helps.includes("retry") &&
+    group.deliveries.some(({ corrections }) => corrections.length > 0)
+      ? [`To map and deliver what was corrected: fuelbridge quarantine retry ${group.id}`]
+      : []),
     ...(group.helps.includes("correct") &&
     group.deliveries.some(({ correctable }) => correctable.length > 0)
       ? [`To correct a field here: fuelbridge quarantine edit DELIVERY FIELD=VALUE --note "why"`]

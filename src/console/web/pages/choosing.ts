@@ -8,11 +8,11 @@ export type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantine
 /** So many documents are shown. */
 export const SHOWN = 200;
 
-/** All of the group, or one. */
+/** All of the group where there are several, or one. */
 export const which = (id: string, { id: group, deliveries }: Shown, all: boolean): Html => html`
   <label for="${id}-which">Which</label>
   <select id="${id}-which" name="selector">
-    ${all ? html`<option value="${verbatim(group)}">All ${deliveries.length} of this group</option>` : ""}
+    ${all && deliveries.length > 1 ? html`<option value="${verbatim(group)}">All ${deliveries.length} of this group</option>` : ""}
     ${deliveries
       .slice(0, SHOWN)
       .map(
