@@ -12,7 +12,8 @@ import { replyFlow } from "./reply.ts";
 const signal = new AbortController().signal;
 
 test("nothing is read, sent or answered while a flow is paused, and everything after", async () => {
-  const { engine, store, flow } = engineOn(tempFolder());
+  const bench = engineOn(tempFolder());
+  const { engine, store } = bench;
   let reads = 0;
   const source: Source = {
     async *read() {
@@ -26,7 +27,7 @@ test("nothing is read, sent or answered while a flow is paused, and everything a
     },
   };
   const [sink, answers] = [receiver(), receiver({ operation: "reply.write" })];
-  const made = flow({ sink, source });
+  const made = bench.flow({ sink, source });
   const bills: Flow = {
     ...made,
     get paused() {

@@ -73,7 +73,7 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     cause,
     corrections: correctionsOf(engine.store, row.record),
     correctable:
-      row.request === null && text !== null
+      text !== null && isUnsent(engine.store, row)
         ? correctableIn(text, [recordId, number, version]).map((leaf) => ({
             field: leaf.field,
             value: typeof leaf.value === "string" ? leaf.value : "",
@@ -86,6 +86,12 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }
+
+/** Nothing of it arrived: it was never sent, or what was sent was refused. */
+const isUnsent = ({ requests }: Store, { request }: QuarantinedRow): boolean => {
+  const state = request === null ? undefined : requests.get(request)?.machine.state;
+  return state === undefined || state === "rejected" || state === "cancelled";
+};
 
 export const correctionsOf = (store: Store, record: number): ShownCorrection[] =>
   store.corrections.standing(record).map(({ field, was, value, who, reason, atMs }) => ({
