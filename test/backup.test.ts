@@ -104,6 +104,11 @@ test("drill: copied in the middle of a send, worked on, restored: everything is 
   expect(second.store.journal.breakers().map(({ breaker }) => breaker)).toEqual(["restored"]);
   expect([platform.executed.length, erp.executed.length]).toEqual([3, 3]);
   await second.office.release("restored", "eva");
+  const { entries } = await second.office.audit({ from: null, to: null, after: 0, people: true });
+  expect(entries.map(({ who, event }) => [who, event])).toEqual([
+    ["eva", "store restored"],
+    ["eva", "released: restored"],
+  ]);
   await second.daemon.once(signal);
   expect(numbersIn(platform)).toEqual(["I-1", "I-2", "I-3", "I-4"]);
   expect(numbersIn(erp)).toEqual(["B-1", "B-2", "B-3", "B-4"]);

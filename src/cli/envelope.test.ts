@@ -10,7 +10,7 @@ import { commandHere } from "../../test/support/here.ts";
 import { serveAdmin } from "../console/admin.ts";
 import { composeDaemon } from "./compose.ts";
 import { loadConfiguration } from "./configuration.ts";
-import { commandName } from "./command.ts";
+import { commandName, thisPerson } from "./command.ts";
 import { makeProgram } from "./program.ts";
 
 const leavesOf = (command: Command): Command[] =>
@@ -92,6 +92,10 @@ test("every command answers with one line of JSON in the one envelope", async ()
       expect(said.code).not.toBe(0);
     }
   }
+  // Who asked for it is kept, also where no reason was given.
+  const asked = { from: null, to: null, after: 0, people: true };
+  const { entries } = await office.audit(asked);
+  expect(entries).toContainEqual(expect.objectContaining({ event: "run now", who: thisPerson() }));
 });
 
 test("tables of status and quarantine fit into 50 columns, and hold no colours where NO_COLOR is set", async () => {

@@ -1,24 +1,13 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { Config } from "../config/config.ts";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
-import {
-  digestOf,
-  evidenceOf,
-  type EvidenceAbout,
-  SUMS,
-  sumsOf,
-  verified,
-} from "../reconcile/evidence.ts";
-import { asText } from "../reconcile/text.ts";
+import { digestOf, SUMS, verified } from "../reconcile/evidence.ts";
 import type { Answer } from "./answer.ts";
 import { askOf } from "./ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
-import { table } from "./table.ts";
-import { version } from "./version.ts";
+import { packOf } from "./evidence-pack.ts";
 
 /** A pack for auditors: a folder of files with their SHA-256 sums. */
 export function evidence(program: Command): void {
@@ -56,16 +45,10 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
     (office) => office.reconcile({ from, to, flow: null, by }),
     "evidence make",
   );
-  const about: EvidenceAbout = {
-    company: config.company,
-    environment: config.platform.environment,
-    version,
-    at: new Date().toISOString(),
+  const { [SUMS]: sums = "", ...files } = packOf(config, report, {
     by,
-    mappings: mappingsOf(config),
-  };
-  const files = evidenceOf(report, about, asText(report, table));
-  const sums = sumsOf(files);
+    at: new Date().toISOString(),
+  });
   mkdirSync(path, { recursive: true });
   for (const [name, text] of [...Object.entries(files), [SUMS, sums] as const])
     writeFileSync(join(path, name), text);
@@ -108,34 +91,4 @@ function verify(folder: string, seal: string | null): Answer {
         : `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
     exitCode: wrong.length === 0 ? exitCodes.ok : exitCodes.runtime,
   };
-}
-
-function mappingsOf(config: Config): EvidenceAbout["mappings"] {
-  const own = config.mappingsFolder;
-  return {
-    flows: config.flows.map(({ name, from, to, mapping, options }) => ({
-      flow: name,
-      from: `${from.endpoint}.${from.name}`,
-      to: `${to.endpoint}.${to.name}`,
-      mapping,
-      options: options ?? null,
-    })),
-    digests: {
-      "shipped mappings": digestOfFolder(join(import.meta.dirname, "..", "..", "mappings")),
-      ...(own === null ? {} : { "site's mappings": digestOfFolder(own) }),
-      "cross-reference tables": digestOfFolder(config.crossReferences),
-    },
-  };
-}
-
-/** Of the names and bytes of all files below it, tests and cases left out; of nothing where there is no folder. */
-function digestOfFolder(folder: string): string {
-  const hash = createHash("sha256");
-  if (!existsSync(folder)) return hash.digest("hex");
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.(test|fixture)\./.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-  for (const name of names) hash.update(name.slice(folder.length)).update(readFileSync(name));
-  return hash.digest("hex");
 }

@@ -1,18 +1,19 @@
 import type { Command } from "commander";
 import { ask } from "./ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand, configured, explained, personIn } from "./command.ts";
 
 export function now(program: Command): void {
-  configured(
+  const command = configured(
     addCommand(
       program,
       "now <flow>",
       "have the running daemon look at a flow at once; all for every flow",
-      async ({ args, file }) => {
+      async ({ args, options, file }) => {
         const [flow = ""] = args;
-        const data = await ask(file, (office) => office.runNow(flow));
+        const data = await ask(file, (office) => office.runNow(flow, personIn(options)));
         return { data, text: `Looking now: ${data.flows.join(", ")}.` };
       },
     ),
   );
+  explained(command);
 }

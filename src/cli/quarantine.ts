@@ -7,7 +7,7 @@ import {
   type Retried,
 } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { addCommand, configured, thisPerson } from "./command.ts";
+import { addCommand, configured, explained, personIn, thisPerson } from "./command.ts";
 import type { Action } from "../report/remedies.ts";
 import { age, counted, instant, table } from "./table.ts";
 
@@ -28,14 +28,17 @@ export function quarantine(program: Command): void {
       return { data, text: groupInWords(data) };
     }),
   );
-  configured(
+  const retry = configured(
     addCommand(parent, "retry <selector>", `map and deliver again: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
       const anyway = given.options["anyway"] !== undefined;
-      const data = await ask(given.file, (office) => office.retry(selector, anyway));
+      const data = await ask(given.file, (office) =>
+        office.retry(selector, anyway, personIn(given.options)),
+      );
       return { data, text: retriedInWords(data) };
     }).option("--anyway", "also what a retry does not help: after an update of fuelbridge"),
   );
+  explained(retry);
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
@@ -154,6 +157,10 @@ function groupInWords(group: Shown): string {
     ),
     "",
     ...group.helps.map((action) => HELP[action](group)),
+    ...(!group.helps.includes("retry") &&
+    group.deliveries.some(({ corrections }) => corrections.length > 0)
+      ? [`To map and deliver what was corrected: fuelbridge quarantine retry ${group.id}`]
+      : []),
     ...(group.helps.includes("correct") &&
     group.deliveries.some(({ correctable }) => correctable.length > 0)
       ? [`To correct a field here: fuelbridge quarantine edit DELIVERY FIELD=VALUE --note "why"`]

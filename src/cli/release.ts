@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { ask } from "./ask.ts";
-import { addCommand, configured, thisPerson } from "./command.ts";
+import { addCommand, configured, explained, thisPerson } from "./command.ts";
 
 export function release(program: Command): void {
-  configured(
+  const command = configured(
     addCommand(
       program,
       "release <stop>",
@@ -11,10 +11,11 @@ export function release(program: Command): void {
       async ({ args, options, file }) => {
         const [stop = ""] = args;
         const data = await ask(file, (office) =>
-          office.release(stop, options["by"] ?? thisPerson()),
+          office.release(stop, options["by"] ?? thisPerson(), options["note"]),
         );
         return { data, text: `Released: ${data.released}. Work goes on.` };
       },
-    ).option("--by <name>", "who cleared it (default: this user)"),
+    ),
   );
+  explained(command);
 }

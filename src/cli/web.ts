@@ -21,6 +21,10 @@ export async function openWeb(
     office,
     web,
     site: { company, currency, timeZone, environment: config.platform.environment },
+    pack: async (report, by) => {
+      const { packOf } = await import("./evidence-pack.ts");
+      return packOf(config, report, { by, at: report.at });
+    },
     users: openUsers(state, () => new Date()),
     secrets,
     note,

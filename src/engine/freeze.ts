@@ -140,7 +140,9 @@ function judge(
     const again = correctedBefore(engine, flow, delivery, told);
     if (again !== null) return { verdict: "quarantined", number, ...again };
 
-    const references = referencesOf(engine, flow);
+    const references = referencesOf(engine, flow, (table, key) =>
+      store.rowUses.used(table, key, engine.clock.now().wallMs),
+    );
     const out = mapping.map(record, references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string")
       return { verdict: "skipped", note: out.skip, number };

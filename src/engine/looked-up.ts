@@ -5,12 +5,26 @@ import { otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { hasForgotten } from "./restored.ts";
 
-export function referencesOf(engine: Engine, { side, flow }: Flow): References {
+/** `used`: told of each row that was asked for and is there. */
+export function referencesOf(
+  engine: Engine,
+  { side, flow }: Flow,
+  used?: (table: string, key: string) => void,
+): References {
   const { links, incidents } = engine.store;
   const find: References["find"] = (kind, id): string | null => {
     const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
   const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  return { ...referencesBy(engine, find), wasLost };
+  const references = { ...referencesBy(engine, find), wasLost };
+  if (used === undefined) return references;
+  return {
+    ...references,
+    row(table, key) {
+      const row = references.row(table, key);
+      used(table, key);
+      return row;
+    },
+  };
 }

@@ -151,6 +151,16 @@ export interface ShownTable {
   readonly more: number;
   /** Why it cannot be used now. */
   readonly faults: readonly string[];
+  /**
+   * Rows that no document has asked for since uses are counted (`since`, ISO 8601 UTC); null: that cannot be told, for
+   * no flow reads the table, it cannot be used, or nothing was counted yet.
+   */
+  readonly unused: {
+    readonly since: string;
+    readonly keys: readonly string[];
+    /** Beyond those. */
+    readonly more: number;
+  } | null;
   /** Rows that documents wait for. */
   readonly missing: readonly {
     readonly key: string;

@@ -31,7 +31,7 @@ export function edit(
   expectUnsent(engine, chosen);
   const text = store.waits.text(row.delivery) ?? "";
   const received = recordOf(text);
-  const leaf = leafOf(received, field);
+  const leaf = leafOf(received, field, [row.recordId, row.number, row.version]);
   const was = textOf(leaf, chosen);
   const standing = store.corrections.standing(row.record);
   const before = corrected(text, standing);
@@ -98,12 +98,13 @@ function recordOf(text: string): Json {
   }
 }
 
-/** @throws OfficeError with fields of nearly that name */
-function leafOf(record: Json, field: string): Leaf {
+/** @throws OfficeError with fields of nearly that name that may be corrected */
+function leafOf(record: Json, field: string, known: readonly (string | null)[]): Leaf {
   const leaves = leavesIn(record);
   const leaf = leaves.find((one) => one.field === field);
   if (leaf !== undefined) return leaf;
-  const names = leaves.map((one) => one.field);
+  const able = leaves.filter((one) => whyNotCorrected(one, known) === null);
+  const names = able.map((one) => one.field);
   const ending = names.filter((name) => name.split(".").at(-1) === field).slice(0, NAMED_MAX);
   throw new OfficeError(
     `The document has no field "${field}".`,

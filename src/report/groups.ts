@@ -73,7 +73,7 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     cause,
     corrections: correctionsOf(engine.store, row.record),
     correctable:
-      row.request === null && text !== null
+      text !== null && isUnsent(engine.store, row)
         ? correctableIn(text, [recordId, number, version]).map((leaf) => ({
             field: leaf.field,
             value: typeof leaf.value === "string" ? leaf.value : "",
@@ -86,6 +86,12 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }
+
+/** Nothing of it arrived: it was never sent, or what was sent was refused. */
+const isUnsent = ({ requests }: Store, { request }: QuarantinedRow): boolean => {
+  const state = request === null ? undefined : requests.get(request)?.machine.state;
+  return state === undefined || state === "rejected" || state === "cancelled";
+};
 
 export const correctionsOf = (store: Store, record: number): ShownCorrection[] =>
   store.corrections.standing(record).map(({ field, was, value, who, reason, atMs }) => ({
@@ -123,6 +129,7 @@ function groupOf(
     to: of === undefined ? "platform" : endpointOf(of.to),
     count,
     cause: said.cause,
+    awaited: "awaited" in said ? said.awaited : null,
     helps,
     lookup,
     isAll: counts !== null && !counts.has("delivered") && counts.get("quarantined") === count,
@@ -160,7 +167,7 @@ function waiting(
   store: Store,
   causes: readonly CauseRow[],
   kind: string,
-): Pick<QuarantineGroup, "cause" | "next"> {
+): Pick<QuarantineGroup, "cause" | "next"> & { readonly awaited: string | null } {
   const [first] = causes as readonly [CauseRow];
   const ids = causes.flatMap(({ awaitsId }) => awaitsId ?? []);
   const names = ids.length > NAMED_MAX ? [] : ids.map((id) => nameOf(store, id));
@@ -169,18 +176,21 @@ function waiting(
   if (why !== undefined) {
     const told = names.length === 0 ? "" : `: ${names.join(", ")}`;
     const cause = `waits for ${ids.length} ${kind}s, ${why}${told}`;
-    return { cause: ids.length === 1 ? first.cause : cause, next: first.next };
+    return { cause: ids.length === 1 ? first.cause : cause, next: first.next, awaited: null };
   }
   if (names.length === 1)
     return {
+      awaited: `${kind} ${only}`,
       cause: `waits for ${kind} ${only}`,
       next: `It goes out by itself once ${kind} ${only} is delivered. To see what holds that up: fuelbridge trace ${only}`,
     };
   const isNamed = names.length > 0 && names.every((name, at) => name !== ids[at] || !isId(name));
+  const awaited = isNamed
+    ? `${ids.length} ${kind}s: ${names.join(", ")}`
+    : `${ids.length} ${kind}s that are not delivered yet`;
   return {
-    cause: isNamed
-      ? `waits for ${ids.length} ${kind}s: ${names.join(", ")}`
-      : `waits for ${ids.length} ${kind}s that are not delivered yet`,
+    awaited,
+    cause: `waits for ${awaited}`,
     next: `Each goes out by itself once its ${kind} is delivered. To see what holds one up: fuelbridge trace and its number under WAITS FOR.`,
   };
 }

@@ -82,10 +82,32 @@ export function shownTables(engine: Engine, tables: Tables): readonly ShownTable
       columns,
       rows: all.slice(0, ROWS_MAX).map(({ row }) => columns.map((column) => row[column] ?? "")),
       more: Math.max(all.length - ROWS_MAX, 0),
+      unused: unusedOf(engine, name, all),
       faults: faults.map(({ line, message }) => `line ${line}: ${message}`),
       missing: missing.flatMap(({ table, ...row }) => (table === name ? row : [])),
     };
   });
+}
+
+/** A flow that was paused all the time has asked for nothing: the page says since when is counted, not that none ever will. */
+function unusedOf(
+  { store, flows }: Engine,
+  table: string,
+  rows: ReturnType<Tables["rows"]>,
+): ShownTable["unused"] {
+  const isRead = flows.some(({ mapping }) => mapping.tables?.[table] !== undefined);
+  const sinceMs = store.rowUses.sinceMs();
+  if (!isRead || sinceMs === null || rows.length === 0) return null;
+  const used = store.rowUses.keys(table);
+  const keys = rows.flatMap(({ row }) => {
+    const [key] = Object.values(row);
+    return key === undefined || used.has(key) ? [] : [key];
+  });
+  return {
+    since: new Date(sinceMs).toISOString(),
+    keys: keys.slice(0, ROWS_MAX),
+    more: Math.max(keys.length - ROWS_MAX, 0),
+  };
 }
 
 function missingRows(engine: Engine) {

@@ -14,6 +14,8 @@ export interface Voiced {
   readonly to: string;
   readonly count: number;
   readonly cause: string;
+  /** The document or documents that all wait for: `customer 000113`; null: it is another cause. */
+  readonly awaited: string | null;
   readonly helps: readonly Action[];
   readonly lookup: { readonly table: string; readonly key: string } | null;
   /** Has the flow delivered nothing, and is all that it has of this group? */
@@ -30,10 +32,11 @@ export interface Voices {
 export function voicesOf(group: Voiced): Voices {
   const { code, count, cause, lookup, flow, isAll } = group;
   const many = counted(count, group.kind);
+  const awaited = lookup === null ? group.awaited : `one row of ${lookup.table}: ${lookup.key}`;
   const title =
-    lookup === null
+    awaited === null
       ? `${many}: ${cause}`
-      : `${many} ${count === 1 ? "waits" : "wait"} for one row of ${lookup.table}: ${lookup.key}`;
+      : `${many} ${count === 1 ? "waits" : "wait"} for ${awaited}`;
   const where = isAll
     ? `Everything that the flow "${flow}" has is refused alike: look at its configuration before the documents.`
     : `Other documents of the flow "${flow}" go through: it is these documents, not the configuration.`;

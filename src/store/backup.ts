@@ -183,7 +183,8 @@ export function restoreStore(asked: Restoring): RestoredStore {
     const { company, platform, environment } = copy;
     refuseOther(`the backup ${file}`, { company, platform, environment }, owner);
     refuseHeld(store);
-    const audit = noteRestore(coming, `by ${by} from ${file}, which ends at ${copy.until}`, atMs);
+    const detail = `by ${by} from ${file}, which ends at ${copy.until}`;
+    const audit = noteRestore(coming, { detail, by }, atMs);
     sync(coming);
     handOver(coming);
     markRestored(folder, { store: copy.store, audit: audit + AHEAD }, atMs);
@@ -233,17 +234,27 @@ function refuseHeld(store: string): void {
 }
 
 /** Returns the number of the newest audit entry, which says so. */
-function noteRestore(file: string, detail: string, atMs: number): number {
+function noteRestore(
+  file: string,
+  { detail, by }: { readonly detail: string; readonly by: string },
+  atMs: number,
+): number {
   const database = new Database(file);
   try {
     database.pragma("locking_mode = exclusive");
-    const columns = database.pragma("table_info(audit)") as { name: string }[];
-    if (columns.some(({ name }) => name === "chain"))
-      return appending(database)({ at: atMs, event: "store restored", detail });
-    // It is older than the chain, and is chained when it is migrated.
+    const columns = database.pragma("table_info(audit)") as readonly { name: string }[];
+    const has = (column: string): boolean => columns.some(({ name }) => name === column);
+    if (has("chain"))
+      return appending(database)({ at: atMs, event: "store restored", detail, who: by });
+    // It is older than the chain, and is chained when it is migrated. An older one yet has no column for who it was;
+    // the sentence says it in any case.
+    const hasWho = has("who");
     const { lastInsertRowid } = database
-      .prepare("insert into audit (at_ms, event, detail) values (?, 'store restored', ?)")
-      .run(atMs, detail);
+      .prepare(
+        `insert into audit (at_ms, event, detail${hasWho ? ", who" : ""})
+         values (?, 'store restored', ?${hasWho ? ", ?" : ""})`,
+      )
+      .run(atMs, detail, ...(hasWho ? [by] : []));
     return Number(lastInsertRowid);
   } finally {
     database.close();

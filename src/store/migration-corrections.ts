@@ -1,4 +1,4 @@
-/** Fields that people corrected, beside the records as they were received (ADR 0054). */
+/** Fields that people corrected, beside the records as they were received (ADR 0054); rows of tables that were used. */
 export const correctedFields = `
   create table correction (
     correction integer primary key,
@@ -16,4 +16,13 @@ export const correctedFields = `
     ended_ms integer
   ) strict;
   create unique index correction_standing on correction (record, field) where ended_ms is null;
+
+  -- Rows of cross-reference tables that a document asked for: when first and last, the latter to the day.
+  create table row_use (
+    lookup_table text not null,
+    key text not null,
+    first_ms integer not null,
+    last_ms integer not null,
+    primary key (lookup_table, key)
+  ) strict, without rowid;
 `;

@@ -25,6 +25,7 @@ import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
 import { rhythms } from "./rhythms.ts";
+import { rowUses } from "./row-uses.ts";
 import { requests } from "./requests.ts";
 import { found } from "./found.ts";
 import { sequences } from "./sequences.ts";
@@ -145,6 +146,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     links: links(database),
     obstacles: obstacles(database),
     rhythms: rhythms(database),
+    rowUses: rowUses(database),
     journal: told,
     questions: questions(database),
     sweeps: sweeps(database),

@@ -300,6 +300,7 @@ function documents(
         rows: [[text(), text()]],
         more: 1,
         faults: [text()],
+        unused: { since: AT, keys: [text()], more: 1 },
         missing: [{ key: text(), count: 2, group: text() }],
       },
     ],

@@ -11,7 +11,7 @@ import { address, type Html, html } from "./html.ts";
 import { Jobs } from "./jobs.ts";
 import { bare, framed } from "./layout.ts";
 import { login } from "./login.ts";
-import type { Answer, Asked, Route, Site } from "./route.ts";
+import type { Answer, Asked, Pack, Route, Site } from "./route.ts";
 import { routes } from "./routes.ts";
 import { isSame, type Session, Sessions } from "./sessions.ts";
 import { atLeast } from "./roles.ts";
@@ -20,6 +20,7 @@ import type { User, Users } from "./users.ts";
 export interface AppParts {
   readonly office: Office;
   readonly site: Site;
+  readonly pack: Pack;
   readonly users: Users;
   /** Values that no page may show. */
   readonly secrets: readonly string[];
@@ -110,7 +111,7 @@ function toLogin(call: Call, isPart: boolean): Response {
 
 async function askedOf(
   call: Call,
-  { office, site, jobs, clock }: Shared,
+  { office, site, jobs, pack, clock }: Shared,
   { method }: Route,
   { session, user }: { readonly session: Session; readonly user: User },
 ): Promise<Asked> {
@@ -119,6 +120,7 @@ async function askedOf(
     office,
     site,
     jobs,
+    pack,
     session,
     role: user.role,
     path: call.req.path,
@@ -177,11 +179,13 @@ function respond(call: Call, shared: Shared, asked: Asked, answer: Answer): Resp
     asked.session.told = answer.told;
     return call.redirect(answer.to, 303);
   }
-  if ("file" in answer)
-    return call.body(shared.scrub(answer.text), 200, {
-      "content-type": `${answer.type}; charset=utf-8`,
+  if ("file" in answer) {
+    const isText = "text" in answer;
+    return call.body(isText ? shared.scrub(answer.text) : answer.bytes, 200, {
+      "content-type": isText ? `${answer.type}; charset=utf-8` : answer.type,
       "content-disposition": `attachment; filename="${answer.file.replace(/[^\w.-]/g, "_")}"`,
     });
+  }
   return call.html(shared.scrub(framed(asked, answer.title, answer.body)));
 }
 

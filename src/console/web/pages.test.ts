@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { testConsole } from "../../../test/support/console.ts";
+import { recordingOffice } from "../../../test/support/console-offices.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { openTables } from "../../config/crossref.ts";
@@ -23,6 +24,7 @@ async function site() {
   const tables = openTables(join(folder, "crossref"));
   const mapping: typeof billMapping = {
     ...billMapping,
+    tables: { products: ["code", "product"] },
     about: ({ payer, amount }) => ({
       party: payer ?? "000417",
       partyName: "Prairie Fuel",
@@ -94,6 +96,11 @@ test("somebody finds what is wrong, adds the missing row, and the group is empty
   );
   expect((await accountant.get("/needs-you")).body).not.toContain("tried again now");
   expect((await accountant.get("/")).body).toContain("Nothing is wrong");
+  // The row that was there before is the one that no document has asked for.
+  const [products] = await office.tables();
+  expect([products?.unused?.keys, products?.missing]).toEqual([["ULSD-CLR"], []]);
+  const told = (await accountant.get("/cross-references")).body;
+  expect(told).toContain("1 row of products that no document has used since");
   const audit = (await accountant.get("/audit")).body;
   for (const told of ["row added", "retried", "Kim said so", "accountant", "INV-118"])
     expect(audit).toContain(told);
@@ -102,6 +109,50 @@ test("somebody finds what is wrong, adds the missing row, and the group is empty
   expect([again.status, again.body.includes("is in it already")]).toEqual([422, true]);
   const unseen = { ...fields, "cell.code": "X\u202E", group: "" };
   expect((await accountant.post("/cross-references/products", unseen)).status).toBe(422);
+});
+
+test("an accountant assigns, notes and corrects in the console, and takes the evidence of a month away", async () => {
+  const { as, office, run } = await site();
+  const [viewer, accountant] = [await as("viewer"), await as("accountant")];
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  const [first] = deliveries;
+  const selector = first?.delivery ?? "";
+  const editing = { selector, field: "product", value: "ULSD-CLR", note: "the ticket says clear" };
+  expect((await viewer.post(`${page}/edit`, editing)).status).toBe(403);
+  expect((await accountant.get(page)).body).toContain('<option value="product">ULSD-DYED');
+
+  expect((await accountant.post(`${page}/assign`, { to: "kim", note: "knows it" })).status).toBe(
+    303,
+  );
+  expect((await accountant.post(`${page}/note`, { selector, note: "called <Bob>" })).status).toBe(
+    303,
+  );
+  const seen = (await accountant.get(page)).body;
+  expect(seen.match(/>kim</g)).toHaveLength(2);
+  expect(seen).toContain("called &lt;Bob&gt;");
+
+  const amount = await accountant.post(`${page}/edit`, { ...editing, field: "amount", value: "1" });
+  expect([amount.status, amount.body.includes("never changed on the way")]).toEqual([422, true]);
+  expect((await accountant.post(`${page}/edit`, editing)).status).toBe(303);
+  await run();
+  const document = (await accountant.get(`/documents/${first?.document}`)).body;
+  for (const told of ["is delivered", "Corrected here", "the ticket says clear", "ULSD-DYED"])
+    expect(document).toContain(told);
+
+  const other = recordingOffice();
+  const { as: elsewhere } = await testConsole(other.office);
+  const auditor = await elsewhere("accountant");
+  const month = { from: "2026-10-01", to: "2026-10-31", note: "month's end" };
+  const { headers } = await auditor.post("/reconciliation", month);
+  const pack = await auditor.get(`${String(headers["location"])}/evidence`);
+  expect([pack.status, pack.headers["content-type"], pack.body.slice(0, 2)]).toEqual([
+    200,
+    "application/zip",
+    "PK",
+  ]);
+  expect(pack.headers["content-disposition"]).toMatch(/evidence-[\w-]+-[0-9a-f]{64}\.zip"$/);
 });
 
 test("a document is found by number, its beginning, party, amount and day, and its page has its life and bytes", async () => {

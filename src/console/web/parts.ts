@@ -50,6 +50,8 @@ export interface Form {
   readonly button: string;
   readonly role: Role;
   readonly fields?: Html;
+  /** What is asked for: a reason, unless it is said otherwise. */
+  readonly label?: string;
   /** What a reason could be. */
   readonly hint?: string;
 }
@@ -57,7 +59,7 @@ export interface Form {
 /** A form that changes something: it asks for a reason. Who may not send it is told so. */
 export function changing(
   { session, role }: Pick<Asked, "session" | "role">,
-  { id, action, button, role: needed, fields, hint = "Why?" }: Form,
+  { id, action, button, role: needed, fields, label = "Reason", hint = "Why?" }: Form,
 ): Html {
   if (!atLeast(role, needed))
     return html`<p class="quiet">
@@ -66,7 +68,7 @@ export function changing(
     </p>`;
   return html`<form method="post" action="${href(action)}" class="change">
     ${token(session)} ${fields ?? ""}
-    <label for="${id}-note">Reason <small>(${hint} It is kept.)</small></label>
+    <label for="${id}-note">${label} <small>(${hint} It is kept.)</small></label>
     <div class="line">
       <input id="${id}-note" name="note" required maxlength="500" autocomplete="off" />
       <button type="submit">${button}</button>

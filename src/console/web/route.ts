@@ -1,4 +1,5 @@
 /** What a page is asked with and answers. The list of all routes is routes.ts: who may what stands there once. */
+import type { Report } from "../../reconcile/report.ts";
 import type { Office } from "../../report/office.ts";
 import type { Html } from "./html.ts";
 import type { Session } from "./sessions.ts";
@@ -14,10 +15,14 @@ export interface Site {
   readonly timeZone: string;
 }
 
+/** The files of an evidence pack by name. `by`: who asked for the comparison. */
+export type Pack = (report: Report, by: string) => Promise<Readonly<Record<string, string>>>;
+
 export interface Asked {
   readonly office: Office;
   readonly site: Site;
   readonly jobs: Jobs;
+  readonly pack: Pack;
   readonly session: Session;
   readonly role: Role;
   readonly path: string;
@@ -32,7 +37,8 @@ export type Answer =
   | { readonly title: string; readonly body: Html }
   /** Another page is shown next, with a sentence that says what was done. */
   | { readonly to: string; readonly told: string | null }
-  | { readonly file: string; readonly type: string; readonly text: string };
+  | { readonly file: string; readonly type: string; readonly text: string }
+  | { readonly file: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
 export interface Route {
   /** What is looked at changes nothing; what changes something is a form with a reason. */

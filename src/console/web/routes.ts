@@ -3,8 +3,16 @@ import { audit } from "./pages/audit.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
 import { flows, now, pause, release, resume } from "./pages/flows.ts";
+import { assign, edit, remark } from "./pages/handling.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
-import { comparison, compare, cost, csv, reconciliation } from "./pages/reconciliation.ts";
+import {
+  comparison,
+  compare,
+  cost,
+  csv,
+  evidence,
+  reconciliation,
+} from "./pages/reconciliation.ts";
 import { addRow, tables } from "./pages/tables.ts";
 import { today } from "./pages/today.ts";
 import type { Route } from "./route.ts";
@@ -30,6 +38,9 @@ export const routes: readonly Route[] = [
   form("accountant", "/needs-you/:group/retry", retry),
   form("accountant", "/needs-you/:group/resolve", resolve),
   form("accountant", "/needs-you/:group/link", found),
+  form("accountant", "/needs-you/:group/edit", edit),
+  form("accountant", "/needs-you/:group/assign", assign),
+  form("accountant", "/needs-you/:group/note", remark),
   page("/documents", documents),
   page("/documents/:document", document),
   page("/reconciliation", reconciliation),
@@ -37,6 +48,7 @@ export const routes: readonly Route[] = [
   form("accountant", "/reconciliation", compare),
   page("/reconciliation/:job", comparison),
   page("/reconciliation/:job/csv", csv),
+  page("/reconciliation/:job/evidence", evidence),
   page("/budget", budget),
   page("/flows", flows),
   form("operator", "/flows/:flow/pause", pause),

@@ -83,6 +83,9 @@ const CHANGES = new Set([
   "runNow",
   "release",
   "addRow",
+  "edit",
+  "assign",
+  "remark",
   "reconcile",
 ]);
 

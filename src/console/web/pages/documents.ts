@@ -5,6 +5,7 @@ import { fieldsOf } from "../../../report/life.ts";
 import { bytes, type Html, html, segment, verbatim } from "../html.ts";
 import { ago, at, facts, further, link, mark, number, plural, table } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
+import { correctionsOf } from "./handling.ts";
 
 export async function documents(asked: Asked): Promise<Answer> {
   const text = (asked.query.get("text") ?? "").trim().slice(0, 200);
@@ -99,6 +100,7 @@ export async function document(asked: Asked): Promise<Answer> {
         : html`<h2>Where both sides differ</h2>
             ${differences(life.differences)}`
     }
+    ${correctionsOf(life.corrections, asked)}
     <h2>Its life</h2>
     ${table(
       "What happened, the oldest first",

@@ -1,7 +1,9 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
 import type { Quarantined, QuarantineGroup } from "../../../report/office.ts";
 import type { ShownTable } from "../../../report/desk.ts";
-import { type Html, html, segment, verbatim } from "../html.ts";
+import { address, type Html, html, segment, verbatim } from "../html.ts";
+import { backTo, selected, type Shown, SHOWN, which } from "./choosing.ts";
+import { handlingForms, known } from "./handling.ts";
 import { ago, changing, facts, link, mark, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
@@ -34,8 +36,8 @@ export async function needsYou(asked: Asked): Promise<Answer> {
         ? ""
         : html`<h2 class="later">Clears by itself</h2>
             <p>
-              ${plural(documents(clearing), "document")} wait for something else. You need do
-              nothing.
+              ${plural(documents(clearing), "document")} wait for something else. You do not have to
+              do anything.
             </p>
             ${clearing.map((group) => card(group, asked))}`
     }`;
@@ -73,11 +75,13 @@ export async function group(asked: Asked): Promise<Answer> {
         : html`<h2>Add the missing row</h2>
             ${addRowForm(asked, missing, shown.lookup.key, shown.id)}`
     }
-    ${actions(asked, shown)}
+    ${awaited(shown)} ${actions(asked, shown)}
     <h2>Documents</h2>
-    ${list(shown, asked)}
+    ${list(shown, asked)} ${known(shown, asked)}
+    <h2>Other things to do</h2>
+    ${handlingForms(asked, shown)}
     <details>
-      <summary>For who runs fuelbridge</summary>
+      <summary>For the person who runs fuelbridge</summary>
       <p>${shown.operator}</p>
       ${facts([
         ["Cause", shown.cause],
@@ -89,32 +93,44 @@ export async function group(asked: Asked): Promise<Answer> {
   return { title: shown.title, body };
 }
 
-const SHOWN = 200;
-
-function list(
-  { deliveries, cause }: QuarantineGroup & { deliveries: readonly Quarantined[] },
-  asked: Asked,
-): Html {
+/** A column that says nothing in any row is left out. */
+function list({ deliveries, cause }: Shown, asked: Asked): Html {
+  const columns: readonly (readonly [string, (one: Quarantined) => string | null])[] = [
+    ["Since", ({ since }) => ago(since, asked)],
+    ["From", ({ origin, version }) => origin ?? version],
+    ["Cause", (one) => (one.cause === cause ? null : one.cause)],
+    ["Assigned to", ({ assignee }) => assignee],
+  ];
+  const told = columns.filter(([, of]) => deliveries.some((one) => of(one) !== null));
   const rows = deliveries
     .slice(0, SHOWN)
     .map((one) => [
       link(`/documents/${segment(one.document)}`, one.summary),
-      ago(one.since, asked),
-      one.origin ?? one.version ?? "–",
-      one.cause === cause ? "the same" : one.cause,
+      ...told.map(([, of]) => of(one) ?? "–"),
     ]);
-  return html`${table("Documents of this group", ["Document", "Since", "From", "Cause"], rows)}
+  const titles = ["Document", ...told.map(([title]) => title)];
+  return html`${table("Documents of this group", titles, rows)}
   ${deliveries.length > SHOWN ? html`<p>and ${deliveries.length - SHOWN} more.</p>` : ""}`;
 }
 
-type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
+const AWAITED_SHOWN = 10;
+
+/** Where one sees what holds them up. */
+function awaited({ deliveries }: Shown): Html {
+  const names = [...new Set(deliveries.flatMap(({ awaits }) => awaits ?? []))];
+  if (names.length === 0) return html``;
+  const links = names
+    .slice(0, AWAITED_SHOWN)
+    .map((name) => html`${link(address("/documents", { text: name }), name)} `);
+  return html`<p>They wait for: ${links}</p>`;
+}
 
 /** Only what can help. */
 function actions(asked: Asked, shown: Shown): Html {
   const to = `/needs-you/${segment(shown.id)}`;
   const { helps } = shown;
   return html`${
-    helps.includes("retry")
+    helps.includes("retry") || shown.deliveries.some(({ corrections }) => corrections.length > 0)
       ? html`<h2>Try again</h2>
           ${changing(asked, {
             id: "retry",
@@ -166,20 +182,6 @@ function actions(asked: Asked, shown: Shown): Html {
   }`;
 }
 
-/** All of the group, or one. */
-const which = (id: string, { id: group, deliveries }: Shown, all: boolean): Html => html`
-  <label for="${id}-which">Which</label>
-  <select id="${id}-which" name="selector">
-    ${all ? html`<option value="${verbatim(group)}">All ${deliveries.length} of this group</option>` : ""}
-    ${deliveries
-      .slice(0, SHOWN)
-      .map(
-        ({ delivery, summary }) =>
-          html`<option value="${verbatim(delivery)}">${summary.slice(0, 160)}</option>`,
-      )}
-  </select>
-`;
-
 /** `group`: retried with it; null: the row alone. */
 export function addRowForm(
   asked: Asked,
@@ -211,19 +213,6 @@ export function addRowForm(
         )}
       </div>`,
   });
-}
-
-const backTo = async (asked: Asked, told: string): Promise<Answer> => {
-  const id = asked.params["group"] ?? "";
-  const isLeft = (await asked.office.quarantine()).some((one) => one.id === id);
-  return { to: isLeft ? `/needs-you/${segment(id)}` : "/needs-you", told };
-};
-
-/** A group that is named in the address, or a delivery of it. */
-async function selected({ office, params, form }: Asked): Promise<string> {
-  const { id, deliveries } = await office.quarantineShow(params["group"] ?? "");
-  const selector = form.get("selector") ?? id;
-  return deliveries.some(({ delivery }) => delivery === selector) ? selector : id;
 }
 
 export async function retry(asked: Asked): Promise<Answer> {

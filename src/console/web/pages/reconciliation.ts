@@ -2,6 +2,7 @@
 import { labelOf } from "../../../books/compare.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
 import { agreeing, manyOf } from "../../../reconcile/case.ts";
+import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
 import type { CaseRow, Report } from "../../../reconcile/report.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
@@ -9,6 +10,7 @@ import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
 import { ago, at, changing, link, money, number, plural, right, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
+import { zipped } from "../zip.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs } = asked;
@@ -33,7 +35,7 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
             </div>
             ${table(
               "Differences that are not settled",
-              ["Document", "Where it is", "Cause and next step", "Since"],
+              ["Document", "Result", "Cause and next step", "Since"],
               known.differences.slice(0, DIFFERENCES_MAX).map((one) => knownRow(one, asked)),
             )}`
     }
@@ -86,7 +88,7 @@ const knownRow = (
 ) => [
   link(`/documents?text=${encodeURIComponent(number)}`, `${kind} ${number}`),
   html`${bucket}${row === null ? "" : fieldsOf(row)}`,
-  html`${cause} <strong>Next:</strong> ${next}`,
+  html`${cause}<br /><strong>Next:</strong> ${next}`,
   at(since, asked),
 ];
 
@@ -204,6 +206,18 @@ export async function csv(asked: Asked): Promise<Answer> {
   };
 }
 
+/** The seal is in the name: the same comparison is the same pack. */
+export async function evidence(asked: Asked): Promise<Answer> {
+  const { state, asked: of } = jobOf(asked);
+  if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
+  const files = await asked.pack(state.report, of.by);
+  return {
+    file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
+    type: "application/zip",
+    bytes: zipped(files),
+  };
+}
+
 const SHOWN = 200;
 
 function reported(report: Report, job: Job, asked: Asked): Html {
@@ -230,7 +244,12 @@ function reported(report: Report, job: Job, asked: Asked): Html {
     ${report.unasked.map(({ endpoint, kind, why }) => html`<p><strong>Not asked:</strong> ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}</p>`)}
     <p class="buttons">
       ${link(`/reconciliation/${job.id}/csv`, "Every document as CSV")}
-      <span class="quiet">To print, or to keep as PDF, use the browser's own print.</span>
+      ${link(`/reconciliation/${job.id}/evidence`, "Evidence for an auditor (zip)")}
+    </p>
+    <p class="quiet">
+      To print, or to keep as PDF, use the browser's own print. The number in the zip's name is its
+      seal: note it elsewhere. Unpacked, <code>fuelbridge evidence verify FOLDER --seal SEAL</code>
+      checks every file.
     </p>
     ${
       open.length === 0
@@ -238,7 +257,7 @@ function reported(report: Report, job: Job, asked: Asked): Html {
         : html`<h2>Differences</h2>
             ${table(
               "What is not the same on both sides",
-              ["Document", "Where it is", right("Platform"), right("ERP"), "Cause and next step"],
+              ["Document", "Result", right("Platform"), right("ERP"), "Cause and next step"],
               open.slice(0, SHOWN).map((row) => caseRow(row, currency)),
             )}
             ${open.length > SHOWN ? html`<p>and ${number(open.length - SHOWN)} more, in the CSV.</p>` : ""}`
@@ -259,7 +278,10 @@ const caseRow = (row: CaseRow, currency: string) => [
   html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row)}`,
   money(row.amount.platform, currency),
   money(row.amount.books, currency),
-  row.cause === null ? "–" : html`${row.cause.message} <strong>Next:</strong> ${row.cause.next}`,
+  row.cause === null
+    ? "–"
+    : html`${row.cause.message}<br /><strong>Next:</strong>
+        ${row.bucket === "with a person" ? link("/needs-you", "Needs you") : row.cause.next}`,
 ];
 
 const fieldsOf = ({ kind, differences }: CaseRow): Html =>
@@ -278,7 +300,7 @@ const fieldsOf = ({ kind, differences }: CaseRow): Html =>
 const totals = (rows: Report["totals"], caption: string, currency: string): Html =>
   table(
     caption,
-    ["What", "Where", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
+    ["What", "Result", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
     rows.map(({ kind, bucket, platform, books }) => [
       manyOf(kind),
       bucket,
@@ -300,7 +322,9 @@ const bridges = ({ bridges, currency }: Report): Html =>
           money(platform, currency),
           steps.length === 0
             ? "nothing"
-            : steps.map(({ bucket, difference }) => `${bucket} ${difference}`).join(", "),
+            : steps
+                .map(({ bucket, difference }) => `${bucket} ${money(difference, currency)}`)
+                .join(", "),
           money(books, currency),
         ]),
       );

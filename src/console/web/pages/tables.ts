@@ -1,7 +1,7 @@
 /** Cross-reference tables: what one side calls what the other calls otherwise, and the rows that are missing. */
 import type { ShownTable } from "../../../report/desk.ts";
 import { type Html, html, segment } from "../html.ts";
-import { link, number, plural, table } from "../parts.ts";
+import { at, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { addRowForm } from "./needs-you.ts";
 
@@ -47,6 +47,7 @@ const card = (one: ShownTable, asked: Asked): Html =>
             ]),
           )
     }
+    ${unused(one, asked)}
     <details>
       <summary>Rows of ${one.name}</summary>
       ${table(`Rows of ${one.name}`, one.columns, one.rows)}
@@ -57,6 +58,24 @@ const card = (one: ShownTable, asked: Asked): Html =>
       ${addRowForm(asked, one, null, null)}
     </details>
   </article>`;
+
+function unused({ name, unused: told }: ShownTable, asked: Asked): Html {
+  if (told === null) return html``;
+  const { since, keys, more } = told;
+  if (keys.length === 0)
+    return html`<p class="quiet">Documents have used every row since ${at(since, asked)}.</p>`;
+  return html`<details>
+    <summary>
+      ${plural(keys.length + more, "row")} of ${name} that no document has used since
+      ${at(since, asked)}
+    </summary>
+    <p>
+      Uses are counted since then. A row may still be needed: for a customer who buys once a year,
+      or a flow that is paused.
+    </p>
+    <p>${keys.join(", ")}${more > 0 ? `, and ${number(more)} more` : ""}</p>
+  </details>`;
+}
 
 const CELL = "cell.";
 

@@ -1,5 +1,5 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
-import type { FlowStatus, Status } from "../../../report/office.ts";
+import type { FlowStatus, QuarantineGroup, Status } from "../../../report/office.ts";
 import type { Lately } from "../../../report/desk.ts";
 import { address, type Html, html, segment } from "../html.ts";
 import { ago, at, link, mark, money, number, plural, right, table } from "../parts.ts";
@@ -8,10 +8,8 @@ import type { Answer, Asked } from "../route.ts";
 export async function today(asked: Asked): Promise<Answer> {
   const [status, lately] = await Promise.all([asked.office.status(), asked.office.lately()]);
   const wrong = wrongs(status, asked);
-  const title =
-    wrong.length === 0
-      ? "Today: nothing is wrong"
-      : `Today: ${plural(wrong.length, "thing")} to look at`;
+  const things = plural(wrong.length + unshown(status), "thing");
+  const title = wrong.length === 0 ? "Today: nothing is wrong" : `Today: ${things} to look at`;
   // It asks for itself again; without a script the page is as it was loaded.
   const body = html`<div
     id="today"
@@ -35,7 +33,7 @@ export async function today(asked: Asked): Promise<Answer> {
 function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
   if (wrong.length > 0)
     return html`<section class="banner bad" aria-labelledby="verdict">
-      <h2 id="verdict">${plural(wrong.length, "thing")} to look at</h2>
+      <h2 id="verdict">${plural(wrong.length + unshown(status), "thing")} to look at</h2>
       <ul>
         ${wrong.map((one) => html`<li>${one}</li>`)}
       </ul>
@@ -53,7 +51,7 @@ function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
       ${status.flows.length === 0 ? "No flow is configured yet." : `Every flow works; the last look was ${ago(last, asked)}.`}
       ${pending > 0 ? `${plural(pending, "document")} on the way.` : "Everything that came is delivered or closed."}
       ${waits > 0 ? `${plural(waits, "invoice")} wait for their payments, as they should.` : ""} You
-      need do nothing.
+      do not have to do anything.
     </p>
   </section>`;
 }
@@ -61,7 +59,7 @@ function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
 /** What a person should look at, the most dangerous first; each says where. */
 function wrongs(status: Status, asked: Asked): Html[] {
   const { daemon, stops, flows, quarantine, reconciliation, requests } = status;
-  const own = quarantine.filter(({ helps }) => !helps.includes("wait"));
+  const own = quarantine.filter(needsSomebody);
   const failing = flows.filter(({ state }) => state === "stopped");
   const unread = flows.flatMap(({ name, unread }) =>
     unread.filter(({ awaited }) => !awaited).map((one) => ({ name, ...one })),
@@ -116,7 +114,20 @@ function wrongs(status: Status, asked: Asked): Html[] {
 
 const SHOWN = 6;
 
-const flows = ({ flows, daemon }: Status, asked: Asked): Html => html`
+const needsSomebody = ({ helps }: QuarantineGroup): boolean => !helps.includes("wait");
+
+/** Things that the last line of the list stands for, beside itself. */
+const unshown = ({ quarantine }: Status): number =>
+  Math.max(quarantine.filter(needsSomebody).length - SHOWN - 1, 0);
+
+/** Documents in quarantine that clear by themselves. */
+const waitingOf = ({ quarantine }: Status, name: string): number =>
+  sum(
+    quarantine.filter((group) => group.flow === name && !needsSomebody(group)),
+    ({ count }) => count,
+  );
+
+const flows = (status: Status, asked: Asked): Html => html`
   <h2>Flows</h2>
   ${table(
     "What moves between the two sides",
@@ -126,25 +137,28 @@ const flows = ({ flows, daemon }: Status, asked: Asked): Html => html`
       "State",
       "Last look",
       right("On the way"),
+      right("Wait"),
       right("Need you"),
       right("Delivered"),
       "Next look",
     ],
-    flows.map((flow) => [
+    status.flows.map((flow) => [
       link("/flows", flow.name),
       direction(flow),
       stateOf(flow),
       html`<span title="${flow.lastRunAt ?? ""}">${ago(flow.lastRunAt, asked)}</span>`,
       number(flow.pending),
-      flow.quarantined === 0
-        ? "0"
-        : link(address("/needs-you", { flow: flow.name }), number(flow.quarantined)),
+      inQuarantine(flow, waitingOf(status, flow.name)),
+      inQuarantine(flow, flow.quarantined - waitingOf(status, flow.name)),
       number(flow.delivered),
-      daemon === null || flow.state === "paused" ? "–" : ago(flow.nextDueAt, asked),
+      status.daemon === null || flow.state === "paused" ? "–" : ago(flow.nextDueAt, asked),
     ]),
     "No flow is configured: nothing is kept in step.",
   )}
 `;
+
+const inQuarantine = ({ name }: FlowStatus, count: number): Html | string =>
+  count <= 0 ? "0" : link(address("/needs-you", { flow: name }), number(count));
 
 const direction = ({ from }: FlowStatus): string =>
   from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
@@ -178,7 +192,7 @@ function hour(lately: readonly Lately[]): Html {
         right("Came"),
         right("Delivered"),
         right("On the way"),
-        right("Need you"),
+        right("Wait or need you"),
         right("Closed"),
       ],
       flows.map((name) => [
@@ -200,7 +214,7 @@ function month({ requests: { month, used, perMonth, forecast } }: Status): Html 
   return html`<section class="card">
     <h2>Requests in ${month}</h2>
     <p>
-      ${number(used)} of ${number(perMonth)} used, ${share} %.
+      ${number(used)} of ${number(perMonth)} used, ${share}%.
       ${forecast.runsOut === null ? "They last for the month." : `They last until ${forecast.runsOut.at.slice(0, 10)}.`}
     </p>
     <progress value="${used}" max="${perMonth}" aria-label="Requests used in ${month}"></progress>
@@ -210,7 +224,11 @@ function month({ requests: { month, used, perMonth, forecast } }: Status): Html 
 
 function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
   const { lastAt, trouble, nextDueAt, differences } = reconciliation;
-  const agreed = flows.flatMap(({ agreed }) => (agreed === null ? [] : [agreed]));
+  const agreed = flows.flatMap(({ name, agreed: of }) =>
+    of === null
+      ? []
+      : `${name} ${number(of.documents)}${of.amount === null ? "" : ` (${money(of.amount, asked.site.currency)})`}`,
+  );
   const found = differences.confirmed + differences.seen;
   return html`<section class="card">
     <h2>Do both sides agree?</h2>
@@ -227,23 +245,10 @@ function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
     ${
       agreed.length === 0
         ? ""
-        : html`<p>
-            Agreed:
-            ${plural(
-              sum(agreed, ({ documents }) => documents),
-              "document",
-            )}${amounts(agreed, asked)}.
-          </p>`
+        : html`<p>Documents that both sides hold alike: ${agreed.join("; ")}.</p>`
     }
     <p>${link("/reconciliation", "Compare a period")}</p>
   </section>`;
-}
-
-function amounts(agreed: readonly { amount: string | null }[], { site }: Asked): string {
-  const told = agreed.flatMap(({ amount }) => amount ?? []);
-  return told.length === 0
-    ? ""
-    : ` (${told.map((amount) => money(amount, site.currency)).join(", ")})`;
 }
 
 const sum = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
