@@ -5,6 +5,7 @@
  */
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
+import { bytesMayGo } from "./migration-retention.ts";
 import { answersOfPartners, rhythm } from "./migration-partners.ts";
 import { backfillsKept } from "./migration-backfill.ts";
 import { auditChained } from "./migration-chain.ts";
@@ -369,4 +370,5 @@ export const migrations: readonly string[] = [
   consoleFacts,
   backfillsKept,
   auditChained,
+  bytesMayGo,
 ];

@@ -23,6 +23,7 @@ import { obstacles } from "./obstacles.ts";
 import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
+import { retention } from "./retention.ts";
 import { rhythms } from "./rhythms.ts";
 import { requests } from "./requests.ts";
 import { found } from "./found.ts";
@@ -153,6 +154,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     acknowledgements: acknowledgements(database),
     handling: handling(database),
     backfills: backfills(database),
+    retention: retention(database),
     found: found(database),
   };
 }
