@@ -40,10 +40,10 @@ export async function tidy(
   const gone = { requests: 0, bytes: 0, differences: 0 };
   const { retention } = store;
   const now = clock.now().wallMs;
-  const end = retention.lastRequest();
-  for (let after = 0; replacedMs !== null && after < end && !signal.aborted;) {
+  const end = replacedMs === null ? 0 : retention.lastRequest();
+  for (let after = 0; after < end && !signal.aborted;) {
     const step = store.transaction(() =>
-      retention.removeBytes(after, now - replacedMs, clock.now().wallMs),
+      retention.removeBytes(after, now - (replacedMs ?? 0), clock.now().wallMs),
     );
     gone.requests += step.requests;
     gone.bytes += step.bytes;
