@@ -1,9 +1,10 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox]`: without a name all of them, one after the other.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
 import { parseArgs } from "node:util";
+import { benchConsole } from "./console.ts";
 import { benchDemo } from "./demo.ts";
 import { benchFiles, benchIdoc } from "./files.ts";
 import { benchLargeFile } from "./large-file.ts";
@@ -23,6 +24,8 @@ const { values, positionals } = parseArgs({
     jobs: { type: "string", default: "5000" },
     /** What the sandbox holds. */
     records: { type: "string", default: "200000" },
+    /** In the store whose console is looked at. */
+    documents: { type: "string", default: "1000000" },
   },
 });
 const rounds = Number(values.rounds);
@@ -42,6 +45,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
     await benchIdoc(rounds);
   },
   sandbox: () => benchSandbox(Number(values.records)),
+  console: () => benchConsole(Number(values.documents), rounds),
 };
 
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));

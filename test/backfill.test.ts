@@ -31,13 +31,14 @@ async function site() {
     times(8, (at) => issued(at + 1)),
   );
   const clock = await platform.clock();
-  const { engine: made, store, flow: flowOf } = engineOn(tempFolder(), clock);
+  const bench = engineOn(tempFolder(), clock);
+  const { engine: made, store } = bench;
   const tables = openTables(join(root, "config", "crossref"));
   const engine: Engine = { ...made, tables };
   const counted = counting();
   const endpoint = platform.endpoint({ clock, dayOf: made.dayOf, governor: counted.governor });
   const books = ledgerBooks(made.dayOf);
-  const flow = flowOf({
+  const flow = bench.flow({
     name: "invoices-issued",
     mapping: customerInvoices,
     from: "platform.invoicesIssued",

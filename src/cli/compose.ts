@@ -1,5 +1,5 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
-import { monthAt } from "../core/budget.ts";
+import { monthAt, type Purpose } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
@@ -174,15 +174,11 @@ async function open(
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
-    const auditor = new Auditor(engine, {
-      endpoints,
-      ignore: config.ignore,
-      spent: () => carriers.spent(monthAt(clock.now().wallMs).name).audit ?? 0,
-    });
-    const backfills = new Backfills(engine, {
-      spent: () => carriers.spent(monthAt(clock.now().wallMs).name).backfill ?? 0,
-      perMonth: budget.perMonth,
-    });
+    const used = (purpose: Purpose) => () =>
+      carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
+    const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
+    const { perMonth } = budget;
+    const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     const close = async (): Promise<void> => {
       await auditor.close();
       await backfills.close();

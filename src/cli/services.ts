@@ -6,6 +6,7 @@ import { quietHours } from "../alerts/quiet.ts";
 import type { Config } from "../config/config.ts";
 import { serveAdmin } from "../console/admin.ts";
 import { serveMonitor } from "../console/probes.ts";
+import { keepTidy } from "../engine/retention.ts";
 import type { Logger } from "../log.ts";
 import type { Composed } from "./compose.ts";
 import { openWeb } from "./web.ts";
@@ -41,6 +42,7 @@ export async function startServices(
     }
     closing.unshift(startAlerts(config, daemon, log));
     closing.unshift(startBackfills(daemon));
+    closing.unshift(startRetention(config, daemon));
     const web = await openWeb(config, office, (message, details) => log.error(details, message));
     if (web !== null) {
       url = web.url;
@@ -67,6 +69,18 @@ function startBackfills({ backfills }: Pick<Composed, "backfills">): () => Promi
   return async () => {
     end.abort();
     await backfills.close();
+    await running;
+  };
+}
+
+function startRetention(
+  { retention }: Config,
+  { engine }: Pick<Composed, "engine">,
+): () => Promise<void> {
+  const end = new AbortController();
+  const running = keepTidy(engine, retention, end.signal);
+  return async () => {
+    end.abort();
     await running;
   };
 }

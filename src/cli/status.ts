@@ -27,6 +27,7 @@ export function inWords(status: Status): string {
     step(status),
     ...clock(status),
     ...month(requests),
+    size(status),
     "",
     flows(status),
     ...status.stops.flatMap(({ breaker, scope, since, message, next }) => [
@@ -42,6 +43,15 @@ export function inWords(status: Status): string {
     ...quarantine(status),
   ].join("\n");
 }
+
+/** What is free in a file that cannot shrink is used again, too. */
+function size({ store: { bytes, freeBytes } }: Status): string {
+  const free = freeBytes < MB ? "" : `, of which ${inMegabytes(freeBytes)} are free`;
+  return `The store has ${inMegabytes(bytes)}${free}.`;
+}
+
+const MB = 1024 * 1024;
+const inMegabytes = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
 
 /** What a person has to do first; what clears by itself is counted. */
 function quarantine({ quarantine: groups }: Status): string[] {

@@ -59,6 +59,8 @@ export interface Config {
   readonly console: { readonly port: number; readonly web: WebConfig | null };
   /** Null: no port of its own. */
   readonly monitoring: { readonly port: number | null };
+  /** How long what nothing rests on any more is kept, ms; null: for ever. */
+  readonly retention: { readonly replacedMs: number | null; readonly differencesMs: number | null };
   /** Whom to tell of what is wrong. */
   readonly alerts: AlertsConfig;
   readonly queue: QueueConfig;
@@ -173,6 +175,7 @@ function complete(
     crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
     queue: queueOf(settings.queue),
     monitoring: { port: settings.monitoring.port ?? null },
+    retention: retentionOf(settings.retention),
     alerts: alertsOf(settings.alerts),
     mappingsFolder: settings.mappings === undefined ? null : resolve(folder, settings.mappings),
     flows: Object.entries(settings.flows).map(([name, flow]) =>
@@ -199,3 +202,12 @@ function readText(path: string, file: string): string {
     );
   }
 }
+
+const retentionOf = ({
+  replaced,
+  differences,
+  paused,
+}: Settings["retention"]): Config["retention"] => ({
+  replacedMs: paused ? null : replaced,
+  differencesMs: paused ? null : differences,
+});

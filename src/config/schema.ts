@@ -15,6 +15,8 @@ import { queueSchema } from "./queue.ts";
 import { secret } from "./secret.ts";
 import { webSchema } from "./web.ts";
 
+const DAY_MS = 86_400_000;
+
 /** Names enter the store and file names; they are checked where the configuration is read. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const named = <Value extends z.ZodType>(what: string, value: Value) =>
@@ -131,6 +133,21 @@ const monitoring = z
   })
   .describe("What a monitor on this machine may ask, for example Prometheus.");
 
+const retention = z
+  .strictObject({
+    replaced: duration(
+      "How long the bytes of a request are kept after a newer version of every document in it was delivered",
+    ).default(730 * DAY_MS),
+    differences: duration(
+      "How long both values of a difference are kept after both sides agreed again",
+    ).default(730 * DAY_MS),
+    paused: z.boolean().default(false).describe("true: everything is kept for ever."),
+  })
+  .describe(
+    "How long what nothing rests on any more is kept. Links, keys, hashes, the audit, and what each document was last " +
+      "delivered by are always kept.",
+  );
+
 const siteMappings = z
   .string()
   .min(1)
@@ -218,6 +235,7 @@ export function settingsSchema(connectors: readonly Connector[], mappings: reado
     console: admin.prefault({}),
     monitoring: monitoring.prefault({}),
     alerts: alerts.prefault({}),
+    retention: retention.prefault({}),
   });
 }
 

@@ -180,7 +180,7 @@ export class Backfills {
         flow: flow.name,
         records: result.records,
         received: result.received,
-        ...(trouble ?? {}),
+        ...trouble,
       });
       return result;
     };
@@ -278,7 +278,7 @@ export class Backfills {
           : "Export the period again, or change the records where they come from.",
       );
     if (paused) return refuse("the flow is paused", `Let it go on: fuelbridge resume ${name}.`);
-    if (store.flows.find(name)?.success_ms == null)
+    if ((store.flows.find(name)?.success_ms ?? null) === null)
       return refuse(
         "it was never read to its end",
         "Its first reading reads everything: wait until `fuelbridge status` shows that it has ended.",

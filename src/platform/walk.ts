@@ -52,8 +52,7 @@ export function walkSource(client: Exchanger, options: WalkOptions): Source {
     read,
     again: {
       pageSize: PAGE_SIZE,
-      from: (instant) =>
-        ({ watermark: instant, walk: null }) satisfies WalkPosition as unknown as Json,
+      from: (instant) => ({ watermark: instant, walk: null }) satisfies WalkPosition,
       async count(instant, reading) {
         const first = await fetchPage(client, options, freshWalk(instant, 0), reading, 1);
         return readPage(first, options).total;

@@ -113,6 +113,8 @@ export interface SentRequest {
   /** ISO 8601 UTC */
   readonly frozenAt: string;
   readonly sentAt: string | null;
+  /** When its bytes went, for they had been kept for long enough; null: they are here. */
+  readonly removedAt: string | null;
 }
 
 export interface Lately {

@@ -51,6 +51,7 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life
       state: one.state,
       frozenAt: iso(one.createdMs),
       sentAt: one.sentMs === null ? null : iso(one.sentMs),
+      removedAt: one.goneMs === null ? null : iso(one.goneMs),
     })),
     differences: differencesOf(engine, document.number),
   };

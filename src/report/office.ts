@@ -8,6 +8,7 @@ import type { Quiet } from "../core/silence.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Copied } from "../store/backup.ts";
+import type { StoreSize } from "../store/retention.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
 import type { Desk, Person, ShownCorrection } from "./desk.ts";
@@ -125,6 +126,7 @@ export interface Status {
   readonly reconciliation: ReconciliationStatus;
   /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
   readonly clockJump: { readonly at: string; readonly byMs: number } | null;
+  readonly store: StoreSize;
   /** Requests to the platform in this calendar month (UTC). */
   readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "forecast">;
 }

@@ -290,6 +290,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     quarantine: quarantineOf(engine),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,
+    store: engine.store.retention.size(),
     requests: { month, used, perMonth, forecast },
   };
 }

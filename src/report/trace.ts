@@ -91,8 +91,15 @@ function versionSteps(
     { atMs: row.receivedMs, event: "received", detail: `${row.origin ?? row.recordId}${version}` },
     ...audit.flatMap((one) => oneLine(one, audit)),
     ...outcome(row, newer, audit),
+    ...(row.goneMs === null ? [] : [{ atMs: row.goneMs, ...GONE }]),
   ];
 }
+
+const GONE = {
+  event: "bytes removed",
+  detail:
+    "a newer version had replaced what was sent, and it was kept for long enough; its hash and all answers are kept",
+};
 
 /** A decision is written down where it was taken and where it took effect: it is told once. */
 function oneLine(one: AuditRow, audit: readonly AuditRow[]): Told[] {

@@ -19,12 +19,14 @@ import { dirname } from "node:path";
 import { StorageError, StoreInUse } from "../core/errors.ts";
 import { chainUnchained } from "./chain.ts";
 import { migrations } from "./migrations.ts";
+import { INCREMENTAL } from "./retention.ts";
 import { handOver, makeFolder, thisUser } from "./rights.ts";
 
 const OLDEST_SQLITE = "3.51.3";
 const FREE_BYTES_MIN = 256 * 1024 * 1024;
 const PAGE_BYTES = 8_192;
 const WAL_PAGES = 1_000;
+const REWRITTEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** @throws StoreInUse when another process holds the file. @throws StorageError when it cannot be trusted. */
 export function openDatabase(path: string): Database.Database {
@@ -36,6 +38,7 @@ export function openDatabase(path: string): Database.Database {
     try {
       configure(database, path);
       migrate(database, path, existed);
+      makeShrinkable(database);
       onlyForOwner(path);
       return database;
     } catch (error) {
@@ -138,6 +141,8 @@ function configure(database: Database.Database, path: string): void {
   // The order matters: the page size before anything is written, the exclusive lock before WAL, so that no
   // shared-memory file exists and no second process can open the store.
   database.pragma(`page_size = ${PAGE_BYTES}`);
+  // Of a file that is there already it counts when the file is written anew as a whole.
+  database.pragma("auto_vacuum = incremental");
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
@@ -179,6 +184,16 @@ function migrate(database: Database.Database, path: string, existed: boolean): v
     chainUnchained(database);
     database.pragma(`user_version = ${migrations.length}`);
   })();
+}
+
+/**
+ * A file from before files could shrink is written anew once, as a whole. SQLite does that in memory here, so a large one
+ * stays as it is: what becomes free in it is used again, and `status` says how much that is.
+ */
+function makeShrinkable(database: Database.Database): void {
+  if (database.pragma("auto_vacuum", { simple: true }) === INCREMENTAL) return;
+  const pages = database.pragma("page_count", { simple: true }) as number;
+  if (pages * PAGE_BYTES <= REWRITTEN_BYTES_MAX) database.exec("vacuum");
 }
 
 function olderThan(version: string, minimum: string): boolean {

@@ -53,6 +53,7 @@ export interface SentRow {
   readonly state: string;
   readonly createdMs: number;
   readonly sentMs: number | null;
+  readonly goneMs: number | null;
 }
 
 export interface Lately {
@@ -182,7 +183,7 @@ function lives(database: Database.Database) {
   );
   const sent = database.prepare<[number, number, number], SentRow>(
     `select request, operation, key, target, body, body_sha256 as sha256, state, created_ms as createdMs,
-       sent_ms as sentMs
+       sent_ms as sentMs, body_gone_ms as goneMs
      from request where request in (
        select request from delivery where record = ? and request is not null
        union select c.request from delivery d join carried_before c using (delivery) where d.record = ?)

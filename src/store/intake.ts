@@ -98,16 +98,9 @@ export function intake(database: Database.Database) {
   }
 
   function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
-    let received = 0;
-    let unchanged = 0;
-    let stale = 0;
-    for (const change of changes) {
-      const taken = take(flow, change, atMs);
-      if (taken === null) stale++;
-      else if (taken) received++;
-      else unchanged++;
-    }
-    return { received, unchanged, stale };
+    const taken = changes.map((change) => take(flow, change, atMs));
+    const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
+    return { received: count(true), unchanged: count(false), stale: count(null) };
   }
 
   return {

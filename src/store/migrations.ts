@@ -6,6 +6,7 @@
 import { legalMoves } from "../core/request-state.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
+import { bytesMayGo } from "./migration-retention.ts";
 import { backfillsKept } from "./migration-backfill.ts";
 import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
@@ -372,4 +373,5 @@ export const migrations: readonly string[] = [
   correctedFields,
   backfillsKept,
   auditChained,
+  bytesMayGo,
 ];

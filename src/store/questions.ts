@@ -51,6 +51,8 @@ export interface DeliveryRow {
   readonly field: string | null;
   readonly awaitsKind: string | null;
   readonly request: number | null;
+  /** When the bytes that carried it went; null: they are here, or there are none. */
+  readonly goneMs: number | null;
 }
 
 export interface AuditRow {
@@ -73,7 +75,8 @@ export function questions(database: Database.Database) {
             coalesce(delivery.version, iif(delivery.revision = record.revision, record.version, null)) as version,
             coalesce(delivery.origin, iif(delivery.revision = record.revision, record.origin, null)) as origin,
             delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field,
-            awaits_kind as awaitsKind, delivery.request
+            awaits_kind as awaitsKind, delivery.request,
+            (select body_gone_ms from request where request.request = delivery.request) as goneMs
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
      where delivery.delivery in (

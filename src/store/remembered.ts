@@ -15,6 +15,7 @@ interface BytesRow {
   readonly body: string;
   readonly body_sha256: string;
   readonly updated_ms: number;
+  readonly body_gone_ms: number | null;
 }
 
 export function remembered(database: Database.Database) {
@@ -26,7 +27,7 @@ export function remembered(database: Database.Database) {
      where operation = +? order by delivery.request`,
   );
   const bytes = database.prepare<[number], BytesRow>(
-    "select request, target, body, body_sha256, updated_ms from request where request = ?",
+    "select request, target, body, body_sha256, updated_ms, body_gone_ms from request where request = ?",
   );
   return {
     /**
@@ -36,7 +37,7 @@ export function remembered(database: Database.Database) {
     *of(operation: string): Generator<Remembered> {
       for (const [request, own] of Map.groupBy(items.all(operation), (row) => row.request)) {
         const row = bytes.get(request);
-        if (row === undefined) continue;
+        if (row === undefined || row.body_gone_ms !== null) continue;
         expectWhole(row);
         yield {
           target: row.target,

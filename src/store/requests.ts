@@ -28,11 +28,16 @@ export interface StoredRequest {
   readonly lane: string;
   readonly key: string;
   readonly target: string;
+  /** Empty: its bytes are gone (retention.ts). */
   readonly body: string;
   readonly machine: RequestState;
 }
 
-type Row = Omit<StoredRequest, "machine"> & { machine: string; body_sha256: string };
+type Row = Omit<StoredRequest, "machine"> & {
+  machine: string;
+  body_sha256: string;
+  body_gone_ms: number | null;
+};
 
 /** When its bytes last left, also under an earlier key. */
 const SENT = "sent_ms = coalesce(max(sent_ms, :sent), sent_ms, :sent)";
@@ -147,8 +152,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 }
 
 /** @throws Error when the frozen bytes are not the ones that were frozen: SQLite pages carry no checksum. */
-export function expectWhole(row: Pick<Row, "request" | "body" | "body_sha256">): void {
-  if (sha256(row.body) !== row.body_sha256)
+export function expectWhole(
+  row: Pick<Row, "request" | "body" | "body_sha256" | "body_gone_ms">,
+): void {
+  if (row.body_gone_ms === null && sha256(row.body) !== row.body_sha256)
     throw new Error(`the frozen bytes of request ${row.request} are damaged; restore a backup`);
 }
 

@@ -70,7 +70,7 @@ export function samples(database: Database.Database) {
     `select target, body,
        (select count(*) from delivery d where d.request = :request and d.delivery < :delivery) as place,
        (select count(*) from delivery d where d.request = :request) as "of"
-     from request where request = :request`,
+     from request where request = :request and body_gone_ms is null`,
   );
 
   /** The first rows of each record are its newest. */

@@ -24,6 +24,7 @@ import { obstacles } from "./obstacles.ts";
 import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
 import { remembered } from "./remembered.ts";
+import { retention } from "./retention.ts";
 import { rhythms } from "./rhythms.ts";
 import { rowUses } from "./row-uses.ts";
 import { requests } from "./requests.ts";
@@ -157,6 +158,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     acknowledgements: acknowledgements(database),
     handling: handling(database),
     backfills: backfills(database),
+    retention: retention(database),
     found: found(database),
   };
 }

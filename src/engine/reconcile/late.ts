@@ -42,8 +42,8 @@ export async function walkDeeply(
   };
   let received = 0;
   // What receivers tell besides would be read and forgotten here: only the feed itself is read.
-  const { read } = flow.source.again ?? flow.source;
-  for await (const page of read(from as unknown as Json, reading))
+  const feed = flow.source.again ?? flow.source;
+  for await (const page of feed.read(from as unknown as Json, reading))
     received += take(engine, flow, walk.watermark, page.changes);
   return received;
 }

@@ -188,7 +188,7 @@ const request = (one: SentRequest, asked: Asked): Html =>
       ["Idempotency key", one.key],
       ["SHA-256", one.sha256],
       ["Frozen", at(one.frozenAt, asked)],
-      ["Length", plural(one.body.length, "character")],
+      ["Length", one.removedAt === null ? plural(one.body.length, "character") : null],
     ])}
-    ${bytes(one.body, `The bytes of ${one.operation}`)}
+    ${one.removedAt === null ? bytes(one.body, `The bytes of ${one.operation}`) : html`<p class="quiet">Its bytes were kept until ${at(one.removedAt, asked)}; the SHA-256 is theirs.</p>`}
   </details>`;

@@ -1,0 +1,31 @@
+/** Fills a store with copies of its first document (`:count` of them, the records after `:before`). */
+const OURS = "record > :before and :count > 0 and :at > 0";
+
+export const FILLING = [
+  `with recursive n (i) as (select 1 union all select i + 1 from n where i < :count)
+   insert into record (flow, id, version, revision, text)
+   select flow, randomblob(16), version, revision, text from n join record
+   where record.record = 1 and :before > 0 and :at > 0`,
+  `insert into request (request, flow, operation, kind, number, revision, lane, key, target, body, body_sha256, state,
+     machine, created_ms, updated_ms, sent_ms)
+   select record, flow, 'file.customer-invoice', 'invoice', 'B-' || record, revision, 'B-' || record, 'key-' || record,
+     'import/B-' || record, substr(text, 1, 600), 'x', 'done', '{}', :at - record, :at - record, :at - record
+   from record where ${OURS}`,
+  `insert into delivery (flow, record, revision, received_ms, state, request, number, amount, content, version)
+   select flow, record, revision, :at - 1000 * (:before + :count - record), iif(record % 1000 = 0, 'quarantined', 'delivered'), record, 'B-' || record, '10.00', 'c', version
+   from record where ${OURS}`,
+  `insert into quarantine (delivery, code, cause, next, since_ms, lookup_table, lookup_key)
+   select delivery, 'not-mapped', 'not mapped: product P' || (record % 7), 'Add a row.', :at, 'items', 'P' || (record % 7)
+   from delivery where state = 'quarantined' and ${OURS}`,
+  `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
+   select 'invoice', lower(hex(id)), 'B-' || record, 'platform', 'B-' || record, 'c', '10.00', :at - record
+   from record where ${OURS}`,
+  `insert into audit (at_ms, flow, request, delivery, event, detail, who)
+   select :at, flow, request, delivery, 'done', '201', iif(record % 100 = 0, 'ann', null) from delivery where ${OURS}`,
+  `insert or ignore into search_party (name)
+   select 'A-' || (record % 500) || ' Party ' || (record % 500) from record where ${OURS} limit 500`,
+  `insert into search_record (record, party, amount, day)
+   select record, 1 + record % 500, (record % 5000) || '.00', date(:at / 1000 - record % 31536000, 'unixepoch')
+   from record where ${OURS}`,
+  `update search_end set delivery = (select max(delivery) from delivery where ${OURS})`,
+];

@@ -1,0 +1,94 @@
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
+import { auditChained } from "./migration-chain.ts";
+import { migrations } from "./migrations.ts";
+import { storeFile } from "./rights.ts";
+import { openStore } from "./store.ts";
+
+const atOnce = async (): Promise<void> => {};
+
+/** A store with 5 entries, and what somebody who writes into the file by hand may do to it. */
+function written() {
+  const folder = tempFolder();
+  const store = openStore(folder);
+  store.transaction(() => {
+    for (let at = 1; at <= 5; at++)
+      store.journal.audit(at, {
+        event: "decision",
+        detail: `entry ${at}`,
+        person: { by: "ann", note: "because" },
+      });
+  });
+  store.close();
+  const byHand = (sql: string): void => {
+    const database = new Database(storeFile(folder));
+    database.exec("drop trigger audit_kept; drop trigger audit_fixed;");
+    database.exec(sql);
+    database.close();
+  };
+  const check = async (noted: { entry: number; hash: string } | null = null) => {
+    const opened = openStore(folder);
+    const found = await opened.journal.check(noted, atOnce);
+    opened.close();
+    return found;
+  };
+  return { byHand, check };
+}
+
+test.each([
+  ["a changed detail", "update audit set detail = 'other' where audit = 3", 3, "changed"],
+  ["a changed reason", "update audit set reason = null where audit = 2", 2, "changed"],
+  ["a changed time", "update audit set at_ms = 9 where audit = 1", 1, "changed"],
+  ["a removed entry", "delete from audit where audit = 4", 4, "missing"],
+  ["a removed beginning", "delete from audit where audit < 3", 1, "missing"],
+  [
+    "an entry in the place of another",
+    "delete from audit where audit = 4; update audit set audit = 4 where audit = 5",
+    4,
+    "changed",
+  ],
+] as const)("%s is found, and the first one is named", async (_, sql, entry, how) => {
+  const { byHand, check } = written();
+  expect(await check()).toMatchObject({ entries: 5, broken: null });
+  byHand(sql);
+  expect((await check()).broken).toEqual({ entry, how });
+});
+
+test("an end that was cut off, and a chain that was made anew, are found by an entry that was noted elsewhere", async () => {
+  const { byHand, check } = written();
+  const { head } = await check();
+  expect(head?.entry).toBe(5);
+  expect((await check(head)).broken).toBeNull();
+  byHand("delete from audit where audit = 5");
+  expect((await check()).broken).toBeNull();
+  expect((await check(head)).broken).toEqual({ entry: 5, how: "missing" });
+  expect((await check({ entry: 3, hash: "0".repeat(64) })).broken).toEqual({
+    entry: 3,
+    how: "changed",
+  });
+});
+
+test("entries from before there was a chain are chained when the store is migrated, and then fixed", async () => {
+  const before = migrations.indexOf(auditChained);
+  const folder = tempFolder();
+  const old = new Database(storeFile(folder));
+  for (const sql of migrations.slice(0, before)) old.exec(sql);
+  old.exec(
+    "insert into audit (at_ms, event, detail) values (1, 'send', 'one'), (2, 'send', 'two')",
+  );
+  old.pragma(`user_version = ${before}`);
+  old.close();
+  const store = openStore(folder);
+  store.transaction(() => store.journal.audit(3, { event: "send", detail: "three" }));
+  const checked = await store.journal.check(null, atOnce);
+  expect(checked).toMatchObject({ entries: 3, broken: null, head: { entry: 3 } });
+  store.close();
+  const fixed = new Database(storeFile(folder));
+  expect(() => fixed.exec("update audit set chain = x'00'")).toThrow("append only");
+  fixed.exec("drop trigger audit_fixed; update audit set detail = 'other' where audit = 1");
+  fixed.close();
+  const again = openStore(folder);
+  expect((await again.journal.check(null, atOnce)).broken).toEqual({ entry: 1, how: "changed" });
+  again.close();
+});
