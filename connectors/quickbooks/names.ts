@@ -25,7 +25,8 @@ export function partyName(code: string, most: number, held: (text: string) => st
       next: "Correct the company's code in the cross-reference of customers or vendors: it is its name in QuickBooks.",
       field: "party",
     });
-  if ([...code].length > most) throw fault("name-too-long", `has more than ${most} characters`);
+  if (Array.from(code).length > most)
+    throw fault("name-too-long", `has more than ${most} characters`);
   if (code.includes(":")) throw fault("name-not-held", "has a colon, which QuickBooks reserves");
   if (held(code) !== code || code === "")
     throw fault("name-not-held", "has characters that QuickBooks would change");

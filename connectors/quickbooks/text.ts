@@ -52,8 +52,7 @@ const WRITTEN_OUT: Readonly<Record<string, string>> = {
 /** The text by the rule above. Pure; the same text always gives the same. */
 export const ascii = (text: string): string =>
   oneLine(
-    [...text.normalize("NFC")]
-      .map((letter) => WRITTEN_OUT[letter] ?? letter)
+    Array.from(text.normalize("NFC"), (letter) => WRITTEN_OUT[letter] ?? letter)
       .join("")
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
@@ -69,4 +68,4 @@ export const oneLine = (text: string): string =>
 
 /** At most `most` characters (code points), without a space at the end. */
 export const cut = (text: string, most: number): string =>
-  [...text].slice(0, most).join("").trimEnd();
+  Array.from(text).slice(0, most).join("").trimEnd();
