@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { roundHalfUp } from "./documents.ts";
-import { answerTo } from "./query.fixture.ts";
+import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
 
 export const COMPANY = "9130357";
 export const CLIENT = { clientId: "client-of-tests", clientSecret: "secret-of-tests" };
@@ -257,10 +257,8 @@ export class Company {
   #checkDocument(table: string, row: Body): void {
     if (row["TxnDate"] === undefined) return;
     this.#checkOpen(row);
-    if (word(row["DocNumber"]).length > 21)
-      throw new Fault("6000", "DocNumber is too long");
-    if (word(row["PrivateNote"]).length > 4000)
-      throw new Fault("6000", "PrivateNote is too long");
+    if (word(row["DocNumber"]).length > 21) throw new Fault("6000", "DocNumber is too long");
+    if (word(row["PrivateNote"]).length > 4000) throw new Fault("6000", "PrivateNote is too long");
     const party = table === "Invoice" || table === "Payment" ? "Customer" : "Vendor";
     this.#refer(party, row[`${party}Ref`]);
     for (const line of (row["Line"] ?? []) as Body[]) this.#checkLine(line);
@@ -271,8 +269,7 @@ export class Company {
     const amount = line["Amount"] as Decimal;
     if (!amount.round(2).equals(amount))
       throw new Fault("6000", `Amount ${amount.text} has more than cents`);
-    if (word(line["Description"]).length > 4000)
-      throw new Fault("6000", "Description is too long");
+    if (word(line["Description"]).length > 4000) throw new Fault("6000", "Description is too long");
     if (line["LinkedTxn"] !== undefined) return;
     const detail = line[String(line["DetailType"])] as Body | undefined;
     if (detail === undefined) throw new Fault("2020", "Required parameter detail is missing");
@@ -361,30 +358,6 @@ export class Company {
     );
     Object.assign(row, { TotalAmt, Balance: TotalAmt });
   }
-}
-
-type Body = Record<string, unknown>;
-
-const word = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const faultText = (code: string, message: string): string =>
-  JSON.stringify({
-    Fault: {
-      Error: [{ Message: message, Detail: message, code, element: "" }],
-      type: "ValidationFault",
-    },
-  });
-
-function parsedBody(text: string): Body {
-  return plain(parseExact(text)) as Body;
-}
-
-/** `next` is a counter; all other numbers are amounts. */
-function plain(value: unknown, name = ""): unknown {
-  if (value instanceof Decimal) return name === "next" ? Number(value.text) : value;
-  if (Array.isArray(value)) return value.map((one) => plain(one));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
 }
 
 /** A company of this test's own, until the test ends, with what every document needs. */

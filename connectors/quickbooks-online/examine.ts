@@ -123,7 +123,7 @@ async function closing(online: Online, signal: AbortSignal, { days }: Needs): Pr
     signal,
   );
   const until: string | null = closed;
-  if (told?.fault != null || until === null) return told as Examination;
+  if (until === null) return told as Examination;
   const what = `books closed until ${until as string}`;
   const shut = days.filter(({ day }) => day <= (until as string));
   if (shut.length === 0) return { what, fault: null };

@@ -1,5 +1,5 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
-import type { BookAdapter, Standing, Wanted } from "../../src/books/adapter.ts";
+import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/books/marks.ts";
@@ -20,12 +20,20 @@ const ENTITIES = { out: "Payment", in: "BillPayment" } as const;
 const PAID = { out: "invoice", in: "bill" } as const;
 const SIDES = ["out", "in"] as const;
 
+const LADDER: Ladder = {
+  has: ["posted", "cancelled"],
+  byUs: "posted",
+  amend: {},
+  atomic: 1,
+  numbered: "per-party",
+};
+
 export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRow> {
   const { wire, surroundings } = online;
   const { currency } = surroundings;
   const told = (side: Side, rows: readonly PaymentRow[]): Standing<PaymentRow>[] =>
     rows.map((row) => standingOf(side, currency, row));
-  const having_ = (
+  const rowsOf = (
     side: Side,
     fields: Readonly<Record<string, readonly string[]>>,
     signal: AbortSignal,
@@ -38,7 +46,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
     const documents = await having(wire, ENTITY[kind], DocumentRow, { Id }, signal);
     const rows = [
       ...(await paymentsOf(online, kind, documents, signal)),
-      ...(await having_(
+      ...(await rowsOf(
         side,
         {
           Id: wanted.flatMap(({ binding }) => (binding === null ? [] : idIn(side, binding))),
@@ -51,13 +59,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
   }
 
   return {
-    ladder: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "per-party",
-    },
+    ladder: LADDER,
     expected: async (documents) =>
       documents.map((one) => paymentFacts({ ...one, description: textOf(one) }, currency)),
     async locate(wanted, { signal }) {
@@ -80,13 +82,13 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
           return `${ENTITIES[side]} ${id}`;
         }),
       ),
-    // It is posted when it is made, and no document of the platform takes a payment back.
+    // No document of the platform takes a payment back.
     advance: () => Promise.resolve(),
     async get(ids, { signal }) {
       const found: Standing<PaymentRow>[] = [];
       for (const side of SIDES) {
         const Id = ids.flatMap((id) => idIn(side, id));
-        found.push(...told(side, await having_(side, { Id }, signal)));
+        found.push(...told(side, await rowsOf(side, { Id }, signal)));
       }
       return found;
     },
@@ -98,7 +100,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
         const documents = await having(wire, ENTITY[kind], DocumentRow, fields, signal);
         found.push(...told(side, await paymentsOf(online, kind, documents, signal)));
         const Id = numbers.flatMap((number) => idIn(side, number));
-        found.push(...told(side, await having_(side, { Id }, signal)));
+        found.push(...told(side, await rowsOf(side, { Id }, signal)));
       }
       return found;
     },

@@ -1,5 +1,10 @@
 /** The query language of QuickBooks Online, as far as it is published: no OR, and few fields that can be asked for. */
 import { Decimal } from "../../src/core/decimal.ts";
+import { parseExact } from "../../src/core/json.ts";
+
+export type Body = Record<string, unknown>;
+
+export const word = (value: unknown): string => (typeof value === "string" ? value : "");
 
 type Row = Readonly<Record<string, unknown>> & { readonly Id: string };
 
@@ -74,10 +79,30 @@ const valueIn = (row: Row, field: string): unknown =>
 /** Amounts by value, moments by time, names without regard to case. */
 function compare(value: unknown, text: string): number {
   if (value instanceof Decimal) return value.compare(Decimal.of(text));
-  const own = String(value ?? "");
+  const own = typeof value === "boolean" ? String(value) : word(value);
   const isMoment = /^\d{4}-\d\d-\d\dT/.test(own);
   const [one, other] = isMoment
     ? [Date.parse(own), Date.parse(text)]
     : [own.toLowerCase(), text.toLowerCase()];
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+export const faultText = (code: string, message: string): string =>
+  JSON.stringify({
+    Fault: {
+      Error: [{ Message: message, Detail: message, code, element: "" }],
+      type: "ValidationFault",
+    },
+  });
+
+export function parsedBody(text: string): Body {
+  return plain(parseExact(text)) as Body;
+}
+
+/** `next` is a counter; all other numbers are amounts. */
+export function plain(value: unknown, name = ""): unknown {
+  if (value instanceof Decimal) return name === "next" ? Number(value.text) : value;
+  if (Array.isArray(value)) return value.map((one) => plain(one));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
 }

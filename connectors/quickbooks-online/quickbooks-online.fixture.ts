@@ -21,7 +21,6 @@ export const never = new AbortController().signal;
 /** With tokens that are good now, in a folder of its own. */
 export function settings(company: Company, more: object = {}) {
   const tokens = join(tempFolder(), "tokens.json");
-  const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   writeTokens(tokens, {
     company: COMPANY,
     accessToken: "access-0",
@@ -69,3 +68,5 @@ export const deliveredAs = (sink: Sink, item: Item, counterpart: string): Delive
   counterpart,
   body: sink.freeze([item]).body,
 });
+
+const later = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

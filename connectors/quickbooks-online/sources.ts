@@ -1,22 +1,15 @@
 /** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices, by their stamps. */
 import type { z } from "zod";
-import type { Books } from "../../src/books/adapter.ts";
+import type { Books, Standing } from "../../src/books/adapter.ts";
 import { invoiceRecord, some } from "../../src/books/facts.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
-import type { PartyRecord, PriceRecord } from "../../src/books/records.ts";
+import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { type StampFeed, stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { unavailable } from "../../src/books/errors.ts";
-import {
-  amountLines,
-  type DocumentKind,
-  factsOf,
-  itemIn,
-  partyCode,
-  standingOf,
-} from "./documents.ts";
+import { amountLines, type DocumentKind, itemIn, partyCode, standingOf } from "./documents.ts";
 import type { Online } from "./online.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
 import { DocumentRow, ItemRow, PartyRow, PaymentRow, stampOf } from "./rows.ts";
@@ -204,49 +197,61 @@ export async function invoiceChange(
   const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
   return (row, number) => {
     const on = payments.filter((payment) => linksOf(payment).includes(row.Id));
-    const {
-      rung,
-      payments: paid,
-      mark,
-      paid: paidDate,
-    } = standingOf("invoice", surroundings.currency, names, row, on);
-    const facts = factsOf("invoice", surroundings.currency, names, row);
-    const isTax = (product: string | null): boolean =>
-      product !== null && config.taxItems.includes(product);
-    const all = facts.lines ?? [];
-    const taxes = all.filter(({ product }) => isTax(product));
-    const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(
-      row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
-    );
-    const ours = Decimal.sum(paid.filter((one) => one.mark !== null).map(({ amount }) => amount));
-    const others = row.TotalAmt.minus(row.Balance).minus(ours);
-    const untaxed = row.TotalAmt.minus(tax);
-    const record = invoiceRecord(
-      {
-        ...facts,
-        money: { untaxed, tax, total: row.TotalAmt },
-        words: { ...facts.words },
-        lines: all.filter(({ product }) => !isTax(product)),
-        taxes: taxesOf(taxes, row, untaxed),
-      },
-      {
-        number,
-        id: row.Id,
-        state: rung === "cancelled" ? "cancelled" : rung === "settled" ? "paid" : "posted",
-        partyCompanyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
-        dueDate: row.DueDate,
-        open: row.Balance,
-        paidDate,
-        paidByPlatform: rung === "settled" && paid.length > 0 && others.sign === 0,
-        paidByOthers: rung === "posted" && others.sign > 0 ? others : null,
-        platformId: mark,
-        productNames: amountLines(row)
-          .map((line) => itemIn(names, line))
-          .filter((product) => !isTax(product)),
-      },
-    );
+    const standing = standingOf("invoice", surroundings.currency, names, row, on);
+    const record = recordOf(row, standing, {
+      number,
+      taxItems: config.taxItems,
+      partyCompanyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
+      products: amountLines(row).map((line) => itemIn(names, line)),
+    });
     return { id: row.Id, version: null, text: stringifyExact(record) };
   };
+}
+
+const STATES = { settled: "paid", cancelled: "cancelled" } as const;
+
+function recordOf(
+  row: DocumentRow,
+  { facts, rung, payments, mark, paid: paidDate }: Standing,
+  told: {
+    readonly number: string;
+    readonly taxItems: readonly string[];
+    readonly partyCompanyId: string | null;
+    /** Of its lines, in their order. */
+    readonly products: readonly (string | null)[];
+  },
+): InvoiceRecord {
+  const isTax = (product: string | null): boolean =>
+    product !== null && told.taxItems.includes(product);
+  const all = facts.lines ?? [];
+  const taxes = all.filter(({ product }) => isTax(product));
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(
+    row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
+  );
+  const untaxed = row.TotalAmt.minus(tax);
+  const ours = Decimal.sum(payments.filter((one) => one.mark !== null).map(({ amount }) => amount));
+  const others = row.TotalAmt.minus(row.Balance).minus(ours);
+  return invoiceRecord(
+    {
+      ...facts,
+      money: { untaxed, tax, total: row.TotalAmt },
+      lines: all.filter(({ product }) => !isTax(product)),
+      taxes: taxesOf(taxes, row, untaxed),
+    },
+    {
+      number: told.number,
+      id: row.Id,
+      state: rung === "settled" || rung === "cancelled" ? STATES[rung] : "posted",
+      partyCompanyId: told.partyCompanyId,
+      dueDate: row.DueDate,
+      open: row.Balance,
+      paidDate,
+      paidByPlatform: rung === "settled" && payments.length > 0 && others.sign === 0,
+      paidByOthers: rung === "posted" && others.sign > 0 ? others : null,
+      platformId: mark,
+      productNames: told.products.filter((product) => !isTax(product)),
+    },
+  );
 }
 
 /** Lines of tax items, and QuickBooks' own sales tax. */

@@ -1,5 +1,6 @@
 /** What `npm run emit` can write: one entry per format. */
 import { csvFiles } from "./csv.ts";
+import { quickbooksOnlineBodies } from "./quickbooks-online.ts";
 
 export interface Emitted {
   /** From the format's own folder. */
@@ -11,3 +12,8 @@ export interface Emitted {
 export type Emitter = (seed: number, count: number) => Iterable<Emitted>;
 
 export const formats: Readonly<Record<string, Emitter>> = { csv: csvFiles };
+
+/** Connectors with one format of their own: `--connector` alone names it. */
+export const connectors: Readonly<Record<string, Emitter>> = {
+  "quickbooks-online": quickbooksOnlineBodies,
+};
