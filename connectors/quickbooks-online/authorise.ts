@@ -19,14 +19,14 @@ export interface Authorising {
   /** What the person opens in a browser. */
   readonly address: string;
   /** @param redirected the whole address that the browser ended at @throws EnvironmentError */
-  finish(redirected: string): Promise<Stored>;
+  readonly finish: (redirected: string) => Promise<Stored>;
 }
 
 /** @param folder the configuration's */
 export function beginAuthorising(
   config: QuickbooksOnlineConfig,
   folder: string,
-  { now, pause }: { now(): Date; pause(ms: number): Promise<void> },
+  { now, pause }: { readonly now: () => Date; readonly pause: (ms: number) => Promise<void> },
 ): Authorising {
   const state = randomBytes(24).toString("base64url");
   const query = new URLSearchParams({

@@ -100,7 +100,7 @@ export const noteOf = ({ number, id, description }: InvoiceDocument): string =>
   memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */
-export const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
+const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
 
 /** One of an amount is the amount alone: QuickBooks may tell it either way. */
 const counted = (
@@ -228,7 +228,7 @@ export function standingOf(
   };
 }
 
-export const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
+const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
   const ref = kind === "invoice" ? row.CustomerRef : row.VendorRef;
   return ref === null ? null : partyCode(kind, ref.value);
 };
@@ -243,12 +243,7 @@ const paymentOn = (document: string, row: PaymentRow): PaymentOn => ({
   id: `#${row.Id}`,
 });
 
-export function factsOf(
-  kind: DocumentKind,
-  currency: string,
-  names: Names,
-  row: DocumentRow,
-): Facts {
+function factsOf(kind: DocumentKind, currency: string, names: Names, row: DocumentRow): Facts {
   const memo = memoIn(row.PrivateNote);
   return {
     number: row.Id,

@@ -1,6 +1,5 @@
 /** What QuickBooks' faults mean. The first row that matches counts; a write that no row knows is unknown. */
-import { type ErrorRow, unavailable as unavailableIn } from "../../src/books/errors.ts";
-import type { SourceUnavailable } from "../../src/core/errors.ts";
+import type { ErrorRow } from "../../src/books/errors.ts";
 
 const AUTHORISE =
   "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
@@ -146,6 +145,3 @@ export const errors: readonly ErrorRow[] = [
 
 /** For the parts of src/books that tell people about these books and sort their errors. */
 export const QUICKBOOKS = { name: "QuickBooks", errors } as const;
-
-/** @throws the error itself when it is none of QuickBooks' */
-export const unavailable = (error: unknown): SourceUnavailable => unavailableIn(error, QUICKBOOKS);

@@ -14,7 +14,7 @@ import { ACCOUNT, ITEM } from "./codes.ts";
 import { errors, QUICKBOOKS } from "./errors.ts";
 import { type Online, unfit } from "./online.ts";
 import { CompanyRow, type PreferencesRow } from "./rows.ts";
-import { authoriseBy, readTokens, tokenFile } from "./tokens.ts";
+import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 
 /** @throws SourceUnavailable when the company cannot be asked, or nothing may be written into it */
 export async function checkOnline(online: Online, signal: AbortSignal): Promise<void> {
@@ -45,11 +45,8 @@ export async function examineOnline(
   ];
 }
 
-/** A person must authorise anew now and then: said this many days before. */
-const EARLY_DAYS = 7;
-
 /** Days until a person must authorise anew; `no-tokens` where there are none. */
-export function authorisation({ config, surroundings }: Online): Examination {
+function authorisation({ config, surroundings }: Online): Examination {
   const file = tokenFile(config, surroundings.folder);
   const next =
     "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";

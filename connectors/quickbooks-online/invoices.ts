@@ -42,6 +42,7 @@ export function documentAdapter<K extends DocumentKind>(
     accept: (document) => void linesOf(kind, online.config, document),
     async expected(documents, { signal }) {
       await expectFit(online, signal);
+      await loadNames(online, kind, documents);
       return orRefused(documents, async (document) => {
         const { currency } = online.surroundings;
         const facts = expectedOf(kind, online.config, currency, document);
@@ -111,6 +112,30 @@ export function documentAdapter<K extends DocumentKind>(
         yield { standings: await told(rows, signal), position };
     },
   };
+}
+
+/** All that their lines name, in few calls; what is not there is told to whoever names it. */
+async function loadNames(
+  { config, names }: Online,
+  kind: DocumentKind,
+  documents: readonly InvoiceDocument[],
+): Promise<void> {
+  const lines = documents.flatMap((document) => {
+    try {
+      return linesOf(kind, config, document);
+    } catch (error) {
+      if (error instanceof Refused) return [];
+      throw error;
+    }
+  });
+  await names.codes.load(
+    ITEM,
+    lines.flatMap(({ item }) => item ?? []),
+  );
+  await names.codes.load(
+    ACCOUNT,
+    lines.flatMap(({ account }) => account ?? []),
+  );
 }
 
 /** Ids of all that its lines name: `item ULSD`, `account 5100`. @throws Refused, BookError */

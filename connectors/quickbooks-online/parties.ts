@@ -21,7 +21,7 @@ import type { Online } from "./online.ts";
 import { PartyRow } from "./rows.ts";
 import { having, isId, walk } from "./tables.ts";
 
-export const PARTY_ENTITY = { invoice: "Customer", bill: "Vendor" } as const;
+const PARTY_ENTITY = { invoice: "Customer", bill: "Vendor" } as const;
 const SIDE = { invoice: "customer", bill: "vendor" } as const;
 const ANY = " AND Active IN (true, false)";
 

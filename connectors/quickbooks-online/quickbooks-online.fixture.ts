@@ -1,21 +1,13 @@
 /** An endpoint over a company of the test's own, with its tokens in a folder of the test's own. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type {
-  Delivered,
-  Endpoint,
-  Item,
-  Outgoing,
-  Sink,
-  Surroundings,
-} from "../../src/core/contract.ts";
+import type { Endpoint, Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
 import { quickbooksOnline } from "./index.ts";
 import { writeTokens } from "./tokens.ts";
 
-export const NOW = "2026-11-21T12:00:00.000Z";
 export const never = new AbortController().signal;
 
 /** With tokens that are good now, in a folder of its own. */
@@ -62,11 +54,5 @@ export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
 
 export const deliver = (sink: Sink, ...items: readonly Item[]) =>
   sink.send(requestOf(sink, items), never);
-
-export const deliveredAs = (sink: Sink, item: Item, counterpart: string): Delivered => ({
-  id: item.id,
-  counterpart,
-  body: sink.freeze([item]).body,
-});
 
 const later = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

@@ -14,8 +14,8 @@ function some(value: string | null | undefined): string | null {
 }
 
 /** Another record: its id, and its name where QuickBooks tells it. */
-export const Ref = z.object({ value: text, name: textOrNone });
-export type Ref = z.infer<typeof Ref>;
+const Ref = z.object({ value: text, name: textOrNone });
+
 const refOrNone = Ref.nullish().transform((value) => value ?? null);
 
 const head = {

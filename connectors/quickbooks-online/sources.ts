@@ -140,7 +140,7 @@ async function partyChanges(
 
 const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
 
-export function partyChange(kind: DocumentKind, row: PartyRow): Change {
+function partyChange(kind: DocumentKind, row: PartyRow): Change {
   const { BillAddr = null } = row;
   const country = countryOf(BillAddr?.Country ?? null);
   const region = BillAddr?.CountrySubDivisionCode?.trim().toUpperCase() ?? "";

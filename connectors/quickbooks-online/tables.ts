@@ -4,7 +4,7 @@ import type { Scope } from "../../src/core/holdings.ts";
 import { among, type Entity, quoted, type Wire } from "./wire.ts";
 
 /** Rows of one answer: Intuit gives up to 1000. */
-export const PAGE = 200;
+const PAGE = 200;
 /** Values of one `IN`. */
 const AMONG = 50;
 

@@ -54,6 +54,8 @@ export interface Tokens {
   close(): Promise<void>;
 }
 
+/** A person who must authorise anew is told this many days before. */
+export const EARLY_DAYS = 7;
 const EARLY_MS = 5 * 60_000;
 const LOCK_TRIES = 600;
 const LOCK_MS = 100;
@@ -80,7 +82,17 @@ export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroun
         if (isGood(now, rejected)) return now.accessToken;
         const form = { grant_type: "refresh_token", refresh_token: now.refreshToken };
         const next = await askTokens(config, form, surroundings.now());
-        writeTokens(file, { ...next, company: config.company, authorisedAt: now.authorisedAt });
+        const tokens = { ...next, company: config.company, authorisedAt: now.authorisedAt };
+        writeTokens(file, tokens);
+        const { day, days } = authoriseBy(tokens, surroundings.now());
+        if (days <= EARLY_DAYS)
+          surroundings.note(
+            "QuickBooks wants a person soon: run `fuelbridge quickbooks authorise`",
+            {
+              company: config.company,
+              until: day,
+            },
+          );
         return next.accessToken;
       }).finally(() => void (refreshing = null));
       return refreshing;

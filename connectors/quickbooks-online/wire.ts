@@ -12,7 +12,7 @@ import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 import { openTokens, type Tokens } from "./tokens.ts";
 
 /** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
-export const MINOR_VERSION = "75";
+const MINOR_VERSION = "75";
 
 export type Entity =
   "Account" | "Bill" | "BillPayment" | "Customer" | "Invoice" | "Item" | "Payment" | "Vendor";
