@@ -2,6 +2,7 @@
 import type { Connector } from "../src/core/contract.ts";
 import { example } from "./example/index.ts";
 import { files } from "./files/index.ts";
+import { quickbooksOnline } from "./quickbooks-online/index.ts";
 import { tryton } from "./tryton/index.ts";
 
-export const connectors: readonly Connector[] = [example, files, tryton];
+export const connectors: readonly Connector[] = [example, files, quickbooksOnline, tryton];

@@ -2,6 +2,7 @@
 import { csvFiles } from "./csv.ts";
 import type { Emitted } from "./emitted.ts";
 import { idocFiles } from "./idoc.ts";
+import { quickbooksOnlineBodies } from "./quickbooks-online.ts";
 import { x12Files } from "./x12.ts";
 
 /** Every file of a format: those of all cases, then of `count` random documents per kind. The same seed, the same bytes. */
@@ -11,4 +12,9 @@ export const formats: Readonly<Record<string, Emitter>> = {
   csv: csvFiles,
   idoc: idocFiles,
   x12: x12Files,
+};
+
+/** Connectors with one format of their own: `--connector` alone names it. */
+export const connectors: Readonly<Record<string, Emitter>> = {
+  "quickbooks-online": quickbooksOnlineBodies,
 };

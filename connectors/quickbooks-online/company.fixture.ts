@@ -1,0 +1,386 @@
+/**
+ * A little company of the tests' own behind REST v3, second best to Intuit's sandbox: it holds what is added, gives ids
+ * and SyncTokens, and enforces what the published schemas and pages say is enforced. Its answers get lost, it is slow, its
+ * clock is wrong, its tokens rotate.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { roundHalfUp } from "./documents.ts";
+import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
+
+export const COMPANY = "9130357";
+export const CLIENT = { clientId: "client-of-tests", clientSecret: "secret-of-tests" };
+
+export type Record_ = Record<string, unknown> & { Id: string; SyncToken: string };
+interface State {
+  next: number;
+  tables: Record<string, Record_[]>;
+  /** First answers by request id. */
+  answers: Record<string, string>;
+}
+
+/** A fault of QuickBooks. */
+class Fault extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  invoice: "Invoice",
+  bill: "Bill",
+  payment: "Payment",
+  billpayment: "BillPayment",
+  customer: "Customer",
+  vendor: "Vendor",
+};
+
+export class Company {
+  readonly url: string;
+  /** `YYYY-MM-DD`: nothing is dated so early or earlier. */
+  closedUntil = "2000-01-01";
+  preferences = {
+    AccountingInfoPrefs: {},
+    SalesFormsPrefs: { CustomTxnNumbers: true },
+    TaxPrefs: { UsingSalesTax: true },
+    CurrencyPrefs: { MultiCurrencyEnabled: false, HomeCurrency: { value: "USD" } },
+  };
+  /** How far its clock is ahead of ours. */
+  clockMs = 0;
+  /** It forgets request ids: how long Intuit keeps them is not published. */
+  forgets = false;
+  /** The answer to the nth write from now is lost. 0: none is. */
+  loses = 0;
+  /** What it answers instead, `times` times; nothing happens then. */
+  says: {
+    readonly path: RegExp;
+    readonly status: number;
+    readonly code?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    times?: number;
+  } | null = null;
+  /** What it waits for before it carries out a call of this path. */
+  slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
+  /** Paths that it was asked for, queries with their text. */
+  readonly asked: string[] = [];
+  /** Tokens that are good now. */
+  readonly access = new Set(["access-0"]);
+  readonly refresh = new Set(["refresh-0"]);
+  refreshed = 0;
+  /** The answer with the next tokens is lost. */
+  losesTokens = false;
+  /** A refresh token that was replaced is refused at once. */
+  strict = false;
+  #state: State = { next: 1, tables: {}, answers: {} };
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  rows(table: string): Record_[] {
+    return (this.#state.tables[table] ??= []);
+  }
+
+  /** A person enters something, or changes it. */
+  enter(table: string, values: object): Record_ {
+    const list = /^(?:Customer|Vendor|Employee|Item|Account)$/.test(table) ? { Active: true } : {};
+    const row: Record_ = { Id: String(this.#state.next++), SyncToken: "0", ...list, ...values };
+    this.rows(table).push(row);
+    this.#stamp(row);
+    this.#addUp(table, row);
+    return row;
+  }
+
+  edit(table: string, id: string, values: object): void {
+    const row = this.#row(table, id);
+    Object.assign(row, values, { SyncToken: String(Number(row.SyncToken) + 1) });
+    this.#stamp(row);
+  }
+
+  delete(table: string, id: string): void {
+    this.#state.tables[table] = this.rows(table).filter((row) => row.Id !== id);
+  }
+
+  backup(): string {
+    return stringifyExact(this.#state);
+  }
+
+  restore(backup: string): void {
+    this.#state = plain(parseExact(backup)) as State;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = Buffer.concat(await request.toArray()).toString();
+    const { pathname, searchParams } = new URL(request.url ?? "", this.url);
+    if (pathname === "/tokens") return this.#token(text, request, response);
+    const name = pathname.split("/").at(-1) ?? "";
+    const path =
+      name === "query" ? `query ${text}` : `${name} ${searchParams.get("operation") ?? ""}`;
+    this.asked.push(path);
+    if (this.slow?.path.test(path) === true) await this.slow.until;
+    const before = name === "query" ? null : this.backup();
+    try {
+      const token = (request.headers.authorization ?? "").replace("Bearer ", "");
+      if (!this.access.has(token)) throw new Fault("3200", "AuthenticationFailed", 401);
+      if (pathname.split("/")[3] !== COMPANY) throw new Fault("120", "AuthorizationFailed", 403);
+      if (searchParams.get("minorversion") !== "75") throw new Fault("2050", "minor version");
+      this.#says(path, response);
+      if (response.writableEnded) return;
+      const answer =
+        name === "query"
+          ? answerTo(text, (table) => this.#readable(table))
+          : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
+      if (name !== "query" && this.loses > 0 && --this.loses === 0) request.socket.destroy();
+      else
+        response
+          .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
+          .end(stringifyExact({ ...answer, time: "2026-11-21T12:00:00.000-08:00" }));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (before !== null) this.restore(before);
+      response.writeHead(error.status).end(faultText(error.code, error.message));
+    }
+  }
+
+  #says(path: string, response: ServerResponse): void {
+    const { says } = this;
+    if (says === null || !says.path.test(path)) return;
+    says.times = (says.times ?? 1) - 1;
+    if (says.times <= 0) this.says = null;
+    const body =
+      says.code === undefined ? "" : faultText(says.code, `QuickBooks says ${says.code}`);
+    response.writeHead(says.status, says.headers).end(body);
+  }
+
+  #token(text: string, request: IncomingMessage, response: ServerResponse): void {
+    const form = new URLSearchParams(text);
+    const basic = Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString("base64");
+    const say = (status: number, body: object) =>
+      void response.writeHead(status).end(JSON.stringify(body));
+    if (request.headers.authorization !== `Basic ${basic}`)
+      return say(401, { error: "invalid_client" });
+    const given = form.get("refresh_token") ?? form.get("code") ?? "";
+    if (!this.refresh.has(given)) return say(400, { error: "invalid_grant" });
+    this.refreshed++;
+    const [access, refresh] = [`access-${this.refreshed}`, `refresh-${this.refreshed}`];
+    if (this.strict || form.has("code")) this.refresh.delete(given);
+    this.access.clear();
+    this.access.add(access);
+    this.refresh.add(refresh);
+    if (this.losesTokens) {
+      this.losesTokens = false;
+      return void request.socket.destroy();
+    }
+    const seconds = { expires_in: 3600, x_refresh_token_expires_in: 8_726_400 };
+    say(200, { token_type: "bearer", access_token: access, refresh_token: refresh, ...seconds });
+  }
+
+  #readable(table: string): readonly Record_[] {
+    if (table === "Preferences") return [{ Id: "1", SyncToken: "0", ...this.preferences }];
+    if (table === "CompanyInfo") return [{ Id: "1", SyncToken: "0", CompanyName: "Prairie Fuel" }];
+    return this.rows(table);
+  }
+
+  #write(table: string, body: Body, parameters: URLSearchParams): object {
+    const id = parameters.get("requestid") ?? "";
+    if (id === "" || id.length > 50)
+      throw new Fault("2050", "requestid must have 1 to 50 characters");
+    const before = this.#state.answers[id];
+    if (before !== undefined && !this.forgets) return parseExact(before) as object;
+    const operation = parameters.get("operation");
+    const row =
+      operation === "void"
+        ? this.#void(table, body)
+        : body["Id"] === undefined
+          ? this.#add(table, body, parameters.get("include") === "allowduplicatedocnum")
+          : this.#update(table, body);
+    const answer = { [table]: row };
+    this.#state.answers[id] = stringifyExact(answer);
+    return answer;
+  }
+
+  #add(table: string, body: Body, isTwice: boolean): Record_ {
+    this.#checkDocument(table, body);
+    if (table === "Customer" || table === "Vendor") this.#checkName(body);
+    const number = body["DocNumber"];
+    if (number !== undefined && !isTwice)
+      for (const row of this.rows(table))
+        if (row["DocNumber"] === number)
+          throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
+    if (table === "Payment" || table === "BillPayment") this.#checkPaid(body);
+    const row = this.enter(table, body);
+    if (table === "Payment" || table === "BillPayment") this.#pay(table, row);
+    return row;
+  }
+
+  /** Sparse only: what is left out of a full update would be cleared. */
+  #update(table: string, { sparse, ...body }: Body): Record_ {
+    if (sparse !== true) throw new Fault("2020", "Required parameter sparse is missing");
+    const row = this.#current(table, body);
+    this.#checkDocument(table, { ...row, ...body });
+    this.edit(table, row.Id, { ...body, SyncToken: row.SyncToken });
+    return row;
+  }
+
+  #void(table: string, body: Body): Record_ {
+    if (table !== "Invoice" && table !== "Payment") throw new Fault("500", "Unsupported Operation");
+    const row = this.#current(table, body);
+    this.#checkOpen(row);
+    const PrivateNote = `Voided - ${word(row["PrivateNote"])}`;
+    for (const line of (row["Line"] ?? []) as Body[]) line["Amount"] = Decimal.zero;
+    this.edit(table, row.Id, { PrivateNote, TotalAmt: Decimal.zero, Balance: Decimal.zero });
+    return row;
+  }
+
+  #current(table: string, body: Body): Record_ {
+    const row = this.#row(table, String(body["Id"]));
+    if (row.SyncToken !== body["SyncToken"]) throw new Fault("5010", "Stale Object Error");
+    return row;
+  }
+
+  #checkOpen(row: Body): void {
+    if (String(row["TxnDate"]) <= this.closedUntil)
+      throw new Fault(
+        "6210",
+        `Account Period Closed: the books are closed until ${this.closedUntil}`,
+      );
+  }
+
+  #checkDocument(table: string, row: Body): void {
+    if (row["TxnDate"] === undefined) return;
+    this.#checkOpen(row);
+    if (word(row["DocNumber"]).length > 21) throw new Fault("6000", "DocNumber is too long");
+    if (word(row["PrivateNote"]).length > 4000) throw new Fault("6000", "PrivateNote is too long");
+    const party = table === "Invoice" || table === "Payment" ? "Customer" : "Vendor";
+    this.#refer(party, row[`${party}Ref`]);
+    for (const line of (row["Line"] ?? []) as Body[]) this.#checkLine(line);
+    if (((row["Line"] ?? []) as Body[]).length === 0) throw new Fault("2020", "Line is missing");
+  }
+
+  #checkLine(line: Body): void {
+    const amount = line["Amount"] as Decimal;
+    if (!amount.round(2).equals(amount))
+      throw new Fault("6000", `Amount ${amount.text} has more than cents`);
+    if (word(line["Description"]).length > 4000) throw new Fault("6000", "Description is too long");
+    if (line["LinkedTxn"] !== undefined) return;
+    const detail = line[String(line["DetailType"])] as Body | undefined;
+    if (detail === undefined) throw new Fault("2020", "Required parameter detail is missing");
+    if (detail["AccountRef"] !== undefined) this.#refer("Account", detail["AccountRef"]);
+    else this.#refer("Item", detail["ItemRef"]);
+    const { Qty, UnitPrice } = detail as { Qty?: Decimal; UnitPrice?: Decimal };
+    if (
+      Qty !== undefined &&
+      UnitPrice !== undefined &&
+      !roundHalfUp(Qty.times(UnitPrice)).equals(amount)
+    )
+      throw new Fault(
+        "6070",
+        `Amount calculation incorrect: ${amount.text} is not UnitPrice * Qty`,
+      );
+    const tax = (detail["TaxCodeRef"] as Body | undefined)?.["value"];
+    if (tax !== undefined && tax !== "NON" && tax !== "TAX")
+      throw new Fault("2500", `no tax code ${word(tax)}`);
+  }
+
+  #refer(table: string, ref: unknown): void {
+    const id = (ref as Body | undefined)?.["value"];
+    const row = this.rows(table).find((one) => one.Id === id);
+    if (row === undefined) throw new Fault("2500", `Invalid Reference Id: ${table} ${String(id)}`);
+    if (row["Active"] === false)
+      throw new Fault("610", `Object Not Found: ${table} ${row.Id} is inactive`);
+    const name = row["DisplayName"] ?? row["Name"];
+    Object.assign(ref as Body, { name });
+  }
+
+  /** One list of names for all. */
+  #checkName(body: Body): void {
+    const name = word(body["DisplayName"]);
+    if (name === "" || name.length > 100 || name.includes(":"))
+      throw new Fault("6000", "DisplayName");
+    for (const table of ["Customer", "Vendor", "Employee"])
+      for (const row of this.rows(table))
+        if (String(row["DisplayName"]).toLowerCase() === name.toLowerCase())
+          throw new Fault("6240", `Duplicate Name Exists Error: ${name}`);
+  }
+
+  #checkPaid(body: Body): void {
+    for (const { document, amount } of this.#paidIn(body))
+      if (amount.compare(document["Balance"] as Decimal) > 0)
+        throw new Fault("6000", `A business validation error: ${document.Id} has less to pay`);
+  }
+
+  #paidIn(body: Body): { document: Record_; amount: Decimal }[] {
+    return ((body["Line"] ?? []) as Body[]).flatMap((line) =>
+      ((line["LinkedTxn"] ?? []) as Body[]).map((one) => ({
+        document: this.#row(String(one["TxnType"]), String(one["TxnId"])),
+        amount: line["Amount"] as Decimal,
+      })),
+    );
+  }
+
+  #pay(table: string, payment: Record_): void {
+    const type = table === "Payment" ? "Payment" : `BillPayment${String(payment["PayType"])}`;
+    for (const { document, amount } of this.#paidIn(payment)) {
+      const LinkedTxn = [
+        ...((document["LinkedTxn"] ?? []) as Body[]),
+        { TxnId: payment.Id, TxnType: type },
+      ];
+      const Balance = (document["Balance"] as Decimal).minus(amount);
+      Object.assign(document, { LinkedTxn, Balance });
+      this.#stamp(document);
+    }
+  }
+
+  #row(table: string, id: string): Record_ {
+    const row = this.rows(table).find((one) => one.Id === id);
+    if (row === undefined) throw new Fault("610", `Object Not Found: ${table} ${id}`);
+    return row;
+  }
+
+  #stamp(row: Record_): void {
+    const LastUpdatedTime = `${new Date(Date.now() + this.clockMs - 8 * 3_600_000).toISOString().slice(0, 19)}-08:00`;
+    const { CreateTime = LastUpdatedTime } = (row["MetaData"] ?? {}) as { CreateTime?: string };
+    row["MetaData"] = { CreateTime, LastUpdatedTime };
+  }
+
+  #addUp(table: string, row: Record_): void {
+    if (table !== "Invoice" && table !== "Bill") return;
+    const TotalAmt = Decimal.sum(
+      ((row["Line"] ?? []) as Body[]).map((line) => line["Amount"] as Decimal),
+    );
+    Object.assign(row, { TotalAmt, Balance: TotalAmt });
+  }
+}
+
+/** A company of this test's own, until the test ends, with what every document needs. */
+export async function openCompany(): Promise<Company> {
+  const server = createServer((request, response) => void company.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  for (const Name of ["ULSD-CLR", "Charge", "2300"])
+    company.enter("Item", {
+      Name,
+      Type: "NonInventory",
+      UnitPrice: Decimal.of("2.5"),
+      Active: true,
+    });
+  for (const [AcctNum, Name] of [
+    ["5000", "Cost of fuel"],
+    ["1010", "Checking"],
+    ["2300", "Fuel taxes"],
+  ])
+    company.enter("Account", { AcctNum, Name, AccountType: "Expense", Active: true });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return company;
+}

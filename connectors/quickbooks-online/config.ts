@@ -1,0 +1,123 @@
+/** The `quickbooks-online` section of a configuration. Everything in QuickBooks is named as people see it there. */
+import { z } from "zod";
+import { faultOfAddress } from "../../src/core/address.ts";
+
+const name = (what: string) => z.string().min(1).max(100).describe(what);
+const secret = (what: string) => z.string().min(8).meta({ secret: true }).describe(what);
+const address = z.string().superRefine((text, context) => {
+  const message = faultOfAddress(text);
+  if (message !== null) context.addIssue({ code: "custom", message });
+});
+
+/** Addresses of Intuit; only a test names others. */
+const INTUIT = {
+  production: "https://quickbooks.api.intuit.com",
+  sandbox: "https://sandbox-quickbooks.api.intuit.com",
+} as const;
+
+export const QuickbooksOnlineConfig = z.strictObject({
+  company: z
+    .string()
+    .regex(/^\d{1,20}$/, "is not a company id: the digits that QuickBooks shows under Settings")
+    .describe("The company id (realm id): the digits that QuickBooks shows under Settings."),
+  environment: z
+    .enum(["production", "sandbox"])
+    .default("production")
+    .describe("production: a real company; sandbox: one of Intuit's for developers."),
+  clientId: z.string().min(8).describe("Client ID of the app at developer.intuit.com."),
+  clientSecret: secret("Its client secret: ${file:PATH} of a file with mode 0600."),
+  redirectUri: z
+    .string()
+    .refine((text) => URL.canParse(text), "is not an address")
+    .default("http://localhost:8449/callback")
+    .describe(
+      "A redirect address of the app. On this machine: the command authorise waits there. Elsewhere (production keys): " +
+        "the command asks for the address that the browser shows at the end.",
+    ),
+  tokens: z
+    .string()
+    .min(1)
+    .default("state/quickbooks-online.json")
+    .describe("Where the tokens are kept: a file of mode 0600, from the configuration's folder."),
+  items: z
+    .strictObject({
+      charge: name("Invoice lines that name no product and no other item: freight, fees."),
+    })
+    .describe("Items by their names."),
+  accounts: z
+    .strictObject({
+      expense: name("Bill lines that name no product and no other account: number or name."),
+      paymentsMade: name("The bank or credit card account that bills are paid from."),
+      paymentsReceived: name(
+        "Where customers' payments are deposited; left out: Undeposited Funds.",
+      ).optional(),
+    })
+    .describe("Accounts by their numbers or names."),
+  billPayments: z
+    .enum(["check", "credit-card"])
+    .default("check")
+    .describe("How payments of bills are entered."),
+  salesTax: z
+    .enum(["off", "not-taxable"])
+    .default("not-taxable")
+    .describe(
+      "Taxes of documents are lines of items. not-taxable: every line is marked NON, so that QuickBooks (automated " +
+        "sales tax too) adds none; off: the company does not use sales tax, and lines carry no mark.",
+    ),
+  taxItems: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Items that stand for taxes: lines of these are taxes of what the platform is told."),
+  multicurrency: z
+    .enum(["refuse", "home"])
+    .default("refuse")
+    .describe(
+      "refuse: a company with multicurrency is not written to; home: documents of parties in its own currency only.",
+    ),
+  duplicateNumbers: z
+    .enum(["refuse", "allow"])
+    .default("refuse")
+    .describe(
+      "When a document of another kind has the number: refuse it, or have QuickBooks take it twice.",
+    ),
+  sameName: z
+    .enum(["suffix", "refuse"])
+    .default("suffix")
+    .describe("When the other list has a party's name: `Acme Oil (V)`, or refuse the document."),
+  prices: z
+    .strictObject({
+      list: name("The terminal that the prices are of, as crossref/terminals.csv has it."),
+      of: z.enum(["sales", "purchase"]).default("sales").describe("Sales price, or cost."),
+      unit: name("The unit that prices are for.").default("gal"),
+    })
+    .optional()
+    .describe("Item prices as rack prices; left out: none are read."),
+  settleAfterMs: z
+    .int()
+    .min(0)
+    .default(26 * 3_600_000)
+    .describe(
+      "How long an invoice that is paid on the platform waits for its payments, ms; then the rest is settled as one.",
+    ),
+  deadlineMs: z.int().min(100).max(600_000).default(60_000).describe("How long one call may take."),
+  settleMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(90_000)
+    .describe("How long a call may still be running at Intuit after its deadline."),
+  url: address.optional().describe("Another address of the API: for tests."),
+  tokenUrl: address.optional().describe("Another address that gives tokens: for tests."),
+});
+
+export type QuickbooksOnlineConfig = z.infer<typeof QuickbooksOnlineConfig>;
+
+/** Where the API is, and where tokens are given. */
+export const addressesOf = ({
+  url,
+  tokenUrl,
+  environment,
+}: QuickbooksOnlineConfig): { readonly url: string; readonly tokenUrl: string } => ({
+  url: url ?? INTUIT[environment],
+  tokenUrl: tokenUrl ?? "https://oauth.platform.intuit.com/oauth2/v1/tokens/bearer",
+});

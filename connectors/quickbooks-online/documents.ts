@@ -1,0 +1,291 @@
+/** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as a standing. Pure. */
+import type { PaymentOn, Standing } from "../../src/books/adapter.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { paidMarkIn } from "../../src/books/marks.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { itemLines } from "../quickbooks/lines.ts";
+import { memoIn, memoOf, MEMO_MOST } from "../quickbooks/memos.ts";
+import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
+import { cut, oneLine } from "../quickbooks/text.ts";
+import { ACCOUNT, ITEM, type Names } from "./codes.ts";
+import type { QuickbooksOnlineConfig } from "./config.ts";
+import type { DocumentRow, Line, PaymentRow } from "./rows.ts";
+
+export type DocumentKind = "invoice" | "bill";
+
+/** Characters of a line's text. */
+const TEXT_MOST = 4000;
+const ONE = Decimal.of("1");
+
+/** A line as it is written. One of item and account is null. */
+export interface BookLine {
+  readonly item: string | null;
+  readonly account: string | null;
+  readonly text: string;
+  /** Both, or none: then the amount alone counts. */
+  readonly quantity: Decimal | null;
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+}
+
+/**
+ * An invoice has items only; a bill has items for products, and accounts for what has none. QuickBooks checks that
+ * quantity times price is the amount, half a cent up: where it is not, the amount goes alone, and the quantity stands in
+ * the text. @throws Refused
+ */
+export function linesOf(
+  kind: DocumentKind,
+  { items, accounts }: Pick<QuickbooksOnlineConfig, "items" | "accounts">,
+  document: InvoiceDocument,
+): BookLine[] {
+  const lines = itemLines(document, kind === "invoice" ? items.charge : accounts.expense);
+  return lines.map(({ item, text, quantity, rate, amount, isTax }, at) => {
+    const isItem = kind === "invoice" || (!isTax && document.lines[at]?.product !== null);
+    const isPriced =
+      quantity !== null && rate !== null && roundHalfUp(quantity.times(rate)).equals(amount);
+    const counted = quantity !== null && !isPriced ? `${text}, quantity ${quantity.plain()}` : text;
+    return {
+      item: isItem ? item : null,
+      account: isItem ? null : item,
+      text: cut(oneLine(counted), TEXT_MOST),
+      ...(isPriced ? { quantity, rate } : { quantity: null, rate: null }),
+      amount,
+    };
+  });
+}
+
+/** To cents; half a cent goes away from zero. */
+export function roundHalfUp(value: Decimal): Decimal {
+  const even = value.round(2);
+  const rest = value.abs().minus(even.abs());
+  if (!rest.equals(HALF_CENT)) return even;
+  return value.sign < 0 ? even.minus(CENT) : even.plus(CENT);
+}
+const HALF_CENT = Decimal.of("0.005");
+const CENT = Decimal.of("0.01");
+
+/** The record that QuickBooks would keep, without its state. @throws Refused */
+export function expectedOf(
+  kind: DocumentKind,
+  config: Pick<QuickbooksOnlineConfig, "items" | "accounts">,
+  currency: string,
+  document: InvoiceDocument,
+): Facts {
+  const lines = linesOf(kind, config, document);
+  return {
+    days: { date: document.invoiceDate, due: dueOf(document) },
+    money: { total: document.total },
+    words: {
+      side: kind === "invoice" ? "sale" : "purchase",
+      currency,
+      reference: numberOf(document),
+      order: memoIn(noteOf(document))?.text ?? null,
+    },
+    lines: lines.map(({ item, account, text, quantity, rate, amount }) => ({
+      product: item,
+      ...(account === null ? {} : { account }),
+      ...counted(quantity, rate, amount),
+      unit: null,
+      amount,
+      text,
+    })),
+  };
+}
+
+export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
+  documentNumber(number, id, DOC_NUMBER_MOST);
+
+export const noteOf = ({ number, id, description }: InvoiceDocument): string =>
+  memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
+
+/** A document without a due date is due at once: QuickBooks would take the party's terms. */
+const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
+
+/** One of an amount is the amount alone: QuickBooks may tell it either way. */
+const counted = (
+  quantity: Decimal | null,
+  rate: Decimal | null,
+  amount: Decimal,
+): { readonly quantity: Decimal | null; readonly unitPrice: Decimal | null } =>
+  quantity === null || rate === null || (quantity.equals(ONE) && rate.equals(amount))
+    ? { quantity: null, unitPrice: null }
+    : { quantity, unitPrice: rate };
+
+export interface Writing extends Pick<
+  QuickbooksOnlineConfig,
+  "items" | "accounts" | "salesTax" | "multicurrency"
+> {
+  readonly currency: string;
+  /** Of the party. */
+  readonly party: string;
+  readonly itemId: (name: string) => string;
+  readonly accountId: (code: string) => string;
+}
+
+/** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
+export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDocument): object {
+  const { currency, multicurrency, salesTax, party } = writing;
+  const taxCode =
+    kind === "invoice" && salesTax === "not-taxable" ? { TaxCodeRef: { value: "NON" } } : {};
+  const common = {
+    DocNumber: numberOf(document),
+    TxnDate: document.invoiceDate,
+    ...(multicurrency === "home" ? { CurrencyRef: { value: currency } } : {}),
+    PrivateNote: noteOf(document),
+    Line: linesOf(kind, writing, document).map(
+      ({ item, account, text, quantity, rate, amount }) => ({
+        Description: text,
+        Amount: amount,
+        ...(item === null
+          ? {
+              DetailType: "AccountBasedExpenseLineDetail",
+              AccountBasedExpenseLineDetail: {
+                AccountRef: { value: writing.accountId(account ?? "") },
+              },
+            }
+          : {
+              DetailType: DETAIL[kind],
+              [DETAIL[kind]]: {
+                ItemRef: { value: writing.itemId(item) },
+                ...(quantity === null ? {} : { UnitPrice: rate, Qty: quantity }),
+                ...taxCode,
+              },
+            }),
+      }),
+    ),
+  };
+  if (kind === "bill") return { ...common, VendorRef: { value: party }, DueDate: dueOf(document) };
+  return {
+    ...common,
+    CustomerRef: { value: party },
+    ...customerMemo(document),
+    DueDate: dueOf(document),
+  };
+}
+
+const DETAIL = {
+  invoice: "SalesItemLineDetail",
+  bill: "ItemBasedExpenseLineDetail",
+} as const;
+
+/** What the customer reads on the invoice. */
+const customerMemo = ({ description }: InvoiceDocument): object =>
+  description === null
+    ? {}
+    : { CustomerMemo: { value: cut(oneLine(description), MEMO_MOST.online) } };
+
+/** What changes the due date and the order of an invoice, and nothing else (`sparse`). */
+export const amendment = (
+  { Id, SyncToken }: Pick<DocumentRow, "Id" | "SyncToken">,
+  document: InvoiceDocument,
+): object => ({
+  sparse: true,
+  Id,
+  SyncToken,
+  PrivateNote: noteOf(document),
+  ...customerMemo(document),
+  DueDate: dueOf(document),
+});
+
+/** A customer as documents and links call it: `C-58`; a vendor is `V-77`. */
+export const partyCode = (kind: DocumentKind, id: string): string =>
+  `${kind === "invoice" ? "C" : "V"}-${id}`;
+
+/** QuickBooks keeps what was voided, with nothing left of its amounts and this word before its note. */
+export const isVoided = ({
+  TotalAmt,
+  PrivateNote,
+}: Pick<DocumentRow, "TotalAmt" | "PrivateNote">): boolean =>
+  TotalAmt.sign === 0 && /^voided\b/i.test(PrivateNote ?? "");
+
+/** @param payments what was paid on it @param change what a source tells of it */
+export function standingOf(
+  kind: DocumentKind,
+  currency: string,
+  names: Names,
+  row: DocumentRow,
+  payments: readonly PaymentRow[],
+): Standing<DocumentRow> {
+  const memo = memoIn(row.PrivateNote);
+  const isOver = isVoided(row);
+  const isSettled = row.Balance.sign === 0;
+  const days = payments.map(({ TxnDate }) => TxnDate).toSorted();
+  return {
+    id: row.Id,
+    mark: memo?.mark ?? null,
+    number: memo?.number ?? row.DocNumber,
+    party: partyIn(kind, row),
+    rung: isOver ? "cancelled" : isSettled ? "settled" : "posted",
+    unfinished: false,
+    touched: null,
+    disputed: false,
+    payments: payments.map((one) => paymentOn(row.Id, one)),
+    facts: factsOf(kind, currency, names, row),
+    paid: isSettled && !isOver ? (days.at(-1) ?? row.TxnDate) : null,
+    version: row.SyncToken,
+    native: row,
+  };
+}
+
+const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
+  const ref = kind === "invoice" ? row.CustomerRef : row.VendorRef;
+  return ref === null ? null : partyCode(kind, ref.value);
+};
+
+const paymentOn = (document: string, row: PaymentRow): PaymentOn => ({
+  mark: paidMarkIn(row.PrivateNote),
+  amount: Decimal.sum(
+    row.Line.filter(({ LinkedTxn }) => LinkedTxn.some(({ TxnId }) => TxnId === document)).map(
+      ({ Amount }) => Amount,
+    ),
+  ),
+  id: `#${row.Id}`,
+});
+
+function factsOf(kind: DocumentKind, currency: string, names: Names, row: DocumentRow): Facts {
+  const memo = memoIn(row.PrivateNote);
+  return {
+    number: row.Id,
+    party: partyIn(kind, row),
+    days: { date: row.TxnDate, due: row.DueDate ?? row.TxnDate },
+    money: { total: row.TotalAmt, open: row.Balance },
+    words: {
+      side: kind === "invoice" ? "sale" : "purchase",
+      currency: row.CurrencyRef?.value ?? currency,
+      reference: row.DocNumber,
+      order: memo === null ? row.PrivateNote : memo.text,
+    },
+    lines: amountLines(row).map((line) => lineIn(names, line)),
+  };
+}
+
+type AmountLine = Omit<Line, "GroupLineDetail">;
+
+/** Without subtotals and text alone; a bundle is its lines. */
+export const amountLines = ({ Line }: DocumentRow): AmountLine[] =>
+  Line.flatMap((line): AmountLine[] =>
+    line.GroupLineDetail ? line.GroupLineDetail.Line : [line],
+  ).filter(
+    ({ DetailType }) => DetailType !== "SubTotalLineDetail" && DetailType !== "DescriptionOnly",
+  );
+
+/** The item's name as people call it; null: the line has none. */
+export function itemIn(names: Names, line: AmountLine): string | null {
+  const ref = (line.SalesItemLineDetail ?? line.ItemBasedExpenseLineDetail)?.ItemRef ?? null;
+  return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
+}
+
+function lineIn(names: Names, line: AmountLine): FactLine {
+  const detail = line.SalesItemLineDetail ?? line.ItemBasedExpenseLineDetail;
+  const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
+  const amount = line.DetailType === "DiscountLineDetail" ? line.Amount.negated() : line.Amount;
+  return {
+    product: itemIn(names, line),
+    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account.value, account.name) }),
+    ...counted(detail?.Qty ?? null, detail?.UnitPrice ?? null, amount),
+    unit: null,
+    amount,
+    text: line.Description,
+  };
+}

@@ -1,0 +1,156 @@
+/** What must hold in QuickBooks before the next document goes: each thing with what to do when it does not. */
+import {
+  codeExaminations,
+  type CodeColumn,
+  type CodesNamed,
+} from "../../src/books/examine-codes.ts";
+import { type Check, examined, exists } from "../../src/books/examine.ts";
+import { faultOf as faultOfRow, unavailable } from "../../src/books/errors.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Examination, Needs } from "../../src/core/examination.ts";
+import type { Fault } from "../../src/core/fault.ts";
+import type { CodeKind } from "../../src/books/codes.ts";
+import { ACCOUNT, ITEM } from "./codes.ts";
+import { errors, QUICKBOOKS } from "./errors.ts";
+import { type Online, unfit } from "./online.ts";
+import { CompanyRow, type PreferencesRow } from "./rows.ts";
+import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
+
+/** @throws SourceUnavailable when the company cannot be asked, or nothing may be written into it */
+export async function checkOnline(online: Online, signal: AbortSignal): Promise<void> {
+  let why: ReturnType<typeof unfit>;
+  try {
+    why = unfit(online, await online.preferences(signal));
+  } catch (error) {
+    throw unavailable(error, QUICKBOOKS);
+  }
+  if (why === null) return;
+  const { message, next } = unfitFault(why);
+  throw new SourceUnavailable(message, { next });
+}
+
+const unfitFault = (why: { readonly code: string; readonly message: string }): Fault =>
+  faultOfRow(errors.find(({ when }) => when.code?.test(why.code)) ?? null, why.message);
+
+export async function examineOnline(
+  online: Online,
+  signal: AbortSignal,
+  needs: Needs,
+): Promise<readonly Examination[]> {
+  return [
+    authorisation(online),
+    ...(await examined(QUICKBOOKS, looks(online, signal), signal)),
+    await closing(online, signal, needs),
+    ...(await codeExaminations(QUICKBOOKS, columnsOf(online), needs, signal)),
+  ];
+}
+
+/** Days until a person must authorise anew; `no-tokens` where there are none. */
+function authorisation({ config, surroundings }: Online): Examination {
+  const file = tokenFile(config, surroundings.folder);
+  const next =
+    "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
+  try {
+    const { day, days } = authoriseBy(readTokens(file, config.company), surroundings.now());
+    const what = `authorised until ${day}`;
+    if (days > EARLY_DAYS) return { what, fault: null };
+    const message = `the authorisation of company ${config.company} ends on ${day}, in ${Math.max(days, 0)} days`;
+    return { what, fault: { code: "authorise-soon", message, next } };
+  } catch (error) {
+    const { message } = unavailable(error, QUICKBOOKS);
+    return { what: "authorisation", fault: { code: "not-authorised", message, next } };
+  }
+}
+
+function looks(online: Online, signal: AbortSignal): Check[] {
+  const { config, names, wire, surroundings } = online;
+  const { charge } = config.items;
+  const { expense, paymentsMade, paymentsReceived } = config.accounts;
+  const named = (kind: CodeKind, code: string): Check =>
+    exists(`${kind.what} ${code}`, () => names.codes.expected(kind, code));
+  const preferring = (what: string, look: (row: PreferencesRow) => Fault | null): Check => [
+    what,
+    async () => look(await online.preferences(signal)),
+  ];
+  return [
+    [
+      `company ${config.company}`,
+      async () => {
+        const [company] = await wire.query("CompanyInfo", "", CompanyRow, signal);
+        if (company !== undefined)
+          surroundings.note("QuickBooks company", { name: company.CompanyName });
+        return null;
+      },
+    ],
+    preferring(`company in ${surroundings.currency}, with numbers of our own`, (row) => {
+      const why = unfit(online, row);
+      return why === null ? null : unfitFault(why);
+    }),
+    preferring(`sales tax: ${config.salesTax}`, ({ TaxPrefs }) =>
+      salesTaxFault(config.salesTax, TaxPrefs.UsingSalesTax),
+    ),
+    named(ITEM, charge),
+    ...config.taxItems.map((item) => named(ITEM, item)),
+    named(ACCOUNT, expense),
+    named(ACCOUNT, paymentsMade),
+    ...(paymentsReceived === undefined ? [] : [named(ACCOUNT, paymentsReceived)]),
+  ];
+}
+
+function salesTaxFault(set: string, isUsed: boolean): Fault | null {
+  if (set === "not-taxable" || !isUsed) return null;
+  return {
+    code: "sales-tax-on",
+    message: "the company uses sales tax, and lines that carry no mark may be taxed by QuickBooks",
+    next: "Set salesTax: not-taxable.",
+  };
+}
+
+/** Documents that wait and whose day is closed; what comes later is refused one by one. */
+async function closing(online: Online, signal: AbortSignal, { days }: Needs): Promise<Examination> {
+  let closed: string | null = null;
+  const [told] = await examined(
+    QUICKBOOKS,
+    [
+      exists("closing date", async () => {
+        const { AccountingInfoPrefs } = await online.preferences(signal);
+        closed = AccountingInfoPrefs.BookCloseDate;
+      }),
+    ],
+    signal,
+  );
+  const until: string | null = closed;
+  if (until === null) return told as Examination;
+  const what = `books closed until ${until as string}`;
+  const shut = days.filter(({ day }) => day <= (until as string));
+  if (shut.length === 0) return { what, fault: null };
+  const count = shut.reduce((all, one) => all + one.count, 0);
+  return {
+    what,
+    fault: {
+      code: "closed-period",
+      message: `${count} documents that wait are dated on or before the closing date ${until as string}`,
+      next: "An accountant opens the books in QuickBooks (Settings, Advanced, Accounting), or enters the documents by hand.",
+    },
+  };
+}
+
+/** What the cross-reference tables name in QuickBooks. */
+function columnsOf(online: Online): CodeColumn[] {
+  const of = (kind: CodeKind, several: string): CodesNamed => ({
+    what: [kind.what, several],
+    find: async (codes) => ({
+      faults: await online.names.codes.faults(kind, codes),
+      unknown: [],
+    }),
+  });
+  const items = of(ITEM, "items");
+  const accounts = of(ACCOUNT, "accounts");
+  return [
+    { table: "items", column: "item", names: items, sinks: ["invoices", "bills"] },
+    { table: "tryton-taxes", column: "sales", names: items, sinks: ["invoices"] },
+    { table: "tryton-taxes", column: "purchases", names: accounts, sinks: ["bills"] },
+    { table: "tryton-accounts", column: "sales", names: items, sinks: ["invoices"] },
+    { table: "tryton-accounts", column: "purchases", names: accounts, sinks: ["bills"] },
+  ];
+}

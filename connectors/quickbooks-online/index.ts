@@ -1,0 +1,75 @@
+/** QuickBooks Online over REST v3: the books of one company. */
+import type { Books } from "../../src/books/adapter.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import { kindHoldings } from "../../src/books/held.ts";
+import { holdingsOf } from "../../src/books/holdings.ts";
+import { defineConnector } from "../../src/core/contract.ts";
+import { QuickbooksOnlineConfig } from "./config.ts";
+import type { DocumentKind } from "./documents.ts";
+import { QUICKBOOKS } from "./errors.ts";
+import { checkOnline, examineOnline } from "./examine.ts";
+import { documentAdapter } from "./invoices.ts";
+import { openOnline } from "./online.ts";
+import { partyAdapter } from "./parties.ts";
+import { paymentAdapter } from "./payments.ts";
+import { invoiceSource, paidInvoiceSource, partySource, priceSource } from "./sources.ts";
+import { openWire } from "./wire.ts";
+
+const offer = (name: string) => ({ form: `books.${name}` });
+
+export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
+  name: "quickbooks-online",
+  config: QuickbooksOnlineConfig,
+  offers: ({ prices }) => ({
+    sources: {
+      parties: offer("parties"),
+      invoices: offer("invoices"),
+      paidInvoices: offer("paidInvoices"),
+      ...(prices === undefined ? {} : { prices: offer("prices") }),
+    },
+    sinks: { invoices: offer("invoices"), bills: offer("bills"), payments: offer("payments") },
+  }),
+  open(config, surroundings) {
+    const wire = openWire(config, surroundings);
+    const online = openOnline(config, surroundings, wire);
+    const shared = {
+      ...QUICKBOOKS,
+      settleMs: config.settleMs,
+      settleAfterMs: config.settleAfterMs,
+      surroundings,
+    };
+    // Customers and vendors are two lists: the party of an invoice is one, that of a bill the other.
+    const booksOf = (kind: DocumentKind): Books => ({
+      ...shared,
+      adapters: {
+        invoice: documentAdapter(online, "invoice"),
+        bill: documentAdapter(online, "bill"),
+        payment: paymentAdapter(online),
+        party: partyAdapter(online, kind),
+      },
+    });
+    const [sales, purchases] = [booksOf("invoice"), booksOf("bill")];
+    return {
+      sources: {
+        parties: partySource(online, sales),
+        invoices: invoiceSource(online, sales),
+        paidInvoices: paidInvoiceSource(online, sales),
+        ...(config.prices === undefined ? {} : { prices: priceSource(online, sales) }),
+      },
+      sinks: {
+        invoices: bookSink(sales, "invoice"),
+        bills: bookSink(purchases, "bill"),
+        payments: bookSink(sales, "payment"),
+      },
+      check: (signal) => checkOnline(online, signal),
+      examine: (signal, needs) => examineOnline(online, signal, needs),
+      holdings: holdingsOf(QUICKBOOKS.name, {
+        invoice: kindHoldings(sales, "invoice"),
+        bill: kindHoldings(purchases, "bill"),
+        payment: kindHoldings(sales, "payment"),
+        "bill-payment": kindHoldings(sales, "bill-payment"),
+      }),
+      close: () => wire.close(),
+    };
+  },
+});

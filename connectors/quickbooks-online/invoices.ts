@@ -1,0 +1,199 @@
+/** Invoices and bills in QuickBooks. Creating posts: what would differ is refused before, and told after. */
+import { BookError, type BookAdapter, type Call, type Standing } from "../../src/books/adapter.ts";
+import { orRefused } from "../../src/books/facts.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { ACCOUNT, ITEM } from "./codes.ts";
+import {
+  amendment,
+  bodyOf,
+  type DocumentKind,
+  expectedOf,
+  linesOf,
+  noteOf,
+  numberOf,
+  standingOf,
+} from "./documents.ts";
+import { expectFit, type Online } from "./online.ts";
+import { inCurrency, partyIdOf } from "./parties.ts";
+import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
+import { DocumentRow } from "./rows.ts";
+import { invoiceChange } from "./sources.ts";
+import { conditionsOf, having, isId, listed } from "./tables.ts";
+
+export function documentAdapter<K extends DocumentKind>(
+  online: Online,
+  kind: K,
+): BookAdapter<K, DocumentRow> {
+  const { wire } = online;
+  const entity = ENTITY[kind];
+  const of = { entity, schema: DocumentRow };
+  const told = (rows: readonly DocumentRow[], signal: AbortSignal) =>
+    standingsOf(online, kind, rows, signal);
+  return {
+    ladder: {
+      // QuickBooks' interface voids no bill.
+      has: kind === "invoice" ? ["posted", "settled", "cancelled"] : ["posted", "settled"],
+      byUs: "settled",
+      amend: kind === "invoice" ? { "days.due": "posted", order: "posted" } : {},
+      atomic: 1,
+      numbered: kind === "invoice" ? "once" : "per-party",
+    },
+    accept: (document) => void linesOf(kind, online.config, document),
+    async expected(documents, { signal }) {
+      await expectFit(online, signal);
+      await loadNames(online, kind, documents);
+      return orRefused(documents, async (document) => {
+        const { currency } = online.surroundings;
+        const facts = expectedOf(kind, online.config, currency, document);
+        await idsOf(online, kind, document);
+        return facts;
+      });
+    },
+    async locate(wanted, { signal }) {
+      const ids = wanted.flatMap(({ binding }) => (isId(binding) ? [binding] : []));
+      const numbers = wanted.map(({ document }) => numberOf(document));
+      const rows = await having(wire, entity, DocumentRow, { Id: ids, DocNumber: numbers }, signal);
+      const found = await told(rows, signal);
+      // Somebody may have given it another number: no document is made before its day was looked through.
+      const absent = wanted.filter(({ mark }) => found.every((one) => one.mark !== mark));
+      const days = absent.map(({ document }) => document.invoiceDate);
+      const others = (await having(wire, entity, DocumentRow, { TxnDate: days }, signal)).filter(
+        ({ Id }) => found.every(({ id }) => id !== Id),
+      );
+      const marked = (await told(others, signal)).filter(({ mark }) =>
+        absent.some((one) => one.mark === mark),
+      );
+      return [...found, ...marked];
+    },
+    create: (wanted, call) =>
+      Promise.all(
+        wanted.map(async ({ document, payer }) => {
+          inCurrency(online, payer);
+          const ids = await idsOf(online, kind, document);
+          const body = bodyOf(
+            kind,
+            {
+              ...online.config,
+              currency: online.surroundings.currency,
+              party: partyIdOf(payer),
+              itemId: (name) => ids.get(`item ${name}`) ?? "",
+              accountId: (code) => ids.get(`account ${code}`) ?? "",
+            },
+            document,
+          );
+          return createOnce(online, kind, document, body, call);
+        }),
+      ),
+    async advance(to, steps, call) {
+      for (const { wanted, standing } of steps) {
+        const { Id, SyncToken } = standing.native;
+        if (to === "amended")
+          await wire.write(entity, amendment(standing.native, wanted.document), call);
+        if (to === "cancelled")
+          await wire.write(entity, { Id, SyncToken }, call, { operation: "void" });
+      }
+    },
+    get: async (ids, { signal }) =>
+      told(await having(wire, entity, DocumentRow, { Id: ids.filter(isId) }, signal), signal),
+    named: async (numbers, signal) =>
+      told(
+        await having(
+          wire,
+          entity,
+          DocumentRow,
+          { Id: numbers.filter(isId), DocNumber: numbers },
+          signal,
+        ),
+        signal,
+      ),
+    async *list(scope, from, signal) {
+      for await (const { rows, position } of listed(wire, of, conditionsOf(scope), from, signal))
+        yield { standings: await told(rows, signal), position };
+    },
+  };
+}
+
+/** All that their lines name, in few calls; what is not there is told to whoever names it. */
+async function loadNames(
+  { config, names }: Online,
+  kind: DocumentKind,
+  documents: readonly InvoiceDocument[],
+): Promise<void> {
+  const lines = documents.flatMap((document) => {
+    try {
+      return linesOf(kind, config, document);
+    } catch (error) {
+      if (error instanceof Refused) return [];
+      throw error;
+    }
+  });
+  await names.codes.load(
+    ITEM,
+    lines.flatMap(({ item }) => item ?? []),
+  );
+  await names.codes.load(
+    ACCOUNT,
+    lines.flatMap(({ account }) => account ?? []),
+  );
+}
+
+/** Ids of all that its lines name: `item ULSD`, `account 5100`. @throws Refused, BookError */
+async function idsOf(
+  { config, names }: Online,
+  kind: DocumentKind,
+  document: InvoiceDocument,
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
+  for (const { item, account } of linesOf(kind, config, document))
+    if (item === null) ids.set(`account ${account}`, await names.id(ACCOUNT, account ?? ""));
+    else ids.set(`item ${item}`, await names.id(ITEM, item));
+  return ids;
+}
+
+/** A number that a document of this kind has is the floor's to tell; one that another kind has is not found by a look. */
+async function createOnce(
+  { wire, config }: Online,
+  kind: DocumentKind,
+  document: InvoiceDocument,
+  body: object,
+  call: Call,
+): Promise<string> {
+  const entity = ENTITY[kind];
+  try {
+    return await wire.write(entity, body, call);
+  } catch (error) {
+    if (!(error instanceof BookError) || error.code !== "6140") throw error;
+    const DocNumber = [numberOf(document)];
+    const same = await having(wire, entity, DocumentRow, { DocNumber }, call.signal);
+    if (same.length > 0 && kind === "invoice") throw error;
+    if (same.some(({ PrivateNote }) => PrivateNote === noteOf(document))) throw error;
+    if (config.duplicateNumbers === "allow")
+      return await wire.write(entity, body, call, { twice: true });
+    throw new Refused({
+      code: "number-in-use",
+      message: `another document in QuickBooks has the number ${DocNumber[0]}`,
+      next: "An accountant gives that one another number, or set duplicateNumbers: allow; then retry.",
+      field: "number",
+    });
+  }
+}
+
+/** With what was paid on each, in one call for all. */
+async function standingsOf(
+  online: Online,
+  kind: DocumentKind,
+  rows: readonly DocumentRow[],
+  signal: AbortSignal,
+): Promise<Standing<DocumentRow>[]> {
+  const { names, surroundings } = online;
+  const payments = await paymentsOf(online, kind, rows, signal);
+  const change = kind === "invoice" ? await invoiceChange(online, rows, payments, signal) : null;
+  return rows.map((row) => {
+    const on = payments.filter((payment) => linksOf(payment).includes(row.Id));
+    return {
+      ...standingOf(kind, surroundings.currency, names, row, on),
+      ...(change === null ? {} : { change: change(row, row.Id) }),
+    };
+  });
+}

@@ -1,0 +1,145 @@
+/** The connector kit over `quickbooks-online`: its company is a server of the test's own. */
+import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import {
+  billDocument,
+  invoiceDocument,
+  itemOf,
+  paymentDocument,
+  withProduct,
+} from "../example/example.fixture.ts";
+import { type Company, openCompany, type Record_ } from "./company.fixture.ts";
+import { quickbooksOnline } from "./index.ts";
+import { never, opened, settings } from "./quickbooks-online.fixture.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+
+const TABLES: Readonly<Record<string, string>> = {
+  invoices: "Invoice",
+  bills: "Bill",
+  payments: "Payment",
+};
+const ONE_CALL = {
+  batches: "QuickBooks takes one document per call",
+  "batches-cut-off": "QuickBooks takes one document per call",
+};
+
+connectorSuite({
+  connector: quickbooksOnline,
+  ground,
+  bad: [
+    { field: "company", config: (good) => ({ ...good, company: "Prairie" }) },
+    { field: "clientSecret", config: (good) => ({ ...good, clientSecret: undefined }) },
+    { field: "accounts.expense", config: (good) => ({ ...good, accounts: { paymentsMade: "1" } }) },
+    { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
+  ],
+  sources: ["parties", "invoices", "paidInvoices", "prices"],
+  sinks: {
+    invoices: {
+      good: itemOf(invoiceDocument("FL-1")),
+      voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
+      refused: itemOf(withProduct(invoiceDocument("FL-GOLD"), "GOLD")),
+      lacks: ONE_CALL,
+    },
+    bills: {
+      good: itemOf(billDocument("R-1")),
+      refused: itemOf(withProduct(billDocument("R-GOLD"), "GOLD")),
+      lacks: { ...ONE_CALL, cancellation: "QuickBooks' interface voids no bill" },
+    },
+    payments: {
+      // The eighth record of every ground is an invoice.
+      good: itemOf(paymentDocument("pay-1", "8")),
+      refused: itemOf(paymentDocument("pay-2", "404")),
+      lacks: {
+        ...ONE_CALL,
+        cancellation: "the platform voids no payment",
+        codes: "a payment names no code",
+      },
+    },
+  },
+});
+
+async function ground(): Promise<Ground> {
+  const company = await openCompany();
+  const customer = company.enter("Customer", { DisplayName: "Old Ranch", Active: true });
+  enterInvoice(company, customer);
+  const prices = { list: "T-1" };
+  const config = settings(company, { prices });
+  const others = { url: "http://127.0.0.1:9", tokenUrl: "http://127.0.0.1:9/tokens" };
+  return {
+    folder: "/",
+    config,
+    unreachable: { ...config, ...others },
+    wrongCredentials: { ...config, tokens: `${config.tokens}.none` },
+    fill: (source) => Promise.resolve(fill(company, customer, source)),
+    effects: (sink, { id }) =>
+      Promise.resolve(
+        company
+          .rows(TABLES[sink] ?? "")
+          .filter(({ PrivateNote }) => String(PrivateNote).includes(id))
+          .map((row) =>
+            JSON.stringify({
+              ...row,
+              Id: 0,
+              SyncToken: 0,
+              MetaData: 0,
+              CustomerRef: 0,
+              VendorRef: 0,
+              TxnId: 0,
+            }),
+          ),
+      ),
+    backup: () => {
+      const backup = company.backup();
+      return Promise.resolve(() => Promise.resolve(company.restore(backup)));
+    },
+    change: (sink, { id }) => {
+      const row = company
+        .rows(TABLES[sink] ?? "")
+        .find(({ PrivateNote }) => String(PrivateNote).includes(id));
+      return Promise.resolve(
+        company.edit(TABLES[sink] ?? "", row?.Id ?? "", { TxnDate: "2026-11-30" }),
+      );
+    },
+    vanish: () => {
+      const item = company.rows("Item").find(({ Name }) => Name === "ULSD-CLR");
+      company.edit("Item", item?.Id ?? "", { Active: false });
+      return Promise.resolve(() =>
+        Promise.resolve(company.edit("Item", item?.Id ?? "", { Active: true })),
+      );
+    },
+    clock: (aheadMs) => Promise.resolve(void (company.clockMs = aheadMs)),
+    async interrupt(sink, request, step) {
+      company.loses = step;
+      const answer = await opened(config).sinks[sink]?.send(request, never);
+      const over = company.loses > 0;
+      company.loses = 0;
+      return { over, answer: answer ?? null };
+    },
+  };
+}
+
+const enterInvoice = (company: Company, customer: Record_, values: object = {}): Record_ =>
+  company.enter("Invoice", {
+    DocNumber: "FL-0",
+    TxnDate: "2026-11-21",
+    DueDate: "2026-12-08",
+    CustomerRef: { value: customer.Id, name: customer["DisplayName"] },
+    Line: [
+      {
+        DetailType: "SalesItemLineDetail",
+        Amount: Decimal.of("18103.96"),
+        Description: "ULSD",
+        SalesItemLineDetail: { ItemRef: { value: "1", name: "ULSD-CLR" } },
+      },
+    ],
+    ...values,
+  });
+
+/** Three pages. */
+function fill(company: Company, customer: Record_, source: string): void {
+  for (let number = 0; number < 250; number++)
+    if (source === "parties")
+      company.enter("Customer", { DisplayName: `Party ${number}`, Active: true });
+    else if (source === "prices")
+      company.enter("Item", { Name: `P-${number}`, UnitPrice: Decimal.of("2.25"), Active: true });
+    else enterInvoice(company, customer, { DocNumber: `FL-${number}` });
+}

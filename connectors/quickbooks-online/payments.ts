@@ -1,0 +1,228 @@
+/** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
+import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
+import type { PaymentDocument } from "../../src/books/documents.ts";
+import { paymentFacts } from "../../src/books/facts.ts";
+import { markIn, paidMarkIn, payingMark } from "../../src/books/marks.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { MEMO_MOST } from "../quickbooks/memos.ts";
+import { DOC_NUMBER_MOST } from "../quickbooks/numbers.ts";
+import { cut, oneLine } from "../quickbooks/text.ts";
+import { ACCOUNT } from "./codes.ts";
+import type { QuickbooksOnlineConfig } from "./config.ts";
+import { isVoided, partyCode } from "./documents.ts";
+import type { Online } from "./online.ts";
+import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
+import { DocumentRow, PaymentRow } from "./rows.ts";
+import { conditionsOf, having, isId, listed } from "./tables.ts";
+
+type Side = "in" | "out";
+const ENTITIES = { out: "Payment", in: "BillPayment" } as const;
+const PAID = { out: "invoice", in: "bill" } as const;
+const SIDES = ["out", "in"] as const;
+
+const LADDER: Ladder = {
+  has: ["posted", "cancelled"],
+  byUs: "posted",
+  amend: {},
+  atomic: 1,
+  numbered: "per-party",
+};
+
+export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRow> {
+  const { wire, surroundings } = online;
+  const { currency } = surroundings;
+  const told = (side: Side, rows: readonly PaymentRow[]): Standing<PaymentRow>[] =>
+    rows.map((row) => standingOf(side, currency, row));
+  const rowsOf = (
+    side: Side,
+    fields: Readonly<Record<string, readonly string[]>>,
+    signal: AbortSignal,
+  ) => having(wire, ENTITIES[side], PaymentRow, fields, signal);
+
+  /** On the same document, wherever it was moved to; and of the same day, whatever it is on. */
+  async function near(side: Side, wanted: readonly Wanted<"payment">[], signal: AbortSignal) {
+    const kind = PAID[side];
+    const Id = wanted.map(({ document }) => document.invoice).filter(isId);
+    const documents = await having(wire, ENTITY[kind], DocumentRow, { Id }, signal);
+    const rows = [
+      ...(await paymentsOf(online, kind, documents, signal)),
+      ...(await rowsOf(
+        side,
+        {
+          Id: wanted.flatMap(({ binding }) => (binding === null ? [] : idIn(side, binding))),
+          TxnDate: wanted.map(({ document }) => document.date),
+        },
+        signal,
+      )),
+    ];
+    return told(side, [...new Map(rows.map((row) => [row.Id, row])).values()]);
+  }
+
+  return {
+    ladder: LADDER,
+    expected: async (documents) =>
+      documents.map((one) => paymentFacts({ ...one, description: textOf(one) }, currency)),
+    async locate(wanted, { signal }) {
+      const found: Standing<PaymentRow>[] = [];
+      for (const side of SIDES) {
+        const these = wanted.filter(({ document }) => document.type === side);
+        if (these.length > 0) found.push(...(await near(side, these, signal)));
+      }
+      return found;
+    },
+    create: (wanted, call) =>
+      Promise.all(
+        wanted.map(async ({ document, on }) => {
+          const side = document.type;
+          const id = await wire.write(
+            ENTITIES[side],
+            paymentBody(online.config, await payingOf(online, on), document),
+            call,
+          );
+          return `${ENTITIES[side]} ${id}`;
+        }),
+      ),
+    // No document of the platform takes a payment back.
+    advance: () => Promise.resolve(),
+    async get(ids, { signal }) {
+      const found: Standing<PaymentRow>[] = [];
+      for (const side of SIDES) {
+        const Id = ids.flatMap((id) => idIn(side, id));
+        found.push(...told(side, await rowsOf(side, { Id }, signal)));
+      }
+      return found;
+    },
+    async named(numbers, signal) {
+      const found: Standing<PaymentRow>[] = [];
+      for (const side of SIDES) {
+        const fields = { Id: numbers.filter(isId), DocNumber: numbers };
+        const kind = PAID[side];
+        const documents = await having(wire, ENTITY[kind], DocumentRow, fields, signal);
+        found.push(...told(side, await paymentsOf(online, kind, documents, signal)));
+        const Id = numbers.flatMap((number) => idIn(side, number));
+        found.push(...told(side, await rowsOf(side, { Id }, signal)));
+      }
+      return found;
+    },
+    async *list(scope, from, signal) {
+      const [, at = "0", rest = ""] = /^([01]) (.*)$/.exec(from ?? "") ?? [];
+      // Nothing of a payment stays open.
+      const conditions = conditionsOf({ ...scope, open: false });
+      for (const [index, side] of SIDES.entries()) {
+        if (index < Number(at)) continue;
+        const of = { entity: ENTITIES[side], schema: PaymentRow };
+        const start = index === Number(at) && rest !== "" ? rest : null;
+        for await (const { rows, position } of listed(wire, of, conditions, start, signal))
+          yield { standings: told(side, rows), position: `${index} ${position}` };
+      }
+    },
+  };
+}
+
+/** `Payment 12`: what links call it. */
+const idIn = (side: Side, id: string): string[] => {
+  const [entity, number = ""] = id.split(" ");
+  return entity === ENTITIES[side] && isId(number) ? [number] : [];
+};
+
+/** What of its text QuickBooks keeps behind the mark. */
+const textOf = ({ id, description }: PaymentDocument): string => {
+  const mark = payingMark(id);
+  return cut(oneLine(`${mark} ${description}`), MEMO_MOST.online)
+    .slice(mark.length)
+    .trim();
+};
+
+export interface Paying {
+  /** Ids. */
+  readonly party: string;
+  readonly document: string;
+  /** Where customers' payments go, what bills are paid from; null: QuickBooks' own. */
+  readonly account: string | null;
+}
+
+/** What is posted to make it. Members stand in the order of Intuit's schema. */
+export function paymentBody(
+  { billPayments }: Pick<QuickbooksOnlineConfig, "billPayments">,
+  { party, document, account }: Paying,
+  payment: PaymentDocument,
+): object {
+  const { date, amount, type, description } = payment;
+  const TxnType = type === "out" ? "Invoice" : "Bill";
+  const common = {
+    TxnDate: date,
+    PrivateNote: `${payingMark(payment.id)} ${textOf(payment)}`.trim(),
+    Line: [{ Amount: amount, LinkedTxn: [{ TxnId: document, TxnType }] }],
+  };
+  if (type === "out")
+    return {
+      ...common,
+      CustomerRef: { value: party },
+      ...(account === null ? {} : { DepositToAccountRef: { value: account } }),
+      PaymentRefNum: cut(oneLine(description), DOC_NUMBER_MOST),
+      TotalAmt: amount,
+    };
+  const isCheck = billPayments === "check";
+  return {
+    ...common,
+    VendorRef: { value: party },
+    PayType: isCheck ? "Check" : "CreditCard",
+    ...(isCheck
+      ? { CheckPayment: { BankAccountRef: { value: account } } }
+      : { CreditCardPayment: { CCAccountRef: { value: account } } }),
+    TotalAmt: amount,
+  };
+}
+
+/** @throws Refused, BookError */
+async function payingOf({ config, names }: Online, on: Standing | undefined): Promise<Paying> {
+  const row = on?.native as DocumentRow;
+  const party = row.CustomerRef ?? row.VendorRef;
+  if (party === null)
+    throw new Refused({
+      code: "no-party",
+      message: `document ${row.Id} in QuickBooks has no party`,
+      next: "An accountant looks at it in QuickBooks, and enters the payment by hand.",
+    });
+  const { paymentsMade, paymentsReceived } = config.accounts;
+  const account = row.CustomerRef === null ? paymentsMade : paymentsReceived;
+  return {
+    party: party.value,
+    document: row.Id,
+    account: account === undefined ? null : await names.id(ACCOUNT, account),
+  };
+}
+
+function standingOf(side: Side, currency: string, row: PaymentRow): Standing<PaymentRow> {
+  const mark = paidMarkIn(row.PrivateNote);
+  const note = row.PrivateNote ?? "";
+  const id = `${ENTITIES[side]} ${row.Id}`;
+  const ref = side === "out" ? row.CustomerRef : row.VendorRef;
+  const party = ref === null ? null : partyCode(PAID[side], ref.value);
+  return {
+    id,
+    mark,
+    number: null,
+    party,
+    rung: isVoided(row) ? "cancelled" : "posted",
+    unfinished: false,
+    touched: null,
+    disputed: false,
+    payments: [],
+    facts: {
+      number: id,
+      party,
+      days: { date: row.TxnDate },
+      money: { amount: row.TotalAmt },
+      words: {
+        side: side === "out" ? "sale" : "purchase",
+        currency,
+        document: linksOf(row)[0] ?? null,
+        reference: mark === null ? note : note.slice(markIn(note).length).trim(),
+      },
+    },
+    paid: null,
+    version: row.SyncToken,
+    native: row,
+  };
+}

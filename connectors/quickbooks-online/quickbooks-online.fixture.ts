@@ -1,0 +1,58 @@
+/** An endpoint over a company of the test's own, with its tokens in a folder of the test's own. */
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Endpoint, Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
+import { quickbooksOnline } from "./index.ts";
+import { writeTokens } from "./tokens.ts";
+
+export const never = new AbortController().signal;
+
+/** With tokens that are good now, in a folder of its own. */
+export function settings(company: Company, more: object = {}) {
+  const tokens = join(tempFolder(), "tokens.json");
+  writeTokens(tokens, {
+    company: COMPANY,
+    accessToken: "access-0",
+    accessUntil: later(1),
+    refreshToken: "refresh-0",
+    refreshUntil: later(90),
+    authorisedAt: later(-1),
+  });
+  return {
+    company: COMPANY,
+    ...CLIENT,
+    // Tests name the folder whole; a site names it from the configuration's.
+    tokens,
+    url: company.url,
+    tokenUrl: `${company.url}/tokens`,
+    items: { charge: "Charge" },
+    accounts: { expense: "5000", paymentsMade: "1010" },
+    settleMs: 0,
+    ...more,
+  };
+}
+
+export function opened(config: object, more: Partial<Surroundings> = {}): Endpoint {
+  const parsed = quickbooksOnline.config.parse(config);
+  const endpoint = quickbooksOnline.open(parsed, surroundingsIn("/", { ...more }));
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+export const sinkOf = (company: Company, name: string, more: object = {}): Sink =>
+  opened(settings(company, more)).sinks[name] as Sink;
+
+export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
+  ...sink.freeze(items),
+  key: `fb1_${items.map(({ id }) => id).join("_")}`,
+  items,
+  firstSentAt: null,
+});
+
+export const deliver = (sink: Sink, ...items: readonly Item[]) =>
+  sink.send(requestOf(sink, items), never);
+
+const later = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

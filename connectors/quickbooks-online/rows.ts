@@ -1,0 +1,138 @@
+/** Records as QuickBooks answers them. Money and quantities are exact; days are `YYYY-MM-DD`. What is empty is left out there. */
+import { z } from "zod";
+import { day, decimal, text } from "../../src/books/fields.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+
+const textOrNone = z.string().nullish().transform(some);
+const dayOrNone = day.nullish().transform((value) => value ?? null);
+const decimalOrNone = decimal.nullish().transform((value) => value ?? null);
+const money = decimal.nullish().transform((value) => value ?? Decimal.zero);
+const flag = (otherwise: boolean) => z.boolean().default(otherwise);
+
+function some(value: string | null | undefined): string | null {
+  return value === undefined || value === null || value.trim() === "" ? null : value;
+}
+
+/** Another record: its id, and its name where QuickBooks tells it. */
+const Ref = z.object({ value: text, name: textOrNone });
+
+const refOrNone = Ref.nullish().transform((value) => value ?? null);
+
+const head = {
+  Id: z.string().regex(/^\d{1,15}$/, "not a number"),
+  /** Changes with every change: an update with another one is refused (5010). */
+  SyncToken: z.string(),
+  MetaData: z.object({
+    /** With an offset: `2026-11-20T09:12:33-08:00`. */
+    CreateTime: z.iso.datetime({ offset: true }),
+    LastUpdatedTime: z.iso.datetime({ offset: true }),
+  }),
+};
+
+const Linked = z.object({ TxnId: z.string(), TxnType: z.string() });
+const linked = z.array(Linked).default([]);
+
+const ItemDetail = z.object({ ItemRef: refOrNone, Qty: decimalOrNone, UnitPrice: decimalOrNone });
+
+const amountLine = {
+  DetailType: z.string(),
+  Amount: money,
+  Description: textOrNone,
+  SalesItemLineDetail: ItemDetail.optional(),
+  ItemBasedExpenseLineDetail: ItemDetail.optional(),
+  AccountBasedExpenseLineDetail: z.object({ AccountRef: refOrNone }).optional(),
+};
+export const Line = z.object({
+  ...amountLine,
+  GroupLineDetail: z.object({ Line: z.array(z.object(amountLine)).default([]) }).optional(),
+});
+export type Line = z.infer<typeof Line>;
+
+const document = {
+  ...head,
+  DocNumber: textOrNone,
+  TxnDate: day,
+  DueDate: dayOrNone,
+  PrivateNote: textOrNone,
+  CurrencyRef: refOrNone,
+  Line: z.array(Line).default([]),
+  LinkedTxn: linked,
+  TxnTaxDetail: z.object({ TotalTax: money }).optional(),
+  TotalAmt: money,
+  Balance: money,
+};
+
+/** A customer invoice (with CustomerRef) or a bill (with VendorRef). */
+export const DocumentRow = z.object({
+  ...document,
+  CustomerRef: refOrNone,
+  VendorRef: refOrNone,
+  CustomerMemo: z.object({ value: textOrNone }).nullish(),
+});
+export type DocumentRow = z.infer<typeof DocumentRow>;
+
+/** A payment of customers (with CustomerRef) or of bills (with VendorRef). */
+export const PaymentRow = z.object({
+  ...head,
+  TxnDate: day,
+  PrivateNote: textOrNone,
+  CustomerRef: refOrNone,
+  VendorRef: refOrNone,
+  TotalAmt: money,
+  Line: z.array(z.object({ Amount: money, LinkedTxn: linked })).default([]),
+});
+export type PaymentRow = z.infer<typeof PaymentRow>;
+
+export const PartyRow = z.object({
+  ...head,
+  DisplayName: text,
+  Active: flag(true),
+  Notes: textOrNone,
+  PrimaryEmailAddr: z.object({ Address: textOrNone }).nullish(),
+  PrimaryPhone: z.object({ FreeFormNumber: textOrNone }).nullish(),
+  BillAddr: z
+    .object({
+      Line1: textOrNone,
+      Line2: textOrNone,
+      Line3: textOrNone,
+      City: textOrNone,
+      CountrySubDivisionCode: textOrNone,
+      PostalCode: textOrNone,
+      Country: textOrNone,
+    })
+    .nullish(),
+  CurrencyRef: refOrNone,
+});
+export type PartyRow = z.infer<typeof PartyRow>;
+
+export const ItemRow = z.object({
+  ...head,
+  Name: text,
+  Active: flag(true),
+  Type: z.string().default(""),
+  UnitPrice: decimalOrNone,
+  PurchaseCost: decimalOrNone,
+  ExpenseAccountRef: refOrNone,
+});
+export type ItemRow = z.infer<typeof ItemRow>;
+
+export const AccountRow = z.object({
+  Id: text,
+  Name: text,
+  AcctNum: textOrNone,
+  AccountType: z.string().default(""),
+});
+
+export const CompanyRow = z.object({ CompanyName: text });
+export const PreferencesRow = z.object({
+  AccountingInfoPrefs: z.object({ BookCloseDate: dayOrNone }).default({ BookCloseDate: null }),
+  SalesFormsPrefs: z.object({ CustomTxnNumbers: flag(false) }).default({ CustomTxnNumbers: false }),
+  TaxPrefs: z.object({ UsingSalesTax: flag(false) }).default({ UsingSalesTax: false }),
+  CurrencyPrefs: z
+    .object({ MultiCurrencyEnabled: flag(false), HomeCurrency: refOrNone })
+    .default({ MultiCurrencyEnabled: false, HomeCurrency: null }),
+});
+export type PreferencesRow = z.infer<typeof PreferencesRow>;
+
+/** UTC without a zone, as sources compare stamps: `2026-11-20T17:12:33`. */
+export const stampOf = (instant: string): string => new Date(instant).toISOString().slice(0, 19);

@@ -1,0 +1,264 @@
+/**
+ * The tokens of one company (OAuth 2). An access token lives an hour; a refresh token gives the next one, and may be
+ * replaced by another with each answer (rotation). The file is replaced whole (written, synced, renamed), and one process
+ * at a time asks for new tokens: a token that was replaced is refused from then on.
+ *
+ * Killed between an answer and its storing, the old refresh token stands in the file. Intuit changes its value once a day
+ * only, and takes the previous one for a while; where it does not, a person authorises anew, and nothing was written.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { z } from "zod";
+import { BookError } from "../../src/books/adapter.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
+import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
+
+const Stored = z.strictObject({
+  company: z.string(),
+  accessToken: z.string(),
+  /** ISO 8601 UTC, like all of these. */
+  accessUntil: z.string(),
+  refreshToken: z.string(),
+  /** Without any use until then it ends. Each answer moves it. */
+  refreshUntil: z.string(),
+  authorisedAt: z.string(),
+});
+export type Stored = z.infer<typeof Stored>;
+
+/** Answers of the token address: `expires_in` in seconds. */
+const Answer = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().min(1),
+  expires_in: z.number().positive(),
+  x_refresh_token_expires_in: z.number().positive(),
+});
+const Told = z.object({ error: z.string().regex(/^[a-z_]+$/) });
+
+export interface Tokens {
+  /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws BookError */
+  access(rejected?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A person who must authorise anew is told this many days before. */
+export const EARLY_DAYS = 7;
+const EARLY_MS = 5 * 60_000;
+const LOCK_TRIES = 600;
+const LOCK_MS = 100;
+const ANSWER_BYTES = 64 * 1024;
+const TOKEN_MS = 30_000;
+/** A lock this old was left by a process that was killed: asking takes half of it at most. */
+const ABANDONED_MS = 2 * TOKEN_MS;
+/** Since November 2025 a person authorises anew at least every five years. */
+const LIFE_DAYS = 5 * 365;
+const DAY_MS = 86_400_000;
+
+export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroundings): Tokens {
+  const file = tokenFile(config, surroundings.folder);
+  let refreshing: Promise<string> | null = null;
+  const isGood = ({ accessToken, accessUntil }: Stored, rejected: string | undefined): boolean =>
+    accessToken !== rejected && Date.parse(accessUntil) - EARLY_MS > surroundings.now().getTime();
+  return {
+    async access(rejected) {
+      const stored = readTokens(file, config.company);
+      if (isGood(stored, rejected)) return stored.accessToken;
+      // Nobody's deadline ends it: an answer that is not stored may be the only one with the next token.
+      refreshing ??= withLock(file, surroundings, async () => {
+        const now = readTokens(file, config.company);
+        if (isGood(now, rejected)) return now.accessToken;
+        const form = { grant_type: "refresh_token", refresh_token: now.refreshToken };
+        const next = await askTokens(config, form, surroundings.now());
+        const tokens = { ...next, company: config.company, authorisedAt: now.authorisedAt };
+        writeTokens(file, tokens);
+        const { day, days } = authoriseBy(tokens, surroundings.now());
+        if (days <= EARLY_DAYS)
+          surroundings.note(
+            "QuickBooks wants a person soon: run `fuelbridge quickbooks authorise`",
+            {
+              company: config.company,
+              until: day,
+            },
+          );
+        return next.accessToken;
+      }).finally(() => void (refreshing = null));
+      return refreshing;
+    },
+    close: async () => void (await refreshing?.catch(() => {})),
+  };
+}
+
+export const tokenFile = ({ tokens }: QuickbooksOnlineConfig, folder: string): string =>
+  resolve(folder, tokens);
+
+/** @throws BookError `no-tokens` when there are none for this company, or others may read them */
+export function readTokens(file: string, company: string): Stored {
+  let text: string;
+  try {
+    const opened = openSync(file, "r");
+    try {
+      if (process.platform !== "win32" && (fstatSync(opened).mode & 0o077) !== 0)
+        throw noTokens(`others may read ${file}: its mode must be 0600`);
+      text = readFileSync(opened, "utf8");
+    } finally {
+      closeSync(opened);
+    }
+  } catch (error) {
+    if (error instanceof BookError) throw error;
+    throw noTokens(`there are no tokens in ${file}`, error);
+  }
+  const stored = Stored.safeParse(parsed(text)).data;
+  if (stored === undefined) throw noTokens(`${file} does not hold tokens`);
+  if (stored.company !== company)
+    throw noTokens(`the tokens in ${file} are of the company ${stored.company}, not of ${company}`);
+  return stored;
+}
+
+/** Replaces the file whole, or leaves it as it was. */
+export function writeTokens(file: string, tokens: Stored): void {
+  const next = `${file}.${randomUUID()}`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const opened = openSync(next, "wx", 0o600);
+  try {
+    writeFileSync(opened, `${JSON.stringify(tokens)}\n`);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  renameSync(next, file);
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(file), "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** The day by which a person must authorise anew, and in how many days that is. */
+export function authoriseBy(
+  { refreshUntil, authorisedAt }: Stored,
+  now: Date,
+): { readonly day: string; readonly days: number } {
+  const end = Date.parse(authorisedAt) + LIFE_DAYS * DAY_MS;
+  const until = new Date(Math.min(Date.parse(refreshUntil), end));
+  const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
+  return { day: until.toISOString().slice(0, 10), days };
+}
+
+/** One question to the token address. @throws BookError, without any of what was sent */
+export async function askTokens(
+  config: QuickbooksOnlineConfig,
+  form: Readonly<Record<string, string>>,
+  now: Date,
+): Promise<Omit<Stored, "company" | "authorisedAt">> {
+  const { origin, pathname } = new URL(addressesOf(config).tokenUrl);
+  const http = openHttp({ origin, connections: 1, headersMs: TOKEN_MS, bodyMs: TOKEN_MS });
+  const basic = Buffer.from(`${config.clientId}:${config.clientSecret}`).toString("base64");
+  try {
+    const answer = await http.ask({
+      method: "POST",
+      path: pathname,
+      headers: {
+        authorization: `Basic ${basic}`,
+        accept: "application/json",
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: new URLSearchParams(form).toString(),
+      signal: AbortSignal.timeout(TOKEN_MS),
+    });
+    return told(answer.status, await answer.text(ANSWER_BYTES), now);
+  } catch (error) {
+    // Nothing of a document has left this machine.
+    if (error instanceof TransportError)
+      throw new BookError("not-sent", `no new token: ${error.message}`, { cause: error });
+    throw error;
+  } finally {
+    await http.close();
+  }
+}
+
+function told(status: number, text: string, now: Date): Omit<Stored, "company" | "authorisedAt"> {
+  const json = parsed(text);
+  const answer = Answer.safeParse(json).data;
+  if (status !== 200 || answer === undefined) {
+    const code = Told.safeParse(json).data?.error ?? null;
+    const message = `no new token: HTTP ${status}${code === null ? "" : ` ${code}`}`;
+    // Of a gateway that fails nothing follows: it is asked again.
+    if (code === null || status >= 500) throw new BookError("not-sent", message);
+    throw new BookError("answered", message, { status, code });
+  }
+  const after = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString();
+  return {
+    accessToken: answer.access_token,
+    accessUntil: after(answer.expires_in),
+    refreshToken: answer.refresh_token,
+    refreshUntil: after(answer.x_refresh_token_expires_in),
+  };
+}
+
+/** One process at a time; a lock that a killed one left is taken after a minute. @throws BookError when it stays taken */
+export async function withLock<T>(
+  file: string,
+  { pause }: Pick<Surroundings, "pause">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = `${file}.lock`;
+  for (let tries = 0; !taken(lock); tries++) {
+    if (tries >= LOCK_TRIES)
+      throw new BookError("not-sent", `another process is asking for new tokens: ${lock}`);
+    await pause(LOCK_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function taken(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, "wx", 0o600));
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw noTokens(`there are no tokens beside ${lock}`, error);
+    if (code !== "EEXIST") throw new BookError("not-sent", `no lock ${lock}`, { cause: error });
+  }
+  const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+  if (since !== undefined && Date.now() - since > ABANDONED_MS) takeAside(lock, since);
+  return false;
+}
+
+/** Only the one that was looked at: somebody may have taken it aside since, and hold a new one. */
+function takeAside(lock: string, since: number): void {
+  const aside = `${lock}.${randomUUID()}`;
+  try {
+    renameSync(lock, aside);
+    if (statSync(aside).mtimeMs !== since) linkSync(aside, lock);
+    rmSync(aside, { force: true });
+  } catch {
+    // Another process was faster.
+  }
+}
+
+const noTokens = (message: string, cause?: unknown): BookError =>
+  new BookError("answered", message, { status: 401, code: "no-tokens", cause });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link BookError} that says what it
+ * proves. Numbers are exact decimals in both directions.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { BookError, type Call } from "../../src/books/adapter.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
+import { openTokens, type Tokens } from "./tokens.ts";
+
+/** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
+const MINOR_VERSION = "75";
+
+export type Entity =
+  "Account" | "Bill" | "BillPayment" | "Customer" | "Invoice" | "Item" | "Payment" | "Vendor";
+
+/** Every method @throws BookError */
+export interface Wire {
+  /** `SELECT * FROM entity …`: what stands behind the entity. */
+  query<Row>(
+    entity: Entity | "Preferences" | "CompanyInfo",
+    rest: string,
+    schema: z.ZodType<Row>,
+    signal: AbortSignal,
+  ): Promise<readonly Row[]>;
+  /** Writes one record, under a request id that is the same for the same content. Its id. */
+  write(entity: Entity, body: object, call: Call, more?: WriteOptions): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface WriteOptions {
+  readonly operation?: "void";
+  /** A number that another document has is taken. */
+  readonly twice?: boolean;
+}
+
+interface Exchanged {
+  readonly path: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+const ANSWER_BYTES = 32 * 1024 * 1024;
+
+export function openWire(
+  config: QuickbooksOnlineConfig,
+  surroundings: Surroundings,
+  tokens: Tokens = openTokens(config, surroundings),
+): Wire {
+  const { company, deadlineMs } = config;
+  const { origin, pathname } = new URL(addressesOf(config).url);
+  const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
+  const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
+
+  async function once({ path, type, body }: Exchanged, token: string, signal: AbortSignal) {
+    if (signal.aborted) throw new BookError("not-sent", `${path}: stopped before it was sent`);
+    const answer = await http.ask({
+      method: "POST",
+      path: `${prefix}${path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "application/json",
+        "content-type": type,
+      },
+      body,
+      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
+    });
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text: await answer.text(ANSWER_BYTES),
+    };
+  }
+
+  /** A token that is refused has done nothing: the same bytes go once more with a new one. */
+  async function exchange(asked: Exchanged, what: string, signal: AbortSignal): Promise<unknown> {
+    try {
+      const token = await tokens.access();
+      let answer = await once(asked, token, signal);
+      if (answer.status === 401) answer = await once(asked, await tokens.access(token), signal);
+      const fault = faultIn(what, answer);
+      if (fault === null) return parsed(answer.text);
+      surroundings.note("QuickBooks refused a call", {
+        what,
+        status: answer.status,
+        code: fault.code,
+        intuitTid: answer.headers["intuit_tid"] ?? null,
+      });
+      throw fault;
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      throw new BookError(error.phase, `${what}: ${error.message}`, { cause: error });
+    }
+  }
+
+  let closed: Promise<void> | null = null;
+  return {
+    async query(entity, rest, schema, signal) {
+      const asked: Exchanged = {
+        path: `/query?minorversion=${MINOR_VERSION}`,
+        type: "application/text",
+        body: `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`,
+      };
+      const what = `query of ${entity}`;
+      const json = await exchange(asked, what, signal);
+      // Without a row the entity's key is absent.
+      const shape = z.object({ QueryResponse: z.record(z.string(), z.unknown()) });
+      const answer = shape.safeParse(json);
+      if (!answer.success) throw unreadable(what, answer.error);
+      const rows = z.array(schema).safeParse(answer.data.QueryResponse[entity] ?? []);
+      if (!rows.success) throw unreadable(what, rows.error);
+      return rows.data;
+    },
+    async write(entity, body, call, { operation, twice } = {}) {
+      const text = stringifyExact(body);
+      const name = entity.toLowerCase();
+      const parameters = new URLSearchParams({
+        minorversion: MINOR_VERSION,
+        requestid: requestId(call.key, `${name} ${operation ?? ""}`, text),
+        ...(operation === undefined ? {} : { operation }),
+        ...(twice === true ? { include: "allowduplicatedocnum" } : {}),
+      });
+      const asked: Exchanged = {
+        path: `/${name}?${parameters.toString()}`,
+        type: "application/json",
+        body: text,
+      };
+      const what = `${operation ?? "write"} of ${entity}`;
+      const json = await exchange(asked, what, call.signal);
+      const answer = z.object({ [entity]: z.object({ Id: z.string().min(1) }) }).safeParse(json);
+      if (!answer.success) throw unreadable(what, answer.error);
+      return answer.data[entity]?.Id ?? "";
+    },
+    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+  };
+}
+
+/**
+ * At most 50 characters; 32 fit a batch as well. The same request with the same content has the same one, so that a
+ * repeat is answered with the first answer; other content is another request.
+ */
+export const requestId = (key: string, what: string, body: string): string =>
+  createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
+
+/** A text of the query language. */
+export const quoted = (text: string): string =>
+  `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+/** `('a', 'b')` */
+export const among = (values: readonly string[]): string => `(${values.map(quoted).join(", ")})`;
+
+const FaultBody = z.object({
+  Error: z
+    .array(
+      z.object({
+        Message: z.string().default(""),
+        Detail: z.string().default(""),
+        code: z.string(),
+      }),
+    )
+    .min(1),
+});
+/** A gateway of Intuit's writes the names in small letters. */
+const GatewayBody = z.object({
+  error: z
+    .array(
+      z.object({
+        message: z.string().default(""),
+        detail: z.string().default(""),
+        code: z.string(),
+      }),
+    )
+    .min(1),
+});
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Null: it is none. A fault may come with HTTP 200. */
+function faultIn(what: string, { status, headers, text }: Answered): BookError | null {
+  const json = parsed(text) as { readonly Fault?: unknown; readonly fault?: unknown } | null;
+  const [first] = FaultBody.safeParse(json?.Fault).data?.Error ?? [];
+  const [gate] = GatewayBody.safeParse(json?.fault).data?.error ?? [];
+  const told = first ?? (gate && { Message: gate.message, Detail: gate.detail, code: gate.code });
+  const waitMs = waitMsOf(headers["retry-after"]);
+  const more = { status, ...(waitMs === null ? {} : { waitMs }) };
+  if (told !== undefined) {
+    const words = told.Detail.trim() === "" ? told.Message : told.Detail;
+    const message = `${what}: ${words.replaceAll(/\s+/g, " ").trim().slice(0, TEXT_MOST)} (${told.code})`;
+    return new BookError("answered", message, { ...more, code: told.code });
+  }
+  if (status !== 200) return new BookError("answered", `${what}: HTTP ${status}`, more);
+  return json === null ? new BookError("torn", `${what}: the answer is not JSON`) : null;
+}
+
+const TEXT_MOST = 300;
+const RETRY_MOST_MS = 3_600_000;
+
+/** Seconds; a date is left to the row's own time. */
+function waitMsOf(header: string | undefined): number | null {
+  if (header === undefined || !/^\d{1,6}$/.test(header)) return null;
+  return Math.min(Number(header) * 1000, RETRY_MOST_MS);
+}
+
+const unreadable = (what: string, error: z.ZodError): BookError =>
+  new BookError(
+    "torn",
+    `${what}: the answer does not have QuickBooks' form: ${error.issues[0]?.path.join(".") ?? ""} ${error.issues[0]?.message ?? ""}`,
+  );
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return null;
+  }
+}

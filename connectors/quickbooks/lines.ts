@@ -1,0 +1,76 @@
+/**
+ * Lines as QuickBooks keeps them. It has one sales tax per document, and fuel has many taxes: each of them is a line of an
+ * item of its own, as product and freight are.
+ */
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+
+export interface ItemLine {
+  /** The item's full name. */
+  readonly item: string;
+  readonly text: string;
+  /** Null: the line has an amount alone. */
+  readonly quantity: Decimal | null;
+  /** Null: it is left to QuickBooks; what it would make of the platform's is another amount. */
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+  readonly isTax: boolean;
+}
+
+/** Digits after the point that QuickBooks keeps of quantities and rates. */
+const DIGITS = 5;
+const CENTS = 2;
+
+/**
+ * Products and charges, then taxes. A line without a product is booked on the item that its account names, else on
+ * `charge`; a tax on the item that its account names.
+ * @throws Refused when an amount has more than cents, a quantity more than five digits, or the lines do not add up to the
+ * total: QuickBooks adds up by itself, and posts at once
+ */
+export function itemLines(document: InvoiceDocument, charge: string): ItemLine[] {
+  const lines = [
+    ...document.lines.map(({ product, account, quantity, unitPrice, amount, description }) => ({
+      item: product ?? account ?? charge,
+      text: description,
+      quantity: product === null ? null : quantity,
+      rate: product === null || !isExact(quantity, unitPrice, amount) ? null : unitPrice,
+      amount,
+      isTax: false,
+    })),
+    ...document.taxes.map(({ account, description, amount }) => ({
+      item: account,
+      text: description,
+      quantity: null,
+      rate: null,
+      amount,
+      isTax: true,
+    })),
+  ];
+  for (const [at, { amount, quantity }] of lines.entries()) {
+    if (!amount.round(CENTS).equals(amount))
+      throw notHeld(`line ${at + 1} comes to ${amount.plain()}, which is not whole cents`);
+    if (quantity !== null && !quantity.round(DIGITS).equals(quantity))
+      throw notHeld(
+        `line ${at + 1} has the quantity ${quantity.plain()}: more than ${DIGITS} digits`,
+      );
+  }
+  const sum = Decimal.sum(lines.map(({ amount }) => amount));
+  if (!sum.equals(document.total))
+    throw notHeld(
+      `its lines and taxes come to ${sum.plain()}, its total is ${document.total.plain()}`,
+    );
+  return lines;
+}
+
+/** QuickBooks multiplies where it is told a rate: it must come to the same cent. */
+const isExact = (quantity: Decimal, rate: Decimal, amount: Decimal): boolean =>
+  rate.round(DIGITS).equals(rate) && quantity.times(rate).round(CENTS).equals(amount);
+
+const notHeld = (says: string): Refused =>
+  new Refused({
+    code: "not-held",
+    message: `QuickBooks cannot keep this document: ${says}`,
+    next: "Correct the document where it comes from, then retry; or an accountant enters it by hand and resolves it here.",
+    field: "lines",
+  });

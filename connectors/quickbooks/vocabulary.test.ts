@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import { billDocument, invoiceDocument } from "../example/example.fixture.ts";
+import { itemLines } from "./lines.ts";
+import { memoIn, memoOf } from "./memos.ts";
+import { partyName, sameName, suffixed } from "./names.ts";
+import { documentNumber, shortNumber } from "./numbers.ts";
+import { ascii, cut, oneLine } from "./text.ts";
+
+test("text that QuickBooks Desktop cannot hold is written out by the rule", () => {
+  expect(ascii("Café Niño — “Truck”\nPlaza, 72°F ½ 東")).toBe(
+    `Cafe Nino - "Truck" Plaza, 72 degF 1?2 ?`,
+  );
+  expect(ascii("Straße Łódź ﬁne € 5")).toBe("Strasse Lodz fine EUR 5");
+  expect(oneLine(" Café\t\u0000Niño ")).toBe("Café Niño");
+  expect(cut("abc def", 4)).toBe("abc");
+});
+
+test("a name that QuickBooks would change is refused, and the other list's name is suffixed", () => {
+  expect(partyName("Acme Oil", 41, ascii)).toBe("Acme Oil");
+  for (const [name, code] of [
+    ["x".repeat(42), "name-too-long"],
+    ["A:B", "name-not-held"],
+    ["Café", "name-not-held"],
+    ["", "name-not-held"],
+  ] as const)
+    expect(() => partyName(name, 41, ascii)).toThrow(
+      expect.objectContaining({ fault: expect.objectContaining({ code }) }),
+    );
+  expect(suffixed("Acme Oil", "vendor", 41)).toBe("Acme Oil (V)");
+  expect(suffixed("x".repeat(41), "customer", 41)).toHaveLength(41);
+  expect(sameName("ACME oil", "Acme Oil")).toBe(true);
+});
+
+test("a number that fits is kept; a longer one becomes the same short one each time", () => {
+  expect(documentNumber("INV-118", "id", 11)).toBe("INV-118");
+  const short = documentNumber("INV-2026-000118-ACME", "id", 11);
+  expect(short).toBe(shortNumber("id"));
+  expect(short).toMatch(/^F[A-Z2-7]{10}$/);
+  expect(documentNumber("INV 118", "id", 11)).toBe(short);
+});
+
+test("a memo tells the platform's number and id again", () => {
+  const memo = memoOf({ number: "INV-1", mark: "0b6f", text: "PO 4711" }, 4095, ascii);
+  expect(memo).toBe("INV-1 platform:0b6f PO 4711");
+  expect(memoIn(memo)).toEqual({ mark: "0b6f", number: "INV-1", text: "PO 4711" });
+  expect(memoIn("by hand")).toBeNull();
+});
+
+test("taxes are lines of items, and a rate is written only where it comes to the same cent", () => {
+  const [fuel, tax] = itemLines(invoiceDocument("FL-1"), "FREIGHT");
+  expect(fuel).toMatchObject({ item: "ULSD-CLR", isTax: false });
+  expect(fuel?.rate?.text).toBe("2.4137");
+  expect(tax).toMatchObject({ item: "2300", isTax: true, quantity: null });
+  const { lines } = billDocument("FL-2");
+  const free = lines.map((line) => ({ ...line, unitPrice: Decimal.of("2.413701"), product: "P" }));
+  expect(itemLines(billDocument("FL-2", { lines: free }), "FREIGHT")[0]?.rate).toBeNull();
+  const charge = lines.map((line) => ({ ...line, product: null }));
+  expect(itemLines(billDocument("FL-3", { lines: charge }), "FREIGHT")[0]).toMatchObject({
+    item: "FREIGHT",
+    quantity: null,
+  });
+});
+
+test("a document that does not add up is refused before it is posted", () => {
+  const wrong = invoiceDocument("FL-1", { total: Decimal.of("19934.09") });
+  expect(() => itemLines(wrong, "FREIGHT")).toThrow(/its total is 19934.09/);
+});

@@ -1,0 +1,175 @@
+/** Every request body that quickbooks-online can send: of the cases of mappings/books, and of random documents per kind. */
+import { join } from "node:path";
+import * as fc from "fast-check";
+import {
+  amendment,
+  bodyOf,
+  type DocumentKind,
+  type Writing,
+} from "../../connectors/quickbooks-online/documents.ts";
+import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
+import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
+import { NAME_MOST, partyName } from "../../connectors/quickbooks/names.ts";
+import { oneLine } from "../../connectors/quickbooks/text.ts";
+import { InvoiceDocument, type Party, PaymentDocument } from "../../src/books/documents.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { readCases } from "../../src/mapping/cases.ts";
+import type { Emitted } from "./emitted.ts";
+
+const CASES = join(import.meta.dirname, "../../mappings/books/cases");
+
+/** What a company names otherwise: both ways of each setting. */
+const settings = [
+  { salesTax: "not-taxable", multicurrency: "refuse" },
+  { salesTax: "off", multicurrency: "home" },
+] as const;
+
+const idOf = (name: string): string => String((name.length * 7919) % 9973);
+
+const writingOf = (at: number): Writing => ({
+  ...(settings[at % 2] ?? settings[0]),
+  items: { charge: "Charge" },
+  accounts: { expense: "5000", paymentsMade: "1010" },
+  currency: "USD",
+  party: "58",
+  itemId: idOf,
+  accountId: idOf,
+});
+
+export function* quickbooksOnlineBodies(seed: number, count: number): Generator<Emitted> {
+  for (const [name, kind] of [
+    ["customer-invoices", "invoice"],
+    ["supplier-invoices", "bill"],
+  ] as const) {
+    for (const [at, one] of casesOf(name).entries())
+      yield* documentFiles(kind, `case-${at + 1}`, at, InvoiceDocument.parse(one));
+    for (const [at, one] of fc.sample(documents(kind), { seed, numRuns: count }).entries())
+      yield* documentFiles(kind, `random-${at + 1}`, at, one);
+  }
+  for (const [name, type] of [
+    ["payments-received", "out"],
+    ["payments-made", "in"],
+  ] as const) {
+    for (const [at, one] of casesOf(name).entries())
+      yield paymentFile(`case-${at + 1}`, at, PaymentDocument.parse(one));
+    for (const [at, one] of fc.sample(payments(type), { seed, numRuns: count }).entries())
+      yield paymentFile(`random-${at + 1}`, at, one);
+  }
+  for (const entity of ["customer", "vendor"])
+    for (const [at, one] of fc.sample(parties, { seed, numRuns: count }).entries())
+      yield* written(`${entity}/random-${at + 1}`, () =>
+        partyBody(one, partyName(one.code, NAME_MOST.online, oneLine)),
+      );
+}
+
+const casesOf = (name: string): unknown[] =>
+  readCases(join(CASES, `${name}.json`)).cases.flatMap(({ expected }) =>
+    "document" in expected ? [expected.document] : [],
+  );
+
+function* documentFiles(
+  kind: DocumentKind,
+  name: string,
+  at: number,
+  document: InvoiceDocument,
+): Generator<Emitted> {
+  yield* written(`${kind}/${name}`, () => bodyOf(kind, writingOf(at), document));
+  if (kind === "bill") return;
+  const row = { Id: "145", SyncToken: String(at) };
+  yield* written(`${kind}/${name}-amended`, () => amendment(row, document));
+  yield* written(`${kind}/${name}-void`, () => row);
+}
+
+function paymentFile(name: string, at: number, payment: PaymentDocument): Emitted {
+  const billPayments = at % 2 === 0 ? "check" : "credit-card";
+  const account = payment.type === "out" && at % 2 === 0 ? null : "35";
+  const body = paymentBody({ billPayments }, { party: "58", document: "145", account }, payment);
+  const entity = payment.type === "out" ? "payment" : "billpayment";
+  return fileOf(`${entity}/${name}`, body);
+}
+
+/** What these books refuse is no file. */
+function* written(path: string, make: () => object): Generator<Emitted> {
+  try {
+    yield fileOf(path, make());
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+}
+
+const fileOf = (path: string, body: object): Emitted => ({
+  path: `${path}.json`,
+  bytes: Buffer.from(`${stringifyExact(body)}\n`),
+});
+
+const text = (most: number) => fc.string({ minLength: 1, maxLength: most, unit: "grapheme" });
+const day = fc
+  .integer({ min: 0, max: 5000 })
+  .map((days) => new Date(Date.UTC(2020, 0, 1 + days)).toISOString().slice(0, 10));
+const decimal = (most: number, places: number) =>
+  fc
+    .tuple(fc.integer({ min: 0, max: most }), fc.integer({ min: 0, max: 10 ** places - 1 }))
+    .map(([whole, rest]) => Decimal.of(`${whole}.${String(rest).padStart(places, "0")}`));
+const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: null });
+const party = fc.record({ code: text(110), name: text(200), companyId: fc.uuid() });
+const parties: fc.Arbitrary<Party> = party;
+
+const line = fc
+  .record({
+    product: optional(text(40)),
+    account: optional(text(20)),
+    quantity: decimal(20_000, 2),
+    unit: fc.constant("gal"),
+    unitPrice: fc.oneof(decimal(9, 4), decimal(9, 6)),
+    description: text(200),
+    other: decimal(99_999, 2),
+    isPriced: fc.boolean(),
+  })
+  .map(({ other, isPriced, ...one }) => ({
+    ...one,
+    amount: isPriced ? one.quantity.times(one.unitPrice).round(2) : other,
+  }));
+
+const documents = (kind: DocumentKind): fc.Arbitrary<InvoiceDocument> =>
+  fc
+    .record({
+      id: fc.uuid(),
+      number: text(60),
+      party,
+      status: fc.constantFrom("open" as const, "paid" as const),
+      invoiceDate: day,
+      dueDate: optional(day),
+      paidDate: optional(day),
+      description: optional(text(2000)),
+      lines: fc.array(line, { minLength: 1, maxLength: 50 }),
+      taxes: fc.array(
+        fc.record({
+          account: text(40),
+          description: text(200),
+          base: decimal(99_999, 2),
+          amount: decimal(999, 2),
+        }),
+        { maxLength: 8 },
+      ),
+    })
+    .map((one) => {
+      const [subtotal, tax] = [one.lines, one.taxes].map((all) =>
+        Decimal.sum(all.map(({ amount }) => amount)),
+      ) as [Decimal, Decimal];
+      const type = kind === "invoice" ? ("out" as const) : ("in" as const);
+      return { ...one, type, subtotal, tax, total: subtotal.plus(tax) };
+    });
+
+const payments = (type: "in" | "out"): fc.Arbitrary<PaymentDocument> =>
+  fc.record({
+    id: fc.uuid(),
+    number: text(60),
+    type: fc.constant(type),
+    invoice: fc.constant("145"),
+    invoiceId: optional(fc.uuid()),
+    amount: decimal(99_999, 2),
+    date: day,
+    description: text(1500),
+  });
