@@ -2,6 +2,7 @@
 import type { Connector } from "../src/core/contract.ts";
 import { example } from "./example/index.ts";
 import { files } from "./files/index.ts";
+import { quickbooksDesktop } from "./quickbooks-desktop/index.ts";
 import { tryton } from "./tryton/index.ts";
 
-export const connectors: readonly Connector[] = [example, files, tryton];
+export const connectors: readonly Connector[] = [example, files, quickbooksDesktop, tryton];

@@ -58,7 +58,8 @@ export async function composeDaemon(
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   };
-  const { hurry, close, ...held } = await open(config, note, "claim");
+  const arrivals: Arrivals = { of: () => {} };
+  const { hurry, close, ...held } = await open(config, note, "claim", openCarriers, arrivals);
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
     return signal;
@@ -79,6 +80,7 @@ export async function composeDaemon(
           budget: platform.budget,
         });
     const daemon = new Daemon(withProgress, flows, nightly);
+    arrivals.of = (endpoint) => daemon.arrived(endpoint);
     const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
     return {
       office,
@@ -113,11 +115,20 @@ export async function openOffice(
   return { office, close };
 }
 
+/** Where endpoints that call us are announced: endpoints are opened before the daemon is there. */
+interface Arrivals {
+  of: (endpoint: string) => void;
+}
+
+const announcing = (arrivals?: Arrivals) =>
+  arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
+
 async function open(
   config: Config,
   note: Engine["note"],
   own: "claim" | "expect",
   carriersOf = openCarriers,
+  arrivals?: Arrivals,
 ) {
   const clock = systemClock();
   const store = await openOwn(config, own, clock.now().wallMs);
@@ -132,6 +143,7 @@ async function open(
       remembered: (operation: string) => store.remembered.of(operation),
       scratch: (bytes: number) => openScratch(config.state, bytes),
       note: (message: string, details = {}) => note(message, details),
+      ...announcing(arrivals),
     };
     const opened = openEndpoints(config, opening, (platform) => ({
       ...platform,
