@@ -66,7 +66,7 @@ function shaped(path: string, shape: Shape, value: Value): string {
       throw new TypeError(`${path}: ${value.text} has digits that QuickBooks does not keep`);
     return digits;
   }
-  const said = String(value as string | number | boolean);
+  const said = typeof value === "string" ? value : JSON.stringify(value);
   const isRight =
     shape.is === "text" ? said.length <= shape.most && said !== "" : SHAPES[shape.is].test(said);
   if (!isRight) throw new TypeError(`${path} cannot be ${JSON.stringify(said)}`);

@@ -136,7 +136,6 @@ async function open(
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
   try {
-    const { budget } = config.platform;
     const opening = {
       clock,
       governor,
@@ -158,7 +157,7 @@ async function open(
       flows: flows.filter(
         ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
       ),
-      budget,
+      budget: config.platform.budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });

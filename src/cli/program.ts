@@ -22,6 +22,7 @@ import { pause } from "./pause.ts";
 import { plan } from "./plan.ts";
 import { profile } from "./profile.ts";
 import { quarantine } from "./quarantine.ts";
+import { quickbooks } from "./quickbooks.ts";
 import { reconcile } from "./reconcile.ts";
 import { release } from "./release.ts";
 import { restore } from "./restore.ts";
@@ -89,6 +90,7 @@ export function makeProgram(): Command {
     budget,
     reconcile,
     evidence,
+    quickbooks,
     release,
     pause,
     user,

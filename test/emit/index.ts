@@ -5,7 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { formats } from "./formats.ts";
+import { type Emitted, formats } from "./formats.ts";
+import { desktopRequests } from "./quickbooks-desktop.ts";
 
 const { values } = parseArgs({
   options: {
@@ -16,23 +17,29 @@ const { values } = parseArgs({
     count: { type: "string", default: "500" },
   },
 });
-const emitter = formats[values.format];
 const [seed, count] = [Number(values.seed), Number(values.count)];
+const { connector, format, out } = values;
+const emitter = connector === "files" ? formats[format] : undefined;
+const isDesktop = connector === "quickbooks-desktop";
 if (
-  values.connector !== "files" ||
-  emitter === undefined ||
-  values.out === undefined ||
+  (emitter === undefined && !isDesktop) ||
+  out === undefined ||
   !Number.isInteger(seed) ||
   !Number.isInteger(count)
 ) {
   process.stderr.write(
-    `Usage: npm run emit -- --connector files --format ${Object.keys(formats).join("|")} --out DIR [--seed NUMBER] [--count NUMBER]\n`,
+    `Usage: npm run emit -- --connector files --format ${Object.keys(formats).join("|")} --out DIR [--seed NUMBER] [--count NUMBER]\n` +
+      "       npm run emit -- --connector quickbooks-desktop --out DIR [--seed NUMBER] [--count NUMBER]\n",
   );
   process.exitCode = 2;
 } else {
-  const folder = join(values.out, values.format);
+  const files = emitter?.(seed, count) ?? (await desktopRequests(seed, count));
+  write(files, join(out, isDesktop ? connector : format));
+}
+
+function write(files: Iterable<Emitted>, folder: string): void {
   let written = 0;
-  for (const { path, bytes } of emitter(seed, count)) {
+  for (const { path, bytes } of files) {
     const to = join(folder, path);
     mkdirSync(dirname(to), { recursive: true });
     writeFileSync(to, bytes);
