@@ -2,7 +2,14 @@
 import type { Connector } from "../src/core/contract.ts";
 import { example } from "./example/index.ts";
 import { files } from "./files/index.ts";
+import { quickbooksDesktop } from "./quickbooks-desktop/index.ts";
 import { quickbooksOnline } from "./quickbooks-online/index.ts";
 import { tryton } from "./tryton/index.ts";
 
-export const connectors: readonly Connector[] = [example, files, quickbooksOnline, tryton];
+export const connectors: readonly Connector[] = [
+  example,
+  files,
+  quickbooksDesktop,
+  quickbooksOnline,
+  tryton,
+];

@@ -60,7 +60,8 @@ export async function composeDaemon(
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   };
-  const { hurry, close, ...held } = await open(config, note, "claim");
+  const arrivals: Arrivals = { of: () => {} };
+  const { hurry, close, ...held } = await open(config, note, "claim", openCarriers, arrivals);
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
     return signal;
@@ -81,6 +82,7 @@ export async function composeDaemon(
           budget: platform.budget,
         });
     const daemon = new Daemon(withProgress, flows, nightly);
+    arrivals.of = (endpoint) => daemon.arrived(endpoint);
     const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
     held.backfills.stirred = () => daemon.nudge();
     return {
@@ -117,11 +119,20 @@ export async function openOffice(
   return { office, close };
 }
 
+/** Where endpoints that call us are announced: endpoints are opened before the daemon is there. */
+interface Arrivals {
+  of: (endpoint: string) => void;
+}
+
+const announcing = (arrivals?: Arrivals) =>
+  arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
+
 async function open(
   config: Config,
   note: Engine["note"],
   own: "claim" | "expect",
   carriersOf = openCarriers,
+  arrivals?: Arrivals,
 ) {
   const clock = systemClock();
   const store = await openOwn(config, own, clock.now().wallMs);
@@ -129,13 +140,13 @@ async function open(
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
   try {
-    const { budget } = config.platform;
     const opening = {
       clock,
       governor,
       remembered: (operation: string) => store.remembered.of(operation),
       scratch: (bytes: number) => openScratch(config.state, bytes),
       note: (message: string, details = {}) => note(message, details),
+      ...announcing(arrivals),
     };
     const opened = openEndpoints(config, opening, (platform) => ({
       ...platform,
@@ -150,7 +161,7 @@ async function open(
       flows: flows.filter(
         ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
       ),
-      budget,
+      budget: config.platform.budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
     });
@@ -177,7 +188,7 @@ async function open(
     const used = (purpose: Purpose) => () =>
       carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
     const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
-    const { perMonth } = budget;
+    const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     const close = async (): Promise<void> => {
       await auditor.close();

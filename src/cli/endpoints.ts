@@ -9,6 +9,8 @@ import { version } from "./version.ts";
 
 interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" | "looking"> {
   readonly clock: ReturnType<typeof systemClock>;
+  /** The endpoint of this name calls us and is there now. Left out: no daemon waits for it. */
+  readonly arrived?: (endpoint: string) => void;
   /** Admits what is asked of the platform. */
   readonly governor: Governor;
 }
@@ -20,7 +22,7 @@ export interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
 /** By their names, the platform first. `platform` is given as it was opened, and kept as it is returned. */
 export function openEndpoints(
   config: Config,
-  { clock, governor, ...given }: Opening,
+  { clock, governor, arrived, ...given }: Opening,
   kept: (platform: Endpoint) => Endpoint = (platform) => platform,
 ): Opened {
   const dayOf = calendarOf(config.timeZone);
@@ -37,7 +39,14 @@ export function openEndpoints(
   const endpoints = new Map([
     ["platform", kept(platform)],
     ...config.endpoints.map(
-      ({ name, connector, settings }) => [name, connector.open(settings, surroundings)] as const,
+      ({ name, connector, settings }) =>
+        [
+          name,
+          connector.open(settings, {
+            ...surroundings,
+            ...(arrived === undefined ? {} : { arrived: () => arrived(name) }),
+          }),
+        ] as const,
     ),
   ]);
   return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };

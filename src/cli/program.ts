@@ -23,6 +23,7 @@ import { pause } from "./pause.ts";
 import { plan } from "./plan.ts";
 import { profile } from "./profile.ts";
 import { quarantine } from "./quarantine.ts";
+import { quickbooks } from "./quickbooks.ts";
 import { quickbooksOnline } from "./quickbooks-online.ts";
 import { reconcile } from "./reconcile.ts";
 import { release } from "./release.ts";
@@ -87,11 +88,12 @@ export function makeProgram(): Command {
     map,
     plan,
     profile,
-    quickbooksOnline,
     quarantine,
     budget,
     reconcile,
     evidence,
+    quickbooks,
+    quickbooksOnline,
     release,
     pause,
     backfill,

@@ -184,6 +184,8 @@ export interface Sink {
    * to see whether they can be, and are not sent. @throws Refused when the receiver would refuse it anyway.
    */
   freeze(items: readonly Item[], number?: number): Frozen;
+  /** Is its receiver there? Until it is, nothing is sent, looked for or counted. Left out: asking tells. @throws SourceUnavailable */
+  expect?(signal: AbortSignal): Promise<void>;
   /** Idempotent work that must be done before the request counts as sent (a staging file). */
   prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
   send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
@@ -285,6 +287,8 @@ export interface Surroundings {
   readonly scratch?: (bytes: number) => Scratch;
   /** True: somebody only looks (`doctor`); nothing is made that was not there. Left out: false. */
   readonly looking?: boolean;
+  /** For one that calls us: it is there now, and what waits for it goes at once. Left out: nobody waits (no daemon). */
+  readonly arrived?: () => void;
   /** A line for the log; never a payload. */
   note(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
@@ -364,10 +368,7 @@ export interface Mapping<In = unknown, Out = unknown> {
   readonly reads?: string;
   /** The form of the documents that it makes: a flow's sink must offer it. Left out: any. */
   readonly writes?: string;
-  /**
-   * The cross-reference tables that it looks things up in, each with the names of its columns: the key first, then those
-   * that are read. Left out: none.
-   */
+  /** The cross-reference tables that it looks things up in, each with its columns: the key, then those read. Left out: none. */
   readonly tables?: Readonly<Record<string, readonly [key: string, ...read: string[]]>>;
   /**
    * What a flow that uses it may set under `options`: what differs from site to site and is no logic. It parses an object;
@@ -387,7 +388,5 @@ export interface Mapping<In = unknown, Out = unknown> {
 }
 
 export { defineMapping } from "./define-mapping.ts";
-
 export const skip = (reason: string): Skip => ({ skip: reason });
-
 export const defineConnector = <C>(connector: Connector<C>): Connector<C> => connector;

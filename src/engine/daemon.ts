@@ -4,6 +4,7 @@
  */
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
+import { clearBreakers } from "./breakers.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { outOfStep } from "./in-step.ts";
@@ -125,6 +126,14 @@ export class Daemon {
     store.transaction(() => store.flows.setDue(lane.flow.flow, 0));
     lane.due = clock.now();
     this.#stir.abort();
+  }
+
+  /** An endpoint that calls us is there: what stopped it is over, its sources are read, and what waits for it goes. */
+  arrived(endpoint: string): void {
+    clearBreakers(this.#engine, [endpoint]);
+    for (const { flow } of this.#lanes)
+      if (endpointOf(flow.from) === endpoint) this.wake(flow.name);
+    this.nudge();
   }
 
   /** Has every flow look at its pending deliveries again, without reading its source. */

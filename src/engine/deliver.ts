@@ -91,24 +91,25 @@ async function work(
     const stop = blocked(engine, scopes);
     if (stop !== null) return { steps, settled: false, wakeAt: retryMoment(stop.untilMs, now) };
     if (action.do === "renew") request = renew(engine, flow, request);
+    else if (!(await ready(engine, flow, () => flow.sink.expect?.(never)))) continue;
     else if (action.do === "send") {
       const carried = engine.store.requests.carried(request.request);
-      if (!(await prepared(engine, flow, request, carried))) continue;
+      const before = () => flow.sink.prepare?.(outgoing(request, carried), never);
+      if (!(await ready(engine, flow, before))) continue;
       request = await send(engine, flow, request, { carried, scopes, places, signal });
     } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(delivering(flow.name));
   }
 }
 
-/** Work that comes before the request counts as sent. When it fails, nothing has left, and the endpoint waits. */
-async function prepared(
+/** What comes before a request counts as sent or looked for. When it fails, nothing has left, and the endpoint waits. */
+async function ready(
   engine: Engine,
   flow: Flow,
-  request: StoredRequest,
-  carried: readonly Carried[],
+  before: () => Promise<void> | undefined,
 ): Promise<boolean> {
   try {
-    await flow.sink.prepare?.(outgoing(request, carried), never);
+    await before();
     return true;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;

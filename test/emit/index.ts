@@ -1,7 +1,7 @@
 /**
  * `npm run emit -- --connector files --format csv|idoc|x12 --out DIR [--seed N] [--count N]`: every file that a connector can write,
  * for others to validate: of all cases, and of random documents. Other connectors have one format each:
- * `--connector quickbooks-online --out DIR`.
+ * `--connector quickbooks-desktop|quickbooks-online --out DIR`.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -34,7 +34,7 @@ if (
 } else {
   const folder = join(values.out, isFiles ? values.format : values.connector);
   let written = 0;
-  for (const { path, bytes } of emitter(seed, count)) {
+  for (const { path, bytes } of await emitter(seed, count)) {
     const to = join(folder, path);
     mkdirSync(dirname(to), { recursive: true });
     writeFileSync(to, bytes);

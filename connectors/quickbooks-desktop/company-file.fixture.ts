@@ -1,0 +1,375 @@
+/**
+ * A little company file of the tests' own, behind QuickBooks' qbXML. It keeps what is added, gives ids and edit sequences,
+ * and enforces what the published schema and status codes say that QuickBooks enforces: element order, lengths, unique
+ * names, references, the closing date, amounts that are applied. It is no QuickBooks: a company file was never asked.
+ */
+import { Decimal } from "../../src/core/decimal.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { expectOrder, NotParsed } from "./company-order.fixture.ts";
+import { child, type Element, elementIn, escaped, textOf } from "./xml.ts";
+
+export type Table =
+  "Customer" | "Vendor" | "Invoice" | "Bill" | "ReceivePayment" | "BillPaymentCheck";
+
+export interface Row {
+  readonly id: string;
+  sequence: number;
+  readonly modified: string;
+  /** Fields as they were added, and lines. */
+  fields: Record<string, string>;
+  lines: Record<string, string>[];
+  /** What it pays, and how much; of a payment. */
+  applied: { readonly to: string; readonly amount: string }[];
+  isVoid: boolean;
+}
+
+class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const d = (text: string | undefined): Decimal => Decimal.of(text ?? "0");
+
+export class CompanyFile {
+  company = "Prairie Fuel";
+  items = new Set(["ULSD-CLR", "2300", "FREIGHT"]);
+  closedBefore = "2000-01-01";
+  /** It answers the next request of this name with a status, and does nothing. */
+  says: { readonly name: RegExp; readonly code: number; readonly message: string } | null = null;
+  /** Every document that it was given. */
+  readonly asked: string[] = [];
+  #seq = 0;
+  #tables: Record<Table, Row[]> = empty();
+  readonly #iterators = new Map<string, { rows: Row[]; at: number }>();
+
+  rows(table: Table): Row[] {
+    return this.#tables[table];
+  }
+
+  backup(): string {
+    return stringifyExact({ seq: this.#seq, tables: this.#tables });
+  }
+
+  restore(backup: string): void {
+    const { tables } = JSON.parse(backup) as { tables: Record<Table, Row[]> };
+    this.#tables = tables;
+  }
+
+  /** A person enters it. */
+  enter(table: Table, fields: Record<string, string>, lines: Record<string, string>[] = []): Row {
+    const id = `${(++this.#seq).toString(16).toUpperCase()}-1700000000`;
+    const record = {
+      id,
+      sequence: 1,
+      modified: "2026-11-21T12:00:00",
+      fields,
+      lines,
+      applied: [],
+      isVoid: false,
+    };
+    this.#tables[table].push(record);
+    return record;
+  }
+
+  /** The session is over: what was read page by page cannot be gone on with. */
+  sessionOver(): void {
+    this.#iterators.clear();
+  }
+
+  /** One document. @throws NotParsed */
+  answer(xml: string): string {
+    this.asked.push(xml);
+    const all = child(elementIn(xml), "QBXMLMsgsRq");
+    if (all === null || !xml.includes('<?qbxml version="13.0"?>')) throw new NotParsed("no qbXML");
+    for (const { below } of all.below) for (const one of below) expectOrder(one);
+    const answers: string[] = [];
+    for (const request of all.below) {
+      const name = request.name.replace(/Rq$/, "");
+      const { requestID = "" } = request.attributes;
+      let [code, message, more, body] = [0, "Status OK", "", ""];
+      try {
+        if (this.says?.name.test(name) === true) {
+          const { code: said, message: text } = this.says;
+          this.says = null;
+          throw new Refusal(said, text);
+        }
+        const { rets, attributes = "", found = true, all: isAll = true } = this.#do(name, request);
+        body = rets.join("");
+        more = attributes;
+        if (!found) [code, message] = [1, "A query request did not find a matching object"];
+        else if (!isAll) [code, message] = [500, "The query request has not been fully completed"];
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        [code, message] = [error.code, error.message];
+      }
+      const severity = code === 0 || code === 1 ? "Info" : code < 1000 ? "Warn" : "Error";
+      answers.push(
+        `<${name}Rs requestID="${requestID}" statusCode="${code}" statusSeverity="${severity}" statusMessage="${escaped(message)}"${more}>${body}</${name}Rs>`,
+      );
+      if (severity === "Error") break;
+    }
+    return `<?xml version="1.0" ?><QBXML><QBXMLMsgsRs>${answers.join("")}</QBXMLMsgsRs></QBXML>`;
+  }
+
+  #do(name: string, request: Element): Done {
+    if (name === "HostQuery")
+      return { rets: [`<HostRet><ProductName>Little company file</ProductName></HostRet>`] };
+    if (name === "CompanyQuery")
+      return {
+        rets: [`<CompanyRet><CompanyName>${escaped(this.company)}</CompanyName></CompanyRet>`],
+      };
+    if (name === "PreferencesQuery")
+      return {
+        rets: [
+          `<PreferencesRet><AccountingPreferences><ClosingDate>${this.closedBefore}</ClosingDate></AccountingPreferences></PreferencesRet>`,
+        ],
+      };
+    if (name.endsWith("Query")) return this.#query(name.replace(/Query$/, "") as Table, request);
+    if (name === "TxnVoid") return this.#void(request);
+    const [content] = request.below;
+    if (content === undefined) throw new NotParsed(`${name} is empty`);
+    const table = name.replace(/(?:Add|Mod)$/, "") as Table;
+    return {
+      rets: [
+        this.#ret(
+          table,
+          name.endsWith("Mod") ? this.#mod(table, content) : this.#add(table, content),
+        ),
+      ],
+    };
+  }
+
+  #query(table: Table, request: Element): Done {
+    const { iterator, iteratorID = "" } = request.attributes;
+    if (iterator === "Continue") return this.#page(table, iteratorID, request);
+    const many = (field: string): string[] =>
+      request.below.filter(({ name }) => name === field).map(({ text }) => text.trim());
+    const wanted = ["TxnID", "ListID", "RefNumberCaseSensitive", "FullName"].flatMap((field) =>
+      many(field).map((value) => [field, value] as const),
+    );
+    const dates = child(request, "TxnDateRangeFilter");
+    const from = dates === null ? "" : (textOf(dates, "FromTxnDate") ?? "");
+    const to = dates === null ? "9999" : (textOf(dates, "ToTxnDate") ?? "9999");
+    const isOpen = textOf(request, "PaidStatus") === "NotPaidOnly";
+    const rows = this.rows(table).filter(
+      (row) =>
+        (wanted.length === 0 || wanted.some((one) => isNamed(row, one))) &&
+        (row.fields["TxnDate"] ?? "") >= from &&
+        (row.fields["TxnDate"] ?? "") <= to &&
+        (!isOpen || this.#open(table, row).sign > 0),
+    );
+    if (iterator === "Start") {
+      const id = `{${this.#iterators.size}}`;
+      this.#iterators.set(id, { rows, at: 0 });
+      return this.#page(table, id, request);
+    }
+    const isAll = wanted.every((one) => rows.some((row) => isNamed(row, one)));
+    return { rets: rows.map((row) => this.#ret(table, row)), found: rows.length > 0, all: isAll };
+  }
+
+  #page(table: Table, id: string, request: Element): Done {
+    const iterator = this.#iterators.get(id);
+    if (iterator === undefined) throw new Refusal(3391, "The iteratorID is not valid");
+    const most = Number(textOf(request, "MaxReturned") ?? "500");
+    const page = iterator.rows.slice(iterator.at, iterator.at + most);
+    iterator.at += page.length;
+    const left = iterator.rows.length - iterator.at;
+    return {
+      rets: page.map((row) => this.#ret(table, row)),
+      attributes: ` iteratorRemainingCount="${left}" iteratorID="${id}"`,
+      found: page.length > 0,
+    };
+  }
+
+  #add(table: Table, content: Element): Row {
+    const fields = fieldsOf(content);
+    if (table === "Customer" || table === "Vendor") {
+      const name = (fields["Name"] ?? "").toLowerCase();
+      const all = [...this.rows("Customer"), ...this.rows("Vendor")];
+      if (all.some((row) => row.fields["Name"]?.toLowerCase() === name))
+        throw new Refusal(
+          3100,
+          `The name "${fields["Name"]}" of the list element is already in use.`,
+        );
+      return this.enter(table, fields);
+    }
+    if ((fields["TxnDate"] ?? "") < this.closedBefore)
+      throw new Refusal(3170, "There was an error: the date is on or before the closing date.");
+    const isPayment = table === "ReceivePayment" || table === "BillPaymentCheck";
+    const list = table === "Invoice" || table === "ReceivePayment" ? "Customer" : "Vendor";
+    const ref = table === "BillPaymentCheck" ? "PayeeEntityRef" : `${list}Ref`;
+    fields[ref] = this.#named(list, fields[ref] ?? "", child(content, ref));
+    const lines = content.below.filter(({ name }) => name.endsWith("LineAdd")).map(fieldsOf);
+    for (const { ItemRef = "" } of lines)
+      if (!this.items.has(ItemRef))
+        throw new Refusal(3140, `There is an invalid reference to QuickBooks Item "${ItemRef}".`);
+    const applied = content.below
+      .filter(({ name }) => name === "AppliedToTxnAdd")
+      .map((one) => ({
+        to: textOf(one, "TxnID") ?? "",
+        amount: textOf(one, "PaymentAmount") ?? "0",
+      }));
+    for (const { to, amount } of applied) {
+      const of = table === "ReceivePayment" ? "Invoice" : "Bill";
+      const on = this.rows(of).find(({ id }) => id === to);
+      if (on === undefined)
+        throw new Refusal(3120, `Object "${to}" specified in the request cannot be found.`);
+      if (d(amount).compare(this.#open(of, on)) > 0)
+        throw new Refusal(3210, `The "payment amount" field has an invalid value "${amount}".`);
+    }
+    const record = this.enter(table, fields, lines);
+    if (isPayment) record.applied = applied;
+    return record;
+  }
+
+  #named(list: "Customer" | "Vendor", fullName: string, ref: Element | null): string {
+    const id = ref === null ? null : textOf(ref, "ListID");
+    const found = this.rows(list).find((row) =>
+      id === null ? row.fields["Name"]?.toLowerCase() === fullName.toLowerCase() : row.id === id,
+    );
+    if (found === undefined)
+      throw new Refusal(3140, `There is an invalid reference to QuickBooks ${list} "${fullName}".`);
+    return found.fields["Name"] ?? "";
+  }
+
+  #mod(table: Table, content: Element): Row {
+    const { TxnID, EditSequence, ...fields } = fieldsOf(content);
+    const row = this.rows(table).find(({ id }) => id === TxnID);
+    if (row === undefined) throw new Refusal(3120, `Object "${TxnID}" cannot be found.`);
+    if (String(row.sequence) !== EditSequence)
+      throw new Refusal(3200, `The provided edit sequence "${EditSequence}" is out-of-date.`);
+    Object.assign(row.fields, fields);
+    row.sequence++;
+    return row;
+  }
+
+  #void(request: Element): Done {
+    const row = this.rows(textOf(request, "TxnVoidType") as Table).find(
+      ({ id }) => id === textOf(request, "TxnID"),
+    );
+    if (row === undefined) throw new Refusal(3120, "Object cannot be found.");
+    row.isVoid = true;
+    row.fields["Memo"] = `VOID: ${row.fields["Memo"] ?? ""}`;
+    row.sequence++;
+    return { rets: [] };
+  }
+
+  total({ lines, isVoid }: Row): Decimal {
+    return isVoid ? Decimal.zero : Decimal.sum(lines.map(({ Amount }) => d(Amount)));
+  }
+
+  #paying(table: Table, { id }: Row): { row: Row; amount: string; table: Table }[] {
+    const by = table === "Invoice" ? "ReceivePayment" : "BillPaymentCheck";
+    return this.rows(by).flatMap((row) =>
+      row.applied.filter(({ to }) => to === id).map(({ amount }) => ({ row, amount, table: by })),
+    );
+  }
+
+  #open(table: Table, row: Row): Decimal {
+    const paid = this.#paying(table, row).map(({ amount }) => d(amount));
+    return this.total(row).minus(Decimal.sum(paid));
+  }
+
+  #ret(table: Table, row: Row): string {
+    const { id, sequence, fields, lines, isVoid } = row;
+    const isList = table === "Customer" || table === "Vendor";
+    const simple = Object.entries({
+      ...fields,
+      ...(isList ? { FullName: fields["Name"] ?? "" } : {}),
+    })
+      .map(([name, text]) =>
+        name.endsWith("Ref")
+          ? `<${name}><FullName>${escaped(text)}</FullName></${name}>`
+          : `<${name}>${escaped(text)}</${name}>`,
+      )
+      .join("");
+    const head = `<${isList ? "ListID" : "TxnID"}>${id}</${isList ? "ListID" : "TxnID"}><EditSequence>${sequence}</EditSequence>${simple}`;
+    const rest = isList
+      ? ""
+      : table === "Invoice" || table === "Bill"
+        ? this.#money(table, row) + linesOf(table, lines, isVoid)
+        : paymentOf(table, row);
+    return `<${table}Ret>${head}${rest}</${table}Ret>`;
+  }
+
+  #money(table: Table, row: Row): string {
+    const [total, open] = [this.total(row), this.#open(table, row)];
+    const links = this.#paying(table, row)
+      .map(
+        (one) =>
+          `<LinkedTxn><TxnID>${one.row.id}</TxnID><TxnType>${one.table}</TxnType><TxnDate>${one.row.fields["TxnDate"] ?? ""}</TxnDate><LinkType>AMTTYPE</LinkType><Amount>-${d(one.amount).fixed(2)}</Amount></LinkedTxn>`,
+      )
+      .join("");
+    const paid = `<IsPaid>${open.sign === 0 && !row.isVoid}</IsPaid>`;
+    return table === "Invoice"
+      ? `<Subtotal>${total.fixed(2)}</Subtotal><SalesTaxTotal>0.00</SalesTaxTotal><BalanceRemaining>${open.fixed(2)}</BalanceRemaining>${paid}${links}`
+      : `<AmountDue>${total.fixed(2)}</AmountDue>${paid}${links}<OpenAmount>${open.fixed(2)}</OpenAmount>`;
+  }
+}
+
+interface Done {
+  readonly rets: readonly string[];
+  readonly attributes?: string;
+  /** False: nothing matches. */
+  readonly found?: boolean;
+  /** False: not all that was named is there. */
+  readonly all?: boolean;
+}
+
+const empty = (): Record<Table, Row[]> => ({
+  Customer: [],
+  Vendor: [],
+  Invoice: [],
+  Bill: [],
+  ReceivePayment: [],
+  BillPaymentCheck: [],
+});
+
+const linesOf = (table: Table, lines: readonly Record<string, string>[], isVoid: boolean): string =>
+  lines
+    .map((line) => {
+      const name = table === "Invoice" ? "InvoiceLineRet" : "ItemLineRet";
+      const { ItemRef = "", Desc, Quantity, Amount = "0" } = line;
+      const text = Desc === undefined ? "" : `<Desc>${escaped(Desc)}</Desc>`;
+      const quantity =
+        Quantity === undefined ? "" : `<Quantity>${isVoid ? 0 : Quantity}</Quantity>`;
+      return `<${name}><TxnLineID>1</TxnLineID><ItemRef><FullName>${escaped(ItemRef)}</FullName></ItemRef>${text}${quantity}<Amount>${isVoid ? "0.00" : Amount}</Amount></${name}>`;
+    })
+    .join("");
+
+const paymentOf = (table: Table, { applied }: Row): string => {
+  const total = Decimal.sum(applied.map(({ amount }) => d(amount))).fixed(2);
+  const own = table === "BillPaymentCheck" ? `<Amount>${total}</Amount>` : "";
+  return (
+    own +
+    applied
+      .map(
+        ({ to, amount }) =>
+          `<AppliedToTxnRet><TxnID>${to}</TxnID><Amount>${amount}</Amount></AppliedToTxnRet>`,
+      )
+      .join("")
+  );
+};
+
+/** What stands in it, lines and what it applies to aside; of a reference its full name. */
+function fieldsOf({ below }: Element): Record<string, string> {
+  return Object.fromEntries(
+    below
+      .filter(({ name }) => !/LineAdd$|^AppliedToTxnAdd$/.test(name))
+      .map((one) => [
+        one.name,
+        one.name.endsWith("Ref") ? (textOf(one, "FullName") ?? "") : one.text,
+      ]),
+  );
+}
+
+const isNamed = (row: Row, [field, value]: readonly [string, string]): boolean =>
+  field === "TxnID" || field === "ListID"
+    ? row.id === value
+    : field === "FullName"
+      ? row.fields["Name"]?.toLowerCase() === value.toLowerCase()
+      : row.fields["RefNumber"] === value;

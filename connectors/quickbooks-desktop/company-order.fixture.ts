@@ -1,0 +1,61 @@
+/** What QuickBooks takes of a request before it looks at its content, from the published schema: nothing of ours. */
+import { child, type Element } from "./xml.ts";
+
+/** Elements in QuickBooks' order, `:` their length, `*` needed, `+` several times; from the published schema, qbXML 13.0. */
+const ORDER: Readonly<Record<string, string>> = {
+  CustomerAdd:
+    "Name:41* IsActive ClassRef ParentRef CompanyName:41 Salutation:15 FirstName:25 MiddleName:5 LastName:25 JobTitle:41 BillAddress ShipAddress Phone:21 Email:1023 Contact:41 TermsRef AccountNumber:99 CreditLimit Notes:4095 PriceLevelRef ExternalGUID CurrencyRef",
+  VendorAdd:
+    "Name:41* IsActive ClassRef CompanyName:41 Salutation:15 FirstName:25 LastName:25 VendorAddress ShipAddress Phone:21 Email:1023 Contact:41 NameOnCheck:41 AccountNumber:99 Notes:4095 VendorTypeRef TermsRef CreditLimit VendorTaxIdent:15 ExternalGUID PrefillAccountRef CurrencyRef",
+  InvoiceAdd:
+    "CustomerRef* ClassRef ARAccountRef TemplateRef TxnDate RefNumber:11 BillAddress ShipAddress IsPending IsFinanceCharge PONumber:25 TermsRef DueDate SalesRepRef FOB:13 ShipDate ShipMethodRef ItemSalesTaxRef Memo:4095 CustomerMsgRef IsToBePrinted IsToBeEmailed CustomerSalesTaxCodeRef Other:29 ExchangeRate ExternalGUID LinkToTxnID+ SetCredit+ InvoiceLineAdd+",
+  InvoiceLineAdd:
+    "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount ServiceDate SalesTaxCodeRef OverrideItemAccountRef Other1:29 Other2:29",
+  InvoiceMod:
+    "TxnID* EditSequence:16* CustomerRef ClassRef ARAccountRef TxnDate RefNumber:11 PONumber:25 TermsRef DueDate Memo:4095",
+  BillAdd:
+    "VendorRef* VendorAddress APAccountRef TxnDate DueDate RefNumber:20 TermsRef Memo:4095 ExchangeRate ExternalGUID LinkToTxnID+ ExpenseLineAdd+ ItemLineAdd+",
+  ItemLineAdd: "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Cost Amount CustomerRef ClassRef",
+  BillMod:
+    "TxnID* EditSequence:16* VendorRef APAccountRef TxnDate DueDate RefNumber:20 TermsRef Memo:4095",
+  ReceivePaymentAdd:
+    "CustomerRef* ARAccountRef TxnDate RefNumber:20 TotalAmount ExchangeRate PaymentMethodRef Memo:4095 DepositToAccountRef CreditCardTxnInfo ExternalGUID AppliedToTxnAdd+",
+  BillPaymentCheckAdd:
+    "PayeeEntityRef* APAccountRef TxnDate BankAccountRef* RefNumber:11* Memo:4095 ExchangeRate ExternalGUID AppliedToTxnAdd+",
+  AppliedToTxnAdd: "TxnID* PaymentAmount SetCredit+ DiscountAmount DiscountAccountRef",
+};
+const SHAPES: Readonly<Record<string, RegExp>> = {
+  Amount: /^-?\d{1,13}\.\d\d$/,
+  TotalAmount: /^-?\d{1,13}\.\d\d$/,
+  PaymentAmount: /^-?\d{1,13}\.\d\d$/,
+  Quantity: /^-?\d{1,10}(\.\d{1,5})?$/,
+  Rate: /^-?\d{1,10}(\.\d{1,5})?$/,
+  Cost: /^-?\d{1,10}(\.\d{1,5})?$/,
+  ExternalGUID: /^(0|\{[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\})$/,
+};
+
+/** The whole document was not read: the Web Connector says so by `hresult`. */
+export class NotParsed extends Error {}
+
+/** @throws NotParsed where an element stands at a wrong place, is too long, or has a wrong shape */
+export function expectOrder(element: Element): void {
+  const order = ORDER[element.name]?.split(" ");
+  const shape = SHAPES[element.name];
+  if (shape !== undefined && !shape.test(element.text))
+    throw new NotParsed(`${element.name} ${element.text}`);
+  if (order === undefined) return;
+  let at = -1;
+  for (const one of element.below) {
+    const place = order.findIndex((entry) => /^\w+/.exec(entry)?.[0] === one.name);
+    const entry = order[place] ?? "";
+    const most = Number(/:(\d+)/.exec(entry)?.[1] ?? "4095");
+    const isRepeated = place === at && !entry.endsWith("+");
+    if (place < at || place < 0 || isRepeated || one.text.length > most)
+      throw new NotParsed(`${element.name}.${one.name} is not at its place, or too long`);
+    at = place;
+    expectOrder(one);
+  }
+  for (const entry of order)
+    if (entry.endsWith("*") && child(element, /^\w+/.exec(entry)?.[0] ?? "") === null)
+      throw new NotParsed(`${element.name} lacks ${entry}`);
+}

@@ -1,0 +1,145 @@
+/** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
+import { z } from "zod";
+
+const full = (most: number, what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[\x20-\x7e]+$/, "has characters that QuickBooks Desktop does not hold")
+    .describe(what);
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const duration = (given: string, what: string) =>
+  z
+    .string()
+    .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
+    .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
+    .prefault(given)
+    .describe(what);
+
+const guid = z
+  .string()
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "is not a UUID in small letters");
+
+const LOCAL = new Set(["localhost", "127.0.0.1"]);
+
+const Settings = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/, error: "is not an http or https address" })
+    .refine((url) => {
+      const { protocol, hostname } = new URL(url);
+      return protocol === "https:" || LOCAL.has(hostname);
+    }, "is http, which the Web Connector takes for localhost only: use https, or run on the machine with QuickBooks")
+    .refine((url) => new URL(url).port !== "", "has no port")
+    .describe(
+      "Where the Web Connector calls: http://localhost:8447/qbwc on the machine with QuickBooks, else https with a port.",
+    ),
+  listen: z
+    .string()
+    .min(1)
+    .default("127.0.0.1")
+    .describe("The address of this machine that it listens on; 0.0.0.0: every one."),
+  certificate: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("https: a PEM file with the certificate chain."),
+  key: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("https: a PEM file with the private key, of mode 0600."),
+  user: z.string().min(1).max(60).describe("The user name in the .qwc file."),
+  password: z
+    .string()
+    .min(8)
+    .meta({ secret: true })
+    .describe(
+      "What the administrator types into the Web Connector: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
+    ),
+  fileId: guid.describe(
+    "A UUID of your own for this company file. It never changes: QuickBooks keeps it in the company file.",
+  ),
+  company: full(59, "The company's name as QuickBooks has it: another company file is refused."),
+  companyFile: z
+    .string()
+    .min(1)
+    .max(255)
+    .default("")
+    .describe("The full path of the .qbw file on that machine; left out: the one that is open."),
+  chargeItem: full(159, "The item of lines without a product: freight, a fee."),
+  taxCode: full(
+    3,
+    "The sales tax code of every invoice line, which is not taxed: Non. Left out: sales tax is switched off.",
+  ).optional(),
+  bankAccount: full(159, "The account that bill payments are drawn on."),
+  depositAccount: full(
+    159,
+    "The account that customers' payments go to; left out: Undeposited Funds, or as QuickBooks is set.",
+  ).optional(),
+  paymentMethod: full(31, "The payment method of customers' payments; left out: none.").optional(),
+  nameTaken: z
+    .enum(["refuse", "suffix"])
+    .default("refuse")
+    .describe(
+      "A customer or vendor whose name another list has. refuse: a person decides; suffix: it is created with (C) or (V) after its name.",
+    ),
+  settleAfter: duration(
+    "26h",
+    "How long an invoice that is paid on the platform waits for its payments; then the rest is settled as one. 0s: at once.",
+  ),
+  patienceMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(1_000)
+    .describe("How long something waits for a session before it is put off, ms."),
+  holdMs: z
+    .int()
+    .min(0)
+    .max(20_000)
+    .default(3_000)
+    .describe("How long a call of the Web Connector is held while nothing is ready for it, ms."),
+  lingerMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(20_000)
+    .describe("How long a session is kept open after the last request, ms."),
+  deadlineMs: z
+    .int()
+    .min(100)
+    .max(3_600_000)
+    .default(600_000)
+    .describe("How long QuickBooks may take for one request, ms; a dialog there can hold it."),
+  settleMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(60_000)
+    .describe("How long a request whose answer was lost may still be running in QuickBooks, ms."),
+});
+
+export const DesktopConfig = Settings.refine((settings) => isWhole(settings), {
+  path: ["certificate"],
+  error: "is missing, or key is: https needs both",
+});
+
+const isWhole = ({
+  url,
+  certificate,
+  key,
+}: {
+  url: string;
+  certificate?: string | undefined;
+  key?: string | undefined;
+}): boolean =>
+  new URL(url).protocol === "http:" || (certificate !== undefined && key !== undefined);
+
+export type DesktopConfig = z.infer<typeof DesktopConfig>;

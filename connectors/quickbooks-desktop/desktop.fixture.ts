@@ -1,0 +1,76 @@
+/** A company file of the test's own behind a Web Connector that calls an endpoint of the test's own. */
+import { onTestFinished } from "vitest";
+import { freePort } from "../../test/support/port.ts";
+import type { Endpoint } from "../../src/core/contract.ts";
+import { guidOf } from "./rows.ts";
+import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
+import { quickbooksDesktop } from "./index.ts";
+import { WebConnector } from "./web-connector.fixture.ts";
+
+const USER = "fuelbridge-prairie";
+const PASSWORD = "web-connector-password";
+
+export const settings = (port: number, more: object = {}): Record<string, unknown> => ({
+  url: `http://127.0.0.1:${port}/qbwc`,
+  user: USER,
+  password: PASSWORD,
+  fileId: "a2c7f1d4-0e58-4f5b-8f7d-1d1b3e9c4d22",
+  company: "Prairie Fuel",
+  chargeItem: "FREIGHT",
+  taxCode: "Non",
+  bankAccount: "Checking",
+  settleMs: 0,
+  settleAfter: "0s",
+  patienceMs: 60_000,
+  lingerMs: 60_000,
+  holdMs: 500,
+  ...more,
+});
+
+export interface Site {
+  readonly port: number;
+  readonly file: CompanyFile;
+  readonly connector: WebConnector;
+}
+
+/** The Web Connector calls, whether or not anybody listens. */
+export async function openSite({ calls = true } = {}): Promise<Site> {
+  const port = await freePort();
+  const file = new CompanyFile();
+  file.enter("Customer", { Name: "CUST-1", CompanyName: "Ranch Supply" });
+  file.enter("Vendor", { Name: "VEND-1", CompanyName: "Sabine Lights" });
+  const connector = new WebConnector(`http://127.0.0.1:${port}/qbwc`, file, {
+    user: USER,
+    password: PASSWORD,
+  });
+  if (calls) connector.start();
+  onTestFinished(() => connector.stop());
+  return { port, file, connector };
+}
+
+/** The endpoints that were opened and not closed, by their addresses. */
+const open = new Map<string, Endpoint>();
+
+/** The connector, which remembers what it opened: a test reaches the endpoint that QuickBooks calls. */
+export const desktop: typeof quickbooksDesktop = {
+  ...quickbooksDesktop,
+  open(config, surroundings) {
+    const endpoint = quickbooksDesktop.open(config, surroundings);
+    open.set(config.url, endpoint);
+    return endpoint;
+  },
+};
+
+export const endpointAt = (url: string): Endpoint => open.get(url) as Endpoint;
+
+const TABLES: Readonly<Record<string, Table>> = {
+  invoices: "Invoice",
+  bills: "Bill",
+  payments: "ReceivePayment",
+};
+
+/** What the company file has of a document of ours. */
+export const rowsOf = (file: CompanyFile, sink: string, id: string): Row[] =>
+  file
+    .rows(TABLES[sink] ?? "Invoice")
+    .filter(({ fields }) => fields["ExternalGUID"] === guidOf(id));

@@ -1,0 +1,161 @@
+/** What the kit does not ask: the protocol as another client speaks it, every status code, and what a person reads. */
+import { readFileSync } from "node:fs";
+import { createClientAsync } from "soap";
+import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { deliver, never } from "../../test/support/connector.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
+import { DesktopConfig } from "./config.ts";
+import { openSite, rowsOf, settings } from "./desktop.fixture.ts";
+import { hresultOf } from "./hresults.ts";
+import { quickbooksDesktop } from "./index.ts";
+import { qwcOf } from "./qwc.ts";
+import { callIn } from "./soap.ts";
+import { document } from "./write.ts";
+import { XmlFault } from "./xml.ts";
+
+function opened(port: number, more: object = {}, given: Partial<Surroundings> = {}): Endpoint {
+  const config = DesktopConfig.parse(settings(port, more));
+  const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", given));
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+test("the npm package soap holds a whole session over the WSDL that is served", async () => {
+  const { port, file } = await openSite({ calls: false });
+  let arrivals = 0;
+  const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => arrivals++ });
+  const url = `http://127.0.0.1:${port}/qbwc`;
+  await expect
+    .poll(() =>
+      fetch(url).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+  const client = await createClientAsync(`${url}?wsdl`);
+  const call = async (name: string, given: object): Promise<unknown> => {
+    const method = client[`${name}Async`] as (given: object) => Promise<Record<string, unknown>[]>;
+    const [answer] = await method(given);
+    return answer?.[`${name}Result`];
+  };
+  expect(await call("clientVersion", { strVersion: "34.0" })).toBeFalsy();
+  const wrong = { strUserName: "fuelbridge-prairie", strPassword: "wrong" };
+  expect(await call("authenticate", wrong)).toMatchObject({ string: ["", "nvu"] });
+  const right = { ...wrong, strPassword: "web-connector-password" };
+  const login = (await call("authenticate", right)) as { string: unknown[] };
+  const [ticket] = login.string;
+  const xml = await call("sendRequestXML", { ticket, qbXMLMajorVers: 16, qbXMLMinorVers: 0 });
+  expect(xml).toContain("<CompanyQueryRq");
+  const response = file.answer(String(xml));
+  expect(await call("receiveResponseXML", { ticket, response, hresult: "", message: "" })).toBe(
+    100,
+  );
+  expect(arrivals).toBe(1);
+  await endpoint.check(never);
+  expect(await call("sendRequestXML", { ticket: "another" })).toBeFalsy();
+  expect(await call("receiveResponseXML", { ticket: "another", response: "" })).toBe(-1);
+  expect(await call("closeConnection", { ticket })).toBe("OK");
+});
+
+test("requests are read by local names in every Style; a document type is refused", () => {
+  const rpc = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns:x="urn:x"><s:Body><x:authenticate><strUserName xsi:type="xsd:string">a&amp;b</strUserName><x:strPassword>c&#233;</x:strPassword></x:authenticate></s:Body></s:Envelope>`;
+  const { operation, argument } = callIn(rpc);
+  expect([operation, argument("strUserName"), argument("strPassword")]).toEqual([
+    "authenticate",
+    "a&b",
+    "cé",
+  ]);
+  expect(() => callIn(`<!DOCTYPE a [<!ENTITY b "c">]>${rpc}`)).toThrow(XmlFault);
+  expect(() => callIn("<a><b></a>")).toThrow(XmlFault);
+});
+
+test("another company's file is told, and nothing is written into it", async () => {
+  const { port, file } = await openSite();
+  file.company = "Somebody Else";
+  const sink = opened(port).sinks["invoices"] as Sink;
+  await expect(sink.expect?.(never)).rejects.toMatchObject({
+    message: expect.stringContaining("Somebody Else"),
+  });
+  expect(await deliver(sink, [itemOf(invoiceDocument("FL-1"))])).toMatchObject({
+    outcome: "nothing",
+  });
+  expect(rowsOf(file, "invoices", "id-FL-1")).toEqual([]);
+});
+
+test.for([
+  [1000, "unknown"],
+  [1010, "nothing"],
+  [1030, "nothing"],
+  [1060, "refused"],
+  [3000, "refused"],
+  [3010, "refused"],
+  [3020, "refused"],
+  [3031, "refused"],
+  [3070, "refused"],
+  [3120, "refused"],
+  [3140, "refused"],
+  [3170, "refused"],
+  [3175, "nothing"],
+  [3176, "nothing"],
+  [3180, "nothing"],
+  [3200, "done"],
+  [3210, "refused"],
+  [3250, "nothing"],
+  [3260, "nothing"],
+  [3261, "nothing"],
+  [9999, "unknown"],
+] as const)("status %i of a write is answered as %s", async ([code, outcome]) => {
+  const { port, file } = await openSite();
+  const sink = opened(port).sinks["invoices"] as Sink;
+  file.says = { name: /^InvoiceAdd$/, code, message: "said so" };
+  const answer = await deliver(sink, [itemOf(invoiceDocument("FL-1"))]);
+  expect(answer.outcome, JSON.stringify(answer)).toBe(outcome);
+  expect(rowsOf(file, "invoices", "id-FL-1")).toHaveLength(outcome === "done" ? 1 : 0);
+});
+
+test("a name that the other list has is refused, or suffixed by policy, and found again", async () => {
+  const { port, file } = await openSite();
+  file.enter("Vendor", { Name: "CUST-9" });
+  const party = { code: "CUST-9", name: "Nine", companyId: "company-9" };
+  const item = itemOf(invoiceDocument("FL-9", { party }));
+  const endpoint = opened(port);
+  const answer = await deliver(endpoint.sinks["invoices"] as Sink, [item]);
+  expect(answer).toMatchObject({ outcome: "refused", fault: { code: "name-taken" } });
+  await endpoint.close();
+  const sink = opened(port, { nameTaken: "suffix" }).sinks["invoices"] as Sink;
+  expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
+  expect(file.rows("Customer").map(({ fields }) => fields["Name"])).toContain("CUST-9 (C)");
+  expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
+});
+
+test("nothing is written that QuickBooks would change, and text goes by numbers", () => {
+  const add = (Amount: Decimal) =>
+    document([
+      {
+        name: "InvoiceAdd",
+        values: { InvoiceAdd: { CustomerRef: { FullName: "é" }, InvoiceLineAdd: [{ Amount }] } },
+      },
+    ]);
+  expect(add(Decimal.of("1.5"))).toContain(
+    "&#233;</FullName></CustomerRef><InvoiceLineAdd><Amount>1.50<",
+  );
+  expect(() => add(Decimal.of("1.005"))).toThrow(/does not keep/);
+});
+
+test("the .qwc file and the sample have what the Web Connector needs, and no password", () => {
+  const { endpoints } = parse(readFileSync("config/quickbooks-desktop.yaml", "utf8")) as {
+    endpoints: { books: { connector?: string } };
+  };
+  const { connector, ...books } = endpoints.books;
+  expect(connector).toBe("quickbooks-desktop");
+  const qwc = qwcOf(DesktopConfig.parse(books));
+  expect(qwc).toContain("<AppURL>http://localhost:8447/qbwc</AppURL>");
+  expect(qwc).toContain("<Style>Document</Style>");
+  expect(qwc).not.toContain("password");
+  expect(hresultOf("0x80040420").next).toContain("Integrated Applications");
+});

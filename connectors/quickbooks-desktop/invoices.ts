@@ -1,0 +1,309 @@
+/** Invoices and bills. QuickBooks has no drafts here: what is created is posted. */
+import {
+  BARE,
+  type BookAdapter,
+  type Ladder,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
+import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { itemLines } from "../quickbooks/lines.ts";
+import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
+import { ascii } from "../quickbooks/text.ts";
+import type { DesktopConfig } from "./config.ts";
+import { branches, pages, WITH_LINES } from "./pages.ts";
+import { PAYMENTS, paymentMarks } from "./payments.ts";
+import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+import type { Request, Values } from "./write.ts";
+import type { Element } from "./xml.ts";
+
+type Kind = "invoice" | "bill";
+type Asked = Pick<Wire, "read" | "write">;
+
+const ORDER_MOST = 25;
+export function invoiceAdapter<K extends Kind>(
+  wire: Asked,
+  config: Pick<DesktopConfig, "chargeItem" | "taxCode">,
+  currency: string,
+  kind: K,
+): BookAdapter<K, Row> {
+  const query = kind === "invoice" ? "InvoiceQuery" : "BillQuery";
+  const most = REF_NUMBER_MOST[kind];
+  const ask = async (requests: readonly Values[], signal: AbortSignal): Promise<Row[]> => {
+    const asked = requests.map((values) => ({ name: query, values: { ...values, ...WITH_LINES } }));
+    if (asked.length === 0) return [];
+    const replies = await wire.read(asked, signal);
+    return await withPayments(
+      wire,
+      kind,
+      replies.flatMap(({ rets }) => rets),
+      signal,
+    );
+  };
+  const byNumber = (numbers: readonly string[]): Values[] =>
+    numbers.length === 0
+      ? []
+      : [{ RefNumberCaseSensitive: numbers.map((number) => documentNumber(number, number, most)) }];
+  const standings = (rows: readonly Row[], wanted: readonly Wanted[] = []): Standing<Row>[] =>
+    once(rows).map((row) => standingOf(currency, kind, row, wanted));
+  return {
+    ladder: ladderOf(kind),
+    accept: (document) => void itemLines(document, config.chargeItem),
+    expected: async (documents) => documents.map((one) => expectedOf(config, currency, kind, one)),
+    async locate(wanted, { signal }) {
+      const ids = wanted.flatMap(({ binding }) => binding ?? []);
+      const numbers = wanted.map(({ number }) => number);
+      return standings(await ask([...byNumber(numbers), ...byId(ids)], signal), wanted);
+    },
+    async create([wanted], { signal }) {
+      if (wanted === undefined) return [];
+      const { rets } = await wire.write(addOf(config, kind, wanted), signal);
+      return [needed(only(rets), "TxnID")];
+    },
+    async advance(to, [step], { signal }) {
+      if (step === undefined) return;
+      const { wanted, standing } = step;
+      const TxnID = needed(standing.native.row, "TxnID");
+      if (to === "cancelled")
+        await wire.write(
+          {
+            name: "TxnVoid",
+            values: { TxnVoidType: kind === "invoice" ? "Invoice" : "Bill", TxnID },
+          },
+          signal,
+        );
+      if (to === "amended") await wire.write(modOf(kind, wanted, standing.native.row), signal);
+    },
+    get: async (ids, { signal }) => standings(await ask(byId(ids), signal)),
+    named: async (numbers, signal) => standings(await ask(byNumber(numbers), signal)),
+    async *list(scope, from, signal) {
+      const lists = branches(scope).map((values) => ({
+        name: query,
+        values: { ...values, ...WITH_LINES },
+      }));
+      for await (const { rets, position } of pages(wire, lists, from, signal)) {
+        const rows = await withPayments(wire, kind, rets, signal);
+        yield { standings: standings(rows), position };
+      }
+    },
+  };
+}
+
+const byId = (ids: readonly string[]): Values[] => (ids.length === 0 ? [] : [{ TxnID: ids }]);
+
+const ladderOf = (kind: Kind): Ladder => ({
+  has: ["posted", "settled", "cancelled"],
+  byUs: "settled",
+  amend: { "days.due": "posted", ...(kind === "invoice" ? { order: "posted" } : {}) },
+  atomic: 1,
+  numbered: "per-party",
+});
+
+/** The record that QuickBooks would keep. */
+function expectedOf(
+  { chargeItem }: Pick<DesktopConfig, "chargeItem">,
+  currency: string,
+  kind: Kind,
+  document: InvoiceDocument,
+): Facts | Refused {
+  try {
+    const lines = itemLines(document, chargeItem).map(
+      ({ item, quantity, amount, text }): FactLine => ({
+        product: item,
+        quantity,
+        unit: null,
+        unitPrice: null,
+        amount,
+        text: heldText(text, 4095),
+      }),
+    );
+    return {
+      days: { date: document.invoiceDate, due: document.dueDate ?? document.invoiceDate },
+      money: { total: document.total },
+      words: {
+        side: kind === "invoice" ? "sale" : "purchase",
+        currency,
+        reference: ascii(document.number),
+        ...(kind === "invoice" ? { order: heldText(document.description, ORDER_MOST) } : {}),
+      },
+      lines,
+    };
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+}
+
+function addOf(
+  { chargeItem, taxCode }: Pick<DesktopConfig, "chargeItem" | "taxCode">,
+  kind: Kind,
+  wanted: Wanted<Kind>,
+): Request {
+  const { document, mark, number, party, payer } = wanted;
+  const payerRow = payer?.native as Element | undefined;
+  const ListID = payerRow === undefined ? null : textOf(payerRow, "ListID");
+  const who = ListID === null ? { FullName: party } : { ListID };
+  const head = {
+    TxnDate: document.invoiceDate,
+    DueDate: document.dueDate ?? document.invoiceDate,
+    RefNumber: documentNumber(number, number, REF_NUMBER_MOST[kind]),
+    Memo: desktopMemo({ number, mark, text: document.description }),
+    ExternalGUID: guidOf(mark),
+  };
+  const lines = itemLines(document, chargeItem).map(({ item, text, quantity, rate, amount }) => ({
+    ItemRef: { FullName: item },
+    Desc: heldText(text, 4095),
+    Quantity: quantity,
+    [kind === "invoice" ? "Rate" : "Cost"]: rate,
+    Amount: amount,
+    ...(kind === "invoice" && taxCode !== undefined
+      ? { SalesTaxCodeRef: { FullName: taxCode } }
+      : {}),
+  }));
+  if (kind === "bill")
+    return {
+      name: "BillAdd",
+      values: { BillAdd: { VendorRef: who, ...head, ItemLineAdd: lines } },
+    };
+  const PONumber = heldText(document.description, ORDER_MOST);
+  const unsent = { IsToBePrinted: false, IsToBeEmailed: false };
+  return {
+    name: "InvoiceAdd",
+    values: {
+      InvoiceAdd: { CustomerRef: who, ...head, PONumber, ...unsent, InvoiceLineAdd: lines },
+    },
+  };
+}
+
+/** Guarded by the edit sequence: a record that somebody changed meanwhile is refused (3200). */
+function modOf(kind: Kind, { expected }: Wanted, row: Element): Request {
+  const values = {
+    TxnID: needed(row, "TxnID"),
+    EditSequence: needed(row, "EditSequence"),
+    DueDate: expected.days?.due,
+  };
+  const { order } = expected.words ?? {};
+  return kind === "bill"
+    ? { name: "BillMod", values: { BillMod: values } }
+    : { name: "InvoiceMod", values: { InvoiceMod: { ...values, PONumber: order } } };
+}
+
+/** Payments are told by their own memos: a link has only their ids. */
+async function withPayments(
+  wire: Asked,
+  kind: Kind,
+  rows: readonly Element[],
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const linked = rows.flatMap((row) =>
+    below(row, "LinkedTxn").flatMap((one) =>
+      textOf(one, "TxnType") === PAYMENTS[kind].type ? needed(one, "TxnID") : [],
+    ),
+  );
+  const marks = await paymentMarks(wire, kind, [...new Set(linked)], signal);
+  return rows.map((row) => ({
+    row,
+    payments: below(row, "LinkedTxn")
+      // An order or a receipt that it came of is linked by quantity.
+      .filter((one) => textOf(one, "LinkType") !== "QUANTYPE")
+      .flatMap((one) => {
+        const id = needed(one, "TxnID");
+        const amount = amountOf(one, "Amount").abs();
+        if (amount.sign === 0) return [];
+        return [{ id, mark: marks.get(id) ?? null, amount, date: textOf(one, "TxnDate") ?? "" }];
+      }),
+  }));
+}
+
+function standingOf(
+  currency: string,
+  kind: Kind,
+  native: Row,
+  wanted: readonly Wanted[],
+): Standing<Row> {
+  const { row, payments } = native;
+  const id = needed(row, "TxnID");
+  const { mark, number } = markedBy(
+    row,
+    wanted.map((one) => one.mark),
+  );
+  const party = partyOf(refOf(row, kind === "invoice" ? "CustomerRef" : "VendorRef").name, wanted);
+  const lines = linesOf(kind, row);
+  const total = totalOf(kind, row);
+  const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
+  const isPaid = textOf(row, "IsPaid") === "true";
+  const lastPaid =
+    payments
+      .map(({ date }) => date)
+      .toSorted()
+      .at(-1) ?? null;
+  return {
+    ...BARE,
+    id,
+    mark,
+    number,
+    party,
+    rung: isVoid ? "cancelled" : isPaid ? "settled" : "posted",
+    payments,
+    facts: {
+      number: id,
+      party,
+      days: { date: needed(row, "TxnDate"), due: textOf(row, "DueDate") },
+      money: { total, open: openOf(kind, row, isPaid, native) },
+      words: {
+        side: kind === "invoice" ? "sale" : "purchase",
+        currency,
+        reference: number,
+        ...(kind === "invoice" ? { order: textOf(row, "PONumber") } : {}),
+      },
+      lines,
+    },
+    paid: isPaid && !isVoid ? (lastPaid ?? needed(row, "TxnDate")) : null,
+    version: textOf(row, "EditSequence"),
+    native,
+  };
+}
+
+/** QuickBooks names without regard to case; the comparison is by letters. */
+const partyOf = (name: string | null, wanted: readonly Wanted[]): string | null =>
+  wanted.find(({ party }) => party !== null && party.toLowerCase() === name?.toLowerCase())
+    ?.party ?? name;
+
+const totalOf = (kind: Kind, row: Element) =>
+  kind === "bill"
+    ? amountOf(row, "AmountDue")
+    : amountOf(row, "Subtotal").plus(amountOf(row, "SalesTaxTotal"));
+
+const openOf = (kind: Kind, row: Element, isPaid: boolean, { payments }: Row) =>
+  kind === "invoice"
+    ? amountOf(row, "BalanceRemaining")
+    : isPaid
+      ? Decimal.zero
+      : (decimalOf(row, "OpenAmount") ??
+        payments.reduce((left, { amount }) => left.minus(amount), amountOf(row, "AmountDue")));
+
+function linesOf(kind: Kind, row: Element): FactLine[] {
+  const names = kind === "invoice" ? ["InvoiceLineRet"] : ["ItemLineRet", "ExpenseLineRet"];
+  return names
+    .flatMap((name) => below(row, name))
+    .filter((line) => decimalOf(line, "Amount") !== null)
+    .map((line) => ({
+      product: refOf(line, "ItemRef").name ?? refOf(line, "AccountRef").name,
+      quantity: decimalOf(line, "Quantity"),
+      unit: null,
+      unitPrice: null,
+      amount: amountOf(line, "Amount"),
+      text: textOf(line, "Desc") ?? textOf(line, "Memo"),
+    }));
+}
+
+/** A row may be found by number and by id. */
+function once(rows: readonly Row[]): Row[] {
+  const byId = new Map(rows.map((one) => [needed(one.row, "TxnID"), one]));
+  return [...byId.values()];
+}

@@ -1,0 +1,105 @@
+/** The connector kit: its receiver is a little company file behind the Web Connector's protocol, not a QuickBooks. */
+import { stringifyExact } from "../../src/core/json.ts";
+import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { never } from "../../test/support/connector.ts";
+import { freePort } from "../../test/support/port.ts";
+import {
+  billDocument,
+  invoiceDocument,
+  itemOf,
+  paymentDocument,
+  withProduct,
+} from "../example/example.fixture.ts";
+import { desktop, endpointAt, openSite, rowsOf, settings } from "./desktop.fixture.ts";
+
+/** The third record of every ground. */
+const INVOICE = "3-1700000000";
+const bill = (number: string, more: object = {}) =>
+  billDocument(number, {
+    party: { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" },
+    ...more,
+  });
+const ONE = "QuickBooks takes one document per request";
+const lacks = { batches: ONE, "batches-cut-off": ONE };
+
+connectorSuite({
+  connector: desktop,
+  ground,
+  bad: [
+    { field: "url", config: (good) => ({ ...good, url: "http://books.example.com:8447/qbwc" }) },
+    { field: "password", config: (good) => ({ ...good, password: undefined }) },
+    { field: "certificate", config: (good) => ({ ...good, url: "https://localhost:8447/qbwc" }) },
+    { field: "chargeItem", config: (good) => ({ ...good, chargeItem: "Fracht für Öl" }) },
+    { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
+  ],
+  sources: [],
+  sinks: {
+    invoices: {
+      good: itemOf(invoiceDocument("FL-2026-000118-ACME")),
+      voided: itemOf(invoiceDocument("FL-2026-000118-ACME", { status: "void" })),
+      refused: itemOf(withProduct(invoiceDocument("FL-GOLD"), "GOLD")),
+      lacks,
+    },
+    bills: {
+      good: itemOf(bill("R-1")),
+      voided: itemOf(bill("R-1", { status: "void" })),
+      refused: itemOf(withProduct(bill("R-GOLD"), "GOLD")),
+      lacks,
+    },
+    payments: {
+      good: itemOf(paymentDocument("pay-1", INVOICE)),
+      refused: itemOf(paymentDocument("pay-2", "404-1700000000")),
+      lacks: {
+        ...lacks,
+        cancellation: "the platform voids no payment",
+        codes: "a payment names no code",
+      },
+    },
+  },
+});
+
+async function ground(): Promise<Ground> {
+  const { port, file, connector } = await openSite();
+  const total = { ItemRef: "ULSD-CLR", Amount: "19934.08" };
+  file.enter("Invoice", { CustomerRef: "CUST-1", TxnDate: "2026-11-21", RefNumber: "FL-0" }, [
+    total,
+  ]);
+  const config = settings(port);
+  const url = String(config["url"]);
+  return {
+    folder: ".",
+    config,
+    unreachable: settings(await freePort(), { patienceMs: 20 }),
+    wrongCredentials: { ...config, password: "another-password" },
+    fill: () => Promise.resolve(),
+    effects: (sink, { id }) =>
+      Promise.resolve(
+        rowsOf(file, sink, id).map((row) => stringifyExact({ ...row, id: 0, sequence: 0 })),
+      ),
+    backup: () => {
+      const backup = file.backup();
+      return Promise.resolve(() => Promise.resolve(file.restore(backup)));
+    },
+    change: (sink, { id }) => {
+      const fields = rowsOf(file, sink, id)[0]?.fields ?? {};
+      if (sink === "payments") fields["TxnDate"] = "2026-11-30";
+      else fields[sink === "bills" ? "VendorRef" : "CustomerRef"] = "Somebody Else";
+      return Promise.resolve();
+    },
+    vanish: () => {
+      file.items.delete("ULSD-CLR");
+      return Promise.resolve(() => Promise.resolve(void file.items.add("ULSD-CLR")));
+    },
+    // Its stamps are never compared with ours.
+    clock: () => Promise.resolve(),
+    async interrupt(sink, request, step) {
+      const found = endpointAt(url).sinks[sink];
+      await found?.expect?.(never);
+      connector.killAt = step;
+      const answer = (await found?.send(request, never)) ?? null;
+      const over = connector.killAt > 0;
+      connector.killAt = 0;
+      return { over, answer };
+    },
+  };
+}

@@ -1,0 +1,282 @@
+/**
+ * QuickBooks calls us: what is to be asked waits here until its Web Connector comes for it. One session at a time; a new
+ * one ends the one before. A question that was handed over and has no answer is `torn`: nobody knows what became of it.
+ * One that was not handed over is `not-sent`.
+ */
+import { randomUUID } from "node:crypto";
+import { BookError } from "../../src/books/adapter.ts";
+import { hresultOf } from "./hresults.ts";
+
+interface Question {
+  readonly xml: string;
+  readonly answered: (xml: string) => void;
+  readonly failed: (error: BookError) => void;
+}
+
+/** Why QuickBooks is not here, in words for people. */
+export interface Absence {
+  readonly message: string;
+  readonly next: string;
+  /** The Web Connector came with a wrong user or password. */
+  readonly isCredentials: boolean;
+}
+
+export interface Timing {
+  /** How long a call of the Web Connector is held while nothing is there to hand over, ms. */
+  readonly holdMs: number;
+  /** How long a session is kept open after the last question, ms. */
+  readonly lingerMs: number;
+  /** How long the answer to one question may take, and the Web Connector stay silent, ms. */
+  readonly deadlineMs: number;
+}
+
+/** What `authenticate` and the calls after it answer, as the Web Connector expects it. */
+export class Mailbox {
+  readonly #timing: Timing;
+  readonly #now: () => number;
+  readonly #arrived: () => void;
+  /** The ticket of the live session; null: nobody is there. */
+  #ticket: string | null = null;
+  #lastError = "";
+  readonly #waiting: Question[] = [];
+  #handed: Question | null = null;
+  #answered = 0;
+  #lastAskedAt = 0;
+  #watch: NodeJS.Timeout | null = null;
+  /** Wakes calls that are held, and those who wait for a session. */
+  readonly #stirred = new Set<() => void>();
+  #absence: Absence = {
+    message: "the Web Connector has not called since fuelbridge started",
+    next: "On the machine with QuickBooks, open the QuickBooks Web Connector and press Update Selected; with Auto-Run on it comes by itself.",
+    isCredentials: false,
+  };
+
+  /** @param arrived a session began: what waited for it may go */
+  constructor(timing: Timing, now: () => number, arrived: () => void) {
+    this.#timing = timing;
+    this.#now = now;
+    this.#arrived = arrived;
+  }
+
+  get isOpen(): boolean {
+    return this.#ticket !== null;
+  }
+
+  /** Why nobody is there. */
+  get absence(): Absence {
+    return this.#absence;
+  }
+
+  /** A session begins. Its ticket. */
+  begin(): string {
+    this.#end("a new session of the Web Connector has begun", null);
+    this.#ticket = randomUUID();
+    this.#lastError = "";
+    this.#answered = 0;
+    this.#lastAskedAt = this.#now();
+    this.#heard();
+    this.#arrived();
+    this.#stir();
+    return this.#ticket;
+  }
+
+  refuse(absence: Absence): void {
+    if (this.isOpen) return;
+    this.#absence = absence;
+    this.#stir();
+  }
+
+  /** Hands it to the next call of the Web Connector. @throws BookError */
+  ask(xml: string, signal: AbortSignal): Promise<string> {
+    if (signal.aborted) return Promise.reject(new BookError("not-sent", "it was told to stop"));
+    if (!this.isOpen) return Promise.reject(this.#notHere());
+    return new Promise((resolve, reject) => {
+      const over = (): void => signal.removeEventListener("abort", stop);
+      const question: Question = {
+        xml,
+        answered: (answer) => {
+          over();
+          resolve(answer);
+        },
+        failed: (error) => {
+          over();
+          reject(error);
+        },
+      };
+      const stop = (): void => {
+        const at = this.#waiting.indexOf(question);
+        if (at < 0) return;
+        this.#waiting.splice(at, 1);
+        question.failed(new BookError("not-sent", "it was told to stop"));
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      this.#waiting.push(question);
+      this.#lastAskedAt = this.#now();
+      this.#stir();
+    });
+  }
+
+  /** Resolves when somebody is there, or was refused, or after `ms`. */
+  async expect(ms: number, signal: AbortSignal): Promise<void> {
+    const until = this.#now() + ms;
+    while (!this.isOpen && !this.#absence.isCredentials && this.#now() < until && !signal.aborted)
+      await this.#pause(until - this.#now());
+  }
+
+  /** `sendRequestXML`: the next question; empty: none is there. */
+  async next(ticket: string): Promise<string> {
+    if (!this.#is(ticket)) return "";
+    // A question that was handed over and never answered: the Web Connector lost it.
+    this.#tear("the Web Connector asks for the next request and never answered the last one");
+    await this.#held(ticket);
+    if (!this.#is(ticket)) return "";
+    const question = this.#waiting.shift();
+    if (question === undefined) {
+      this.#lastError = this.#lingers() ? NO_OP : "Nothing is waiting.";
+      return "";
+    }
+    this.#handed = question;
+    return question.xml;
+  }
+
+  /** `receiveResponseXML`: percent done; negative: an error, which {@link lastError} tells. */
+  async take(ticket: string, response: string, hresult: string, message: string): Promise<number> {
+    if (!this.#is(ticket)) return -1;
+    const handed = this.#handed;
+    this.#handed = null;
+    if (handed === null) {
+      this.#lastError = "Nothing was asked.";
+      return -1;
+    }
+    if (hresult.trim() !== "") {
+      const { sort, means } = hresultOf(hresult);
+      const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
+      handed.failed(
+        sort === "parse"
+          ? new BookError("answered", says, { code: hresult.trim().toLowerCase() })
+          : new BookError("torn", says),
+      );
+      if (sort !== "parse") return this.#fail(hresult, message);
+    } else {
+      this.#answered++;
+      handed.answered(response);
+    }
+    await this.#held(ticket);
+    if (!this.#is(ticket)) return -1;
+    return this.#waiting.length > 0 || this.#lingers() ? Math.min(99, this.#answered) : 100;
+  }
+
+  /** `connectionError`: QuickBooks cannot be opened. */
+  broken(ticket: string, hresult: string, message: string): string {
+    if (this.#is(ticket)) this.#fail(hresult, message);
+    return "done";
+  }
+
+  lastError(ticket: string): string {
+    if (this.#ticket !== null && !this.#is(ticket)) return EXPIRED;
+    if (this.#ticket === null && this.#lastError === "") return EXPIRED;
+    return this.#lastError;
+  }
+
+  /** `closeConnection`. */
+  close(ticket: string): string {
+    if (this.#is(ticket)) this.#end("the session is over", this.#done());
+    return "OK";
+  }
+
+  /** For good: fuelbridge stops. */
+  stop(): void {
+    this.#end("fuelbridge stops", null);
+  }
+
+  /** Somebody with this ticket called: the session lives. */
+  #is(ticket: string): boolean {
+    if (this.#ticket === null || ticket !== this.#ticket) return false;
+    this.#heard();
+    return true;
+  }
+
+  #fail(hresult: string, message: string): number {
+    const { means, next } = hresultOf(hresult);
+    const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
+    this.#end(says, { message: says, next, isCredentials: false });
+    this.#lastError = `${says}. ${next}`;
+    return -1;
+  }
+
+  #end(why: string, absence: Absence | null): void {
+    if (this.#watch !== null) clearTimeout(this.#watch);
+    this.#watch = null;
+    if (this.#ticket === null) return;
+    this.#ticket = null;
+    if (absence !== null) this.#absence = absence;
+    this.#tear(`${why}, and the answer did not come`);
+    for (const question of this.#waiting.splice(0)) question.failed(this.#notHere());
+    this.#stir();
+  }
+
+  #done(): Absence {
+    return {
+      message: `the last session of the Web Connector ended at ${new Date(this.#now()).toISOString()}`,
+      next: "It goes on with the next session: by itself with Auto-Run on, at once with Update Selected in the Web Connector.",
+      isCredentials: false,
+    };
+  }
+
+  #tear(why: string): void {
+    const handed = this.#handed;
+    this.#handed = null;
+    handed?.failed(new BookError("torn", why));
+  }
+
+  #notHere(): BookError {
+    const { message, isCredentials } = this.#absence;
+    return new BookError("answered", message, { code: isCredentials ? WRONG_PASSWORD : NOT_HERE });
+  }
+
+  #heard(): void {
+    if (this.#watch !== null) clearTimeout(this.#watch);
+    const silent = "the Web Connector has fallen silent";
+    this.#watch = setTimeout(() => this.#end(silent, SILENT), this.#timing.deadlineMs);
+    this.#watch.unref();
+  }
+
+  #lingers(): boolean {
+    return this.#now() - this.#lastAskedAt < this.#timing.lingerMs;
+  }
+
+  async #held(ticket: string): Promise<void> {
+    const until = this.#now() + this.#timing.holdMs;
+    while (this.#ticket === ticket && this.#waiting.length === 0 && this.#now() < until)
+      await this.#pause(until - this.#now());
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const over = (): void => {
+        clearTimeout(timer);
+        this.#stirred.delete(over);
+        resolve();
+      };
+      const timer = setTimeout(over, Math.max(ms, 1));
+      this.#stirred.add(over);
+    });
+  }
+
+  #stir(): void {
+    for (const over of this.#stirred) over();
+  }
+}
+
+/** The code of a question that nobody is there to answer. */
+export const NOT_HERE = "no-session";
+/** The same, because the Web Connector was turned away. */
+export const WRONG_PASSWORD = "wrong-password";
+/** `getLastError` for "come again in a few seconds". */
+const NO_OP = "NoOp";
+const EXPIRED = "This session is over. The next one goes on where it was.";
+const SILENT: Absence = {
+  message: "the Web Connector fell silent in the middle of a session",
+  next: "On the machine with QuickBooks, look whether QuickBooks shows a dialog; close it, then press Update Selected in the Web Connector.",
+  isCredentials: false,
+};

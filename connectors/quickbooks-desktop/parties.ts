@@ -1,0 +1,122 @@
+/** Customers and vendors: a document's party by its name, else by the platform's id in its notes, else created. */
+import { BARE, BookError, type PartyAdapter, type Standing } from "../../src/books/adapter.ts";
+import { markOf, platformIdIn } from "../../src/books/marks.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/names.ts";
+import { ascii } from "../quickbooks/text.ts";
+import type { DesktopConfig } from "./config.ts";
+import { needed, textOf } from "./read.ts";
+import { guidOf, heldText, only } from "./rows.ts";
+import type { Element } from "./xml.ts";
+import type { Wire } from "./wire.ts";
+
+type Asked = Pick<Wire, "read" | "write">;
+
+const FIELDS = ["ListID", "EditSequence", "Name", "FullName", "IsActive", "CompanyName", "Notes"];
+
+export function partyAdapter(
+  wire: Asked,
+  { nameTaken }: Pick<DesktopConfig, "nameTaken">,
+  side: Side,
+): PartyAdapter {
+  const query = side === "customer" ? "CustomerQuery" : "VendorQuery";
+  const add = side === "customer" ? "CustomerAdd" : "VendorAdd";
+  const most = NAME_MOST.desktop;
+  const named = async (names: readonly string[], signal: AbortSignal): Promise<Element[]> => {
+    const [reply] = await wire.read(
+      [{ name: query, values: { FullName: names, IncludeRetElement: FIELDS } }],
+      signal,
+    );
+    return [...(reply?.rets ?? [])];
+  };
+  /** All of them: notes cannot be searched. */
+  const marked = async (marks: readonly string[], signal: AbortSignal): Promise<Element[]> => {
+    const [reply] = await wire.read(
+      [{ name: query, values: { ActiveStatus: "All", IncludeRetElement: FIELDS } }],
+      signal,
+    );
+    return (reply?.rets ?? []).filter((row) => marks.includes(markIn(row) ?? ""));
+  };
+  return {
+    ladder: {
+      has: ["posted", "cancelled"],
+      byUs: "posted",
+      amend: {},
+      atomic: 1,
+      numbered: "once",
+    },
+    expected: async (parties) =>
+      parties.map(({ code, name }) => ({
+        number: code,
+        words: { name: heldText(name, most) },
+      })),
+    async locate(wanted, { signal }) {
+      const codes = wanted.map(({ number }) => number);
+      const rows = await named(codes.map(queryable), signal);
+      // A company file names without regard to case; a site's table need not.
+      const found = rows.map((row) => standingOf(row, codes));
+      const missing = wanted.filter(
+        ({ number }) => !found.some((standing) => standing.number === number),
+      );
+      if (missing.length === 0) return found;
+      const others = await marked(
+        missing.map(({ mark }) => mark),
+        signal,
+      );
+      return [...found, ...others.map((row) => standingOf(row, codes))];
+    },
+    async create([wanted], { signal }) {
+      if (wanted === undefined) return [];
+      const { mark, document } = wanted;
+      const name = partyName(document.code, most, ascii);
+      const values = {
+        CompanyName: heldText(document.name, most),
+        Notes: markOf(mark),
+        ExternalGUID: guidOf(mark),
+      };
+      const write = async (Name: string): Promise<readonly string[]> => {
+        const { rets } = await wire.write(
+          { name: add, values: { [add]: { Name, ...values } } },
+          signal,
+        );
+        return [fullName(only(rets))];
+      };
+      try {
+        return await write(name);
+      } catch (error) {
+        if (!(error instanceof BookError) || error.code !== "3100") throw error;
+        const [there] = await named([name], signal);
+        if (there !== undefined) return [fullName(there)];
+        if (nameTaken === "suffix") return await write(suffixed(name, side, most));
+        throw new Refused({
+          code: "name-taken",
+          message: `QuickBooks has the name ${JSON.stringify(name)} in another list, so no ${side} can have it`,
+          next: `Give the company another code in the cross-reference (${suffixed(name, side, most)}), or rename the other one in QuickBooks; or set nameTaken: suffix. Then retry.`,
+          field: "party",
+        });
+      }
+    },
+    advance: () => Promise.resolve(),
+  };
+}
+
+const markIn = (row: Element): string | null => platformIdIn(textOf(row, "Notes"));
+const fullName = (row: Element): string => textOf(row, "FullName") ?? needed(row, "Name");
+
+/** A name that QuickBooks can be asked for: it refuses longer ones. */
+const queryable = (code: string): string => ascii(code).slice(0, 209) || "?";
+
+function standingOf(row: Element, codes: readonly string[]): Standing<Element> {
+  const name = fullName(row);
+  const number = codes.find((code) => sameName(code, name)) ?? name;
+  return {
+    ...BARE,
+    id: name,
+    mark: markIn(row),
+    number,
+    rung: textOf(row, "IsActive") === "false" ? "cancelled" : "posted",
+    facts: { number, words: { name: textOf(row, "CompanyName") } },
+    version: textOf(row, "EditSequence"),
+    native: row,
+  };
+}

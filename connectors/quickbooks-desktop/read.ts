@@ -1,0 +1,77 @@
+/** Answers of QuickBooks: one reply per request. What cannot be read is `torn`: nobody knows what happened. */
+import { BookError } from "../../src/books/adapter.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { below, child, type Element, elementIn, textOf, XmlFault } from "./xml.ts";
+
+export interface Reply {
+  /** QuickBooks' status code: 0 is good. */
+  readonly code: number;
+  readonly message: string;
+  /** What it answers with: `InvoiceRet`. */
+  readonly rets: readonly Element[];
+  /** Null: it is not read page by page. */
+  readonly iterator: { readonly id: string; readonly left: number } | null;
+}
+
+/** In the order of the requests; fewer when QuickBooks stopped at an error. @throws BookError */
+export function repliesIn(xml: string): Reply[] {
+  let root: Element;
+  try {
+    root = elementIn(xml);
+  } catch (error) {
+    if (!(error instanceof XmlFault)) throw error;
+    throw new BookError("torn", `QuickBooks' answer cannot be read: ${error.message}`);
+  }
+  const all = child(root, "QBXMLMsgsRs");
+  if (root.name !== "QBXML" || all === null)
+    throw new BookError("torn", "QuickBooks' answer is no qbXML answer");
+  return all.below.map(({ attributes, below: rets }) => {
+    const {
+      statusCode = "",
+      statusMessage = "",
+      iteratorID = "",
+      iteratorRemainingCount = "",
+    } = attributes;
+    if (!/^\d{1,5}$/.test(statusCode))
+      throw new BookError("torn", "QuickBooks' answer has no status code");
+    return {
+      code: Number(statusCode),
+      message: statusMessage,
+      rets: rets.filter(({ name }) => name.endsWith("Ret")),
+      iterator: iteratorID === "" ? null : { id: iteratorID, left: Number(iteratorRemainingCount) },
+    };
+  });
+}
+
+/** A field that every such record has. @throws BookError */
+export function needed(element: Element, name: string): string {
+  const text = textOf(element, name);
+  if (text === null)
+    throw new BookError("torn", `QuickBooks' answer has no ${name} in ${element.name}`);
+  return text;
+}
+
+/** An amount or a quantity; null: it is not there. @throws BookError */
+export function decimalOf(element: Element, name: string): Decimal | null {
+  const text = textOf(element, name)?.replace(/^\+/, "") ?? null;
+  if (text === null) return null;
+  if (!Decimal.is(text)) throw new BookError("torn", `${name} of QuickBooks is no number: ${text}`);
+  return Decimal.of(text);
+}
+
+/** An amount that counts as nothing where it is not there. @throws BookError */
+export const amountOf = (element: Element, name: string): Decimal =>
+  decimalOf(element, name) ?? Decimal.zero;
+
+/** What a reference names. */
+export function refOf(
+  element: Element,
+  name: string,
+): { readonly id: string | null; readonly name: string | null } {
+  const found = child(element, name);
+  return found === null
+    ? { id: null, name: null }
+    : { id: textOf(found, "ListID"), name: textOf(found, "FullName") };
+}
+
+export { below, textOf };

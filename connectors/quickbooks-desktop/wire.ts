@@ -1,0 +1,137 @@
+/** QuickBooks as the adapters ask it: one document of requests, one answer, whenever its Web Connector is here. */
+import { BookError } from "../../src/books/adapter.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import { companyIn, type Company, HELLO } from "./company.ts";
+import type { DesktopConfig } from "./config.ts";
+import { Mailbox, NOT_HERE } from "./mailbox.ts";
+import { type Reply, repliesIn } from "./read.ts";
+import { openService, type Service } from "./service.ts";
+import { isDone, isRead } from "./status.ts";
+import { document, type Request } from "./write.ts";
+
+export interface Wire {
+  /** Queries: one reply each. Nothing found is no error. @throws BookError */
+  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
+  /** One change. @throws BookError */
+  write(request: Request, signal: AbortSignal): Promise<Reply>;
+  /** A session is open, and it is the right company's. @throws SourceUnavailable */
+  expect(signal: AbortSignal): Promise<void>;
+  /** What the session told of the company file; null: there was no session. */
+  readonly company: Company | null;
+  close(): Promise<void>;
+}
+
+/** How long work is put off when nobody is here, unless a session begins before, ms. */
+const PUT_OFF_MS = 60 * 60_000;
+
+/** Requests over one exchange of documents. @throws BookError */
+export const asking = (
+  exchange: (xml: string, signal: AbortSignal) => Promise<string>,
+): Pick<Wire, "read" | "write"> => ({
+  async read(requests, signal) {
+    const replies = repliesIn(await exchange(document(requests), signal));
+    for (const { code, message } of replies) if (!isRead(code)) throw said(code, message);
+    if (replies.length !== requests.length)
+      throw new BookError("torn", "QuickBooks answered to fewer requests than it was asked");
+    return replies;
+  },
+  async write(request, signal) {
+    const [reply, another] = repliesIn(await exchange(document([request]), signal));
+    if (reply === undefined || another !== undefined)
+      throw new BookError("torn", `QuickBooks did not answer to ${request.name} alone`);
+    if (!isDone(reply.code)) throw said(reply.code, reply.message);
+    return reply;
+  },
+});
+
+const said = (code: number, message: string): BookError =>
+  new BookError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
+
+export function openWire(config: DesktopConfig, surroundings: Surroundings): Wire {
+  const { folder, looking, arrived } = surroundings;
+  const mailbox = new Mailbox(config, () => surroundings.now().getTime(), greet);
+  /** What the session said of its company; null: there is none. Rejects when it is another one. */
+  let greeted: Promise<Company> | null = null;
+  let company: Company | null = null;
+  let service: Promise<Service | Error> | null = null;
+  const open = (): Promise<Service | Error> =>
+    (service ??= openService(config, folder, mailbox).catch((error: unknown) => error as Error));
+  // A daemon is there for the Web Connector from its start; a command listens when it needs an answer.
+  if (arrived !== undefined) void open();
+
+  function greet(): void {
+    const asked = asking((xml, signal) => mailbox.ask(xml, signal));
+    greeted = asked
+      .read(HELLO, new AbortController().signal)
+      .then((replies) => companyIn(replies, config.company));
+    greeted.then(
+      (found) => {
+        company = found;
+        surroundings.note("QuickBooks is here", { ...found });
+        arrived?.();
+      },
+      (error: unknown) => surroundings.note("QuickBooks is not here", { error }),
+    );
+  }
+
+  const exchange = async (xml: string, signal: AbortSignal): Promise<string> => {
+    await open();
+    await mailbox.expect(config.patienceMs, signal);
+    if (mailbox.isOpen && greeted !== null) await greeted.catch(notRight);
+    return await mailbox.ask(xml, signal);
+  };
+
+  let closed: Promise<void> | null = null;
+  return {
+    ...asking(exchange),
+    get company() {
+      return company;
+    },
+    async expect(signal) {
+      if (looking === true) throw notHere(LOOKING);
+      const opened = await open();
+      if (opened instanceof Error) throw unopened(config.url, opened);
+      await mailbox.expect(config.patienceMs, signal);
+      if (!mailbox.isOpen || greeted === null) throw notHere(mailbox.absence);
+      try {
+        await greeted;
+      } catch (error) {
+        if (error instanceof SourceUnavailable) throw error;
+        throw notHere(mailbox.absence);
+      }
+    },
+    close: () =>
+      (closed ??= (async () => {
+        mailbox.stop();
+        const opened = await service;
+        if (opened !== null && !(opened instanceof Error)) await opened.close();
+      })()),
+  };
+}
+
+/** Nothing is asked of another company's file. */
+function notRight(error: unknown): never {
+  if (error instanceof BookError) throw error;
+  throw new BookError("answered", (error as Error).message, { code: NOT_HERE });
+}
+
+const LOOKING = {
+  message: "QuickBooks cannot be asked from here: it calls the daemon",
+  next: "Start the daemon, press Update Selected in the Web Connector, and read `fuelbridge status`.",
+  isCredentials: false,
+};
+
+const notHere = ({ message, next, isCredentials }: Mailbox["absence"]): SourceUnavailable =>
+  new SourceUnavailable(`QuickBooks is not here: ${message}`, {
+    next,
+    waitMs: PUT_OFF_MS,
+    ...(isCredentials ? { stop: "credentials" } : {}),
+  });
+
+const unopened = (url: string, error: Error): SourceUnavailable =>
+  new SourceUnavailable(`QuickBooks cannot call ${url}: ${error.message}`, {
+    next: "Stop what uses this port, or change url; correct certificate and key where it is https. Then start fuelbridge again.",
+    waitMs: PUT_OFF_MS,
+    cause: error,
+  });

@@ -1,0 +1,175 @@
+/**
+ * Every request that the connector for QuickBooks Desktop can write: what the driver asks of its adapters, over the little
+ * company file, for the documents of all cases and for random ones. The same seed, the same bytes.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
+import { HELLO } from "../../connectors/quickbooks-desktop/company.ts";
+import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
+import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
+import { asking } from "../../connectors/quickbooks-desktop/wire.ts";
+import type { BookKind, Books } from "../../src/books/adapter.ts";
+import { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Answer } from "../../src/core/outcome.ts";
+import { readCases } from "../../src/mapping/cases.ts";
+import { surroundingsIn } from "../support/surroundings.ts";
+import type { Emitted } from "./emitted.ts";
+
+const CASES = join(import.meta.dirname, "../../mappings/books/cases");
+const never = new AbortController().signal;
+
+export const desktopConfig = DesktopConfig.parse({
+  url: "http://localhost:8447/qbwc",
+  user: "fuelbridge",
+  password: "not-a-secret",
+  fileId: "a2c7f1d4-0e58-4f5b-8f7d-1d1b3e9c4d22",
+  company: "Prairie Fuel",
+  chargeItem: "Freight & fees",
+  taxCode: "Non",
+  bankAccount: "Checking",
+  depositAccount: "Undeposited Funds",
+  paymentMethod: "ACH",
+  nameTaken: "suffix",
+  settleAfter: "0s",
+});
+
+export async function desktopRequests(seed: number, count: number): Promise<readonly Emitted[]> {
+  const file = new CompanyFile();
+  const wire = asking((xml) => Promise.resolve(file.answer(xml)));
+  const surroundings = surroundingsIn(".", { now: () => new Date("2026-11-21T12:00:00Z") });
+  const of = (side: "customer" | "vendor"): Books =>
+    booksOf(wire, desktopConfig, surroundings, side);
+  const site = { file, sales: of("customer"), purchases: of("vendor") };
+  await wire.read(HELLO, never);
+  for (const document of [...documentsOfCases(), ...randomDocuments(seed, count)])
+    await wholeLife(site, document);
+  const scope = { dated: null, changedSince: "2026-11-01T00:00:00Z", open: true };
+  const period = { from: "2020-01-01", to: "2030-12-31" };
+  for (const books of [site.sales, site.purchases])
+    for (const kind of ["invoice", "bill", "payment"] as const) {
+      const { adapters } = books;
+      for await (const _ of adapters[kind]?.list({ ...scope, dated: period }, null, never) ?? []);
+      await adapters[kind]?.named(["FL-1", "FL-2026-000118-ACME"], never);
+    }
+  return [...new Set(file.asked)].map((xml, at) => ({
+    path: `${String(at + 1).padStart(5, "0")}-${/<(\w+)Rq requestID/.exec(xml)?.[1] ?? ""}.xml`,
+    bytes: Buffer.from(xml),
+  }));
+}
+
+interface Given {
+  readonly file: CompanyFile;
+  readonly sales: Books;
+  readonly purchases: Books;
+}
+
+/** It is booked, its due date changes, it is paid in part and settled; or it is void. */
+async function wholeLife({ file, sales, purchases }: Given, given: InvoiceDocument): Promise<void> {
+  const kind = given.type === "out" ? "invoice" : "bill";
+  const books = kind === "invoice" ? sales : purchases;
+  for (const { product, account } of given.lines)
+    file.items.add(product ?? account ?? desktopConfig.chargeItem);
+  for (const { account } of given.taxes) file.items.add(account);
+  const first = await sent(books, kind, { ...given, status: "open" });
+  const counterpart = first?.ids?.[0] ?? null;
+  if (counterpart === null) return;
+  const due = { ...given, dueDate: "2027-01-31" } as const;
+  await sent(books, kind, { ...due, status: "open" }, counterpart);
+  if (given.status === "void") {
+    await sent(books, kind, { ...due, status: "void" }, counterpart);
+    return;
+  }
+  const payment = {
+    id: `payment-of-${given.id}`,
+    number: `P-${given.number}`,
+    type: given.type,
+    invoice: counterpart,
+    invoiceId: given.id,
+    amount: Decimal.of("0.01"),
+    date: given.invoiceDate,
+    description: given.description ?? "ACH 4711",
+  };
+  await sent(books, "payment", PaymentDocument.parse(payment));
+  const paidDate = given.paidDate ?? given.invoiceDate;
+  await sent(books, kind, { ...due, status: "paid", paidDate }, counterpart);
+}
+
+/** Null: the books cannot keep it. */
+async function sent(
+  books: Books,
+  kind: BookKind,
+  document: InvoiceDocument | PaymentDocument,
+  counterpart: string | null = null,
+): Promise<Answer | null> {
+  const { id, number } = document;
+  const item = { id, number, revision: "r1", document, counterpart };
+  const sink = bookSink(books, kind);
+  try {
+    const request = { ...sink.freeze([item]), key: `fb1_${id}`, items: [item], firstSentAt: null };
+    return await sink.send(request, never);
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}
+
+function documentsOfCases(): InvoiceDocument[] {
+  return readdirSync(CASES).flatMap((name) =>
+    readCases(join(CASES, name)).cases.flatMap(({ expected }) => {
+      const document = InvoiceDocument.safeParse("document" in expected ? expected.document : null);
+      return document.success ? [document.data] : [];
+    }),
+  );
+}
+
+/** `count` invoices and as many bills, with texts and digits of every kind. */
+function randomDocuments(seed: number, count: number): InvoiceDocument[] {
+  const text = (most: number) => fc.string({ unit: "grapheme", minLength: 1, maxLength: most });
+  const name = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 41 });
+  const scaled = (most: number, digits: number) =>
+    fc
+      .integer({ min: 0, max: most })
+      .map((units) => Decimal.of(String(units)).times(Decimal.of(`0.${"0".repeat(digits - 1)}1`)));
+  const day = fc
+    .integer({ min: 0, max: 1_000 })
+    .map((days) => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10));
+  const line = fc.record({
+    product: fc.option(name),
+    account: fc.option(name),
+    quantity: scaled(2_000_000_000, 5),
+    unit: fc.constant("gal"),
+    unitPrice: scaled(9_000_000, 6),
+    amount: scaled(100_000_000, 2),
+    description: text(150),
+  });
+  const tax = fc.record({
+    account: name,
+    description: text(60),
+    base: scaled(100_000_000, 2),
+    amount: scaled(10_000_000, 2),
+  });
+  const body = fc.record({
+    id: fc.uuid(),
+    number: fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 30 }),
+    party: fc.record({ code: name, name: text(80), companyId: fc.uuid() }),
+    status: fc.constantFrom("open", "paid", "void"),
+    invoiceDate: day,
+    dueDate: fc.option(day),
+    paidDate: fc.option(day),
+    description: fc.option(text(80)),
+    lines: fc.array(line, { minLength: 1, maxLength: 8 }),
+    taxes: fc.array(tax, { maxLength: 6 }),
+  });
+  return (["out", "in"] as const).flatMap((type) =>
+    fc.sample(body, { seed, numRuns: count }).map((one): InvoiceDocument => {
+      const subtotal = Decimal.sum(one.lines.map(({ amount }) => amount));
+      const tax_ = Decimal.sum(one.taxes.map(({ amount }) => amount));
+      return { ...one, type, subtotal, tax: tax_, total: subtotal.plus(tax_) } as InvoiceDocument;
+    }),
+  );
+}
