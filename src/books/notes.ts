@@ -43,7 +43,7 @@ export const noteDispute = (notes: Notes, resource: string, disputed: boolean): 
   notes.add(resource, disputed ? DISPUTES.open : DISPUTES.over);
 
 /** What is noted on these documents as part of their settlements, by what the driver calls the payments (ADR 0017). */
-export async function coveredOn(
+async function coveredOn(
   notes: Notes,
   resources: readonly string[],
 ): Promise<ReadonlyMap<string, Decimal>> {
@@ -52,7 +52,7 @@ export async function coveredOn(
   return new Map(noted.map(([mark, amount]) => [paidMarkIn(mark) ?? mark, Decimal.of(amount)]));
 }
 
-export const noteCovered = (
+const noteCovered = (
   notes: Notes,
   resource: string,
   { id, amount, date, description }: PaymentDocument,

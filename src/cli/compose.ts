@@ -191,8 +191,7 @@ async function open(
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     const close = async (): Promise<void> => {
-      await auditor.close();
-      await backfills.close();
+      await Promise.all([auditor.close(), backfills.close()]);
       await carriers.close();
       for (const endpoint of endpoints.values()) await endpoint.close();
       try {

@@ -14,15 +14,10 @@ test("bodies of every kind are the same with one seed, and keep the digits of th
   expect(digest(7)).toBe(digest(7));
   expect(digest(8)).not.toBe(digest(7));
   const all = [...quickbooksOnlineBodies(1, 20)];
-  const kinds = new Set(all.map(({ path }) => path.split("/")[0]));
-  expect([...kinds].toSorted()).toEqual([
-    "bill",
-    "billpayment",
-    "customer",
-    "invoice",
-    "payment",
-    "vendor",
-  ]);
+  const kinds = new Set(all.map(({ path }) => path.split("/")[0] ?? ""));
+  expect(kinds).toEqual(
+    new Set(["bill", "billpayment", "customer", "invoice", "payment", "vendor"]),
+  );
   const amounts = all.flatMap(({ bytes }) => [...bytes.toString().matchAll(/"Amount":([^,}]+)/g)]);
   expect(amounts.length).toBeGreaterThan(100);
   for (const [, amount] of amounts) expect(amount).toMatch(/^-?\d+(?:\.\d{1,2})?$/);

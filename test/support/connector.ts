@@ -74,7 +74,7 @@ export interface Paying {
   /** What it comes to: `20129.33`. */
   readonly total: string;
   /** @param invoice its id in the books */
-  payment(id: string, invoice: string, amount: string): Item;
+  readonly payment: (id: string, invoice: string, amount: string) => Item;
   /** What these books do not have, each with the reason: its test is listed as skipped. */
   readonly lacks?: Readonly<Partial<Record<"covering" | "onAccount", string>>>;
 }
