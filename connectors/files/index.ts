@@ -5,7 +5,7 @@ import { FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
 import type { Site } from "./drop.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
-import { answersSource } from "./idoc/answers.ts";
+import { answersSource } from "./idoc/answers-source.ts";
 import { Kept } from "./kept.ts";
 import { localDrop } from "./local.ts";
 import { offersOf } from "./offers.ts";

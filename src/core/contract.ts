@@ -198,10 +198,8 @@ export interface Sink {
   recognise?(request: Outgoing, record: unknown): readonly (string | null)[] | null;
   /** Where documents may arrive without counting yet, as drafts. */
   readonly unfinished?: Unfinished;
-  /**
-   * How documents that were delivered stand there now, one inspection each, in their order. Left out where nothing can
-   * be asked. @throws SourceUnavailable when it cannot be read now
-   */
+  /** How documents that were delivered stand there now, in their order. Left out where nothing can be asked.
+   *  @throws SourceUnavailable when it cannot be read now */
   inspect?(delivered: readonly Delivered[], signal: AbortSignal): Promise<readonly Inspection[]>;
 }
 
@@ -210,10 +208,7 @@ export interface Acknowledged {
   readonly references: (request: Frozen, items: number) => readonly Reference[];
   /** A document of which nothing was told so long after it was delivered is work for a person. Null: it may take for ever. */
   readonly withinMs: number | null;
-  /**
-   * What is refused is there all the same (SAP keeps an IDoc that it could not post): {@link Sink.inspect} judges it by
-   * {@link Delivered.told}. Left out: what is refused, or not told of in time, is not there.
-   */
+  /** What is refused is there all the same: {@link Sink.inspect} judges by {@link Delivered.told}. Left out: it is not. */
   readonly inspected?: true;
   /** Where they come, unless other sources of the endpoint bring them: pages with nothing but acknowledgements. */
   readonly source?: Source;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Page, Reading } from "../../../src/core/contract.ts";
 import { FilesConfig } from "../config.ts";
-import { answersSource } from "./answers.ts";
+import { answersSource } from "./answers-source.ts";
 import { AnswersConfig } from "./config.ts";
 import { aleaud, emptyFolder, siteIn } from "./idoc.fixture.ts";
 
@@ -37,7 +37,7 @@ function answers({ looking = false } = {}) {
     },
     puts: (name: string, text: string) => writeFileSync(join(inbox, name), text),
     lies: (inside = "") => readdirSync(join(inbox, inside)).toSorted(),
-    async told() {
+    told: async () => {
       const pages: Page[] = [];
       for await (const page of source.read(null, reading)) pages.push(page);
       return pages

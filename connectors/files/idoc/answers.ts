@@ -4,23 +4,10 @@
  * tells a person of it. Of several answers to one IDoc the last one counts: somebody in SAP may have processed it again.
  */
 import { hash } from "node:crypto";
-import type {
-  Acknowledgement,
-  Delivered,
-  Page,
-  Reading,
-  Reference,
-  Source,
-} from "../../../src/core/contract.ts";
-import type { FilesConfig } from "../config.ts";
+import type { Acknowledgement, Delivered, Reference } from "../../../src/core/contract.ts";
 import { FileFault } from "../csv.ts";
-import { readWhole } from "../disk.ts";
 import type { Site } from "../drop.ts";
 import type { RecordReader, RecordsRead } from "../format.ts";
-import { list } from "../pickup.ts";
-import { wholeReader } from "../reader.ts";
-import { openSourceWith } from "../source.ts";
-import { unavailable } from "../trouble.ts";
 import type { AnswersConfig } from "./config.ts";
 import { below, field, type Idoc, idocsIn, type Read, XML_BYTES_MAX } from "./xml.ts";
 
@@ -29,60 +16,6 @@ export const referenceTo = (docnum: string): Reference => ({
   exchange: `idoc ${docnum}`,
   item: "",
 });
-
-/**
- * Several sinks may share the folder: whichever reads a file first, each answer finds its own delivery. What lies in the
- * archive is told again after a start, for a store that is older than its files (a restored one) and one from before.
- */
-export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
-  const { drop } = site;
-  const folder = drop.at(config.folder);
-  const archive = drop.at(config.folder, config.archive);
-  const source = openSourceWith(wholeReader(answersReader(site)), config, files, site);
-  let isRemembered = false;
-  return {
-    async *read(position, reading) {
-      try {
-        if ((await drop.look(folder)) === null) return;
-        if (!isRemembered) {
-          yield* archived(archive, site, reading);
-          isRemembered = !reading.signal.aborted;
-        }
-      } catch (error) {
-        throw unavailable(error, `the answers in ${folder} cannot be read`);
-      }
-      yield* source.read(position, reading);
-    },
-  };
-}
-
-/** Files, as many as one transaction takes. */
-const PAGE = 200;
-
-/** It was an answer when it was archived; what somebody else put there is none. */
-async function* archived(
-  folder: string,
-  { drop, note }: Pick<Site, "drop" | "note">,
-  { signal }: Pick<Reading, "signal">,
-): AsyncGenerator<Page> {
-  if ((await drop.look(folder)) === null) return;
-  let acknowledgements: Acknowledgement[] = [];
-  for (const { name, regular } of await list(drop, folder)) {
-    if (signal.aborted) return;
-    const bytes = regular ? await readWhole(drop, drop.path.join(folder, name)) : null;
-    if (bytes === null) continue;
-    try {
-      acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));
-    } catch (error) {
-      if (!(error instanceof FileFault)) throw error;
-      note("answer refused", { file: name, reason: error.message });
-    }
-    if (acknowledgements.length < PAGE) continue;
-    yield { changes: [], position: null, acknowledgements };
-    acknowledgements = [];
-  }
-  if (acknowledgements.length > 0) yield { changes: [], position: null, acknowledgements };
-}
 
 /** A file that did not change for so long is whole: before, what cannot be read of it may still be written. */
 const REST_MS = 60_000;
@@ -121,7 +54,7 @@ export function answersReader({ now }: Pick<Site, "now">): RecordReader {
 }
 
 /** Of one IDoc. @throws FileFault */
-function answersOf(idoc: Idoc): Acknowledgement[] {
+export function answersOf(idoc: Idoc): Acknowledgement[] {
   const message = field(idoc.control, "EDI_DC40", "MESTYP");
   if (message === "ALEAUD") return aleaudIn(idoc);
   if (message === "STATUS") return statusIn(idoc);

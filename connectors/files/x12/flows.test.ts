@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runFlow } from "../../../src/engine/run.ts";
 import { retry, select } from "../../../src/report/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
-import { partnerOn } from "./flows.fixture.ts";
+import { partnerOn } from "../../../test/support/x12-partner.ts";
 import { envelope, golden810, golden820, golden832 } from "./x12.fixture.ts";
 
 const platform = usePlatform();

@@ -1,21 +1,21 @@
 /** A site whose partner speaks X12: what is sent lies in \`out\`, what the partner sends in \`in\`. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { invoices as booksInvoices } from "../../../mappings/books/invoices.ts";
-import { paidInvoices } from "../../../mappings/books/paid-invoices.ts";
-import { rackPrices } from "../../../mappings/books/rack-prices.ts";
-import { customerInvoices } from "../../../mappings/canonical/customer-invoices.ts";
-import { orders as canonicalOrders } from "../../../mappings/canonical/orders.ts";
-import type { Endpoint, Sink, Source } from "../../../src/core/contract.ts";
-import { withAcknowledgements } from "../../../src/engine/acknowledged.ts";
-import type { Engine, Flow } from "../../../src/engine/engine.ts";
-import { replyFlow } from "../../../src/engine/reply.ts";
-import type { usePlatform } from "../../../test/platform/support.ts";
-import { engineOn } from "../../../test/support/engine.ts";
-import { tempFolder } from "../../../test/support/folder.ts";
-import { surroundingsIn } from "../../../test/support/surroundings.ts";
-import { files } from "../index.ts";
-import { agreed } from "./x12.fixture.ts";
+import { invoices as booksInvoices } from "../../mappings/books/invoices.ts";
+import { paidInvoices } from "../../mappings/books/paid-invoices.ts";
+import { rackPrices } from "../../mappings/books/rack-prices.ts";
+import { customerInvoices } from "../../mappings/canonical/customer-invoices.ts";
+import { orders as canonicalOrders } from "../../mappings/canonical/orders.ts";
+import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
+import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
+import type { Engine, Flow } from "../../src/engine/engine.ts";
+import { replyFlow } from "../../src/engine/reply.ts";
+import type { usePlatform } from "../platform/support.ts";
+import { engineOn } from "./engine.ts";
+import { tempFolder } from "./folder.ts";
+import { surroundingsIn } from "./surroundings.ts";
+import { files } from "../../connectors/files/index.ts";
+import { agreed } from "../../connectors/files/x12/x12.fixture.ts";
 
 const x12 = agreed;
 const SETTINGS = {

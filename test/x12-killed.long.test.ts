@@ -10,12 +10,12 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { push, recover, runFlow } from "../../../src/engine/run.ts";
-import { tempFolder } from "../../../test/support/folder.ts";
-import { killedFlow, NUMBERS } from "./kill.fixture.ts";
-import { read } from "./x12.fixture.ts";
+import { push, recover, runFlow } from "../src/engine/run.ts";
+import { tempFolder } from "./support/folder.ts";
+import { killedFlow, NUMBERS } from "./support/x12-killed.ts";
+import { read } from "../connectors/files/x12/x12.fixture.ts";
 
-const PROGRAM = fileURLToPath(new URL("./kill.program.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./support/x12-killed-program.ts", import.meta.url));
 const STEPS_MAX = 200;
 const { signal } = new AbortController();
 
@@ -48,7 +48,7 @@ test("a flow of invoices, killed after each of its steps: each is out once, unde
     const texts = readdirSync(join(folder, "out")).map((name) =>
       readFileSync(join(folder, "out", name), "latin1"),
     );
-    const numbers = texts.map((text) => /~BIG\*\d+\*([^*]+)\*/.exec(text)?.[1]);
+    const numbers = texts.map((text) => /~BIG\*\d+\*([^*]+)\*/.exec(text)?.[1] ?? "");
     expect(numbers.toSorted(), `step ${step}`).toEqual(NUMBERS);
     expect(new Set(texts.map((text) => text.slice(90, 99))).size).toBe(NUMBERS.length);
     // Whole: the partner's reader takes each.

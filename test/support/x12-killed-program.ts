@@ -4,8 +4,8 @@
  */
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { runFlow } from "../../../src/engine/run.ts";
-import { killedFlow } from "./kill.fixture.ts";
+import { runFlow } from "../../src/engine/run.ts";
+import { killedFlow } from "./x12-killed.ts";
 
 const [, , folder = "", step = ""] = process.argv;
 let steps = 0;
@@ -23,8 +23,9 @@ for (const name of ["lstat", "open", "readFile", "rename", "rm", "stat"] as cons
 }
 syncBuiltinESMExports();
 const { engine, flow } = killedFlow(folder);
-const { transaction } = engine.store;
-Object.assign(engine.store, {
+const { store } = engine;
+const transaction = store.transaction.bind(store);
+Object.assign(store, {
   transaction<T>(work: () => T): T {
     const result = transaction(work);
     counted();

@@ -1,13 +1,13 @@
 /** A flow of two invoices into X12: what the program that is killed runs, and the test after it. */
 import { join } from "node:path";
 import { z } from "zod";
-import { defineMapping, type Sink } from "../../../src/core/contract.ts";
-import { Decimal } from "../../../src/core/decimal.ts";
-import { engineOn } from "../../../test/support/engine.ts";
-import { surroundingsIn } from "../../../test/support/surroundings.ts";
-import { CustomerInvoiceDocument } from "../documents.ts";
-import { files } from "../index.ts";
-import { agreed, invoice } from "./x12.fixture.ts";
+import { defineMapping, type Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { engineOn } from "./engine.ts";
+import { surroundingsIn } from "./surroundings.ts";
+import { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
+import { files } from "../../connectors/files/index.ts";
+import { agreed, invoice } from "../../connectors/files/x12/x12.fixture.ts";
 
 export const NUMBERS = ["INV-1", "INV-2"];
 
