@@ -14,6 +14,8 @@ export type Emitter = (seed: number, count: number) => Iterable<Emitted>;
 export const formats: Readonly<Record<string, Emitter>> = { csv: csvFiles };
 
 /** Connectors with one format of their own: `--connector` alone names it. */
-export const connectors: Readonly<Record<string, Emitter>> = {
+export const connectors: Readonly<
+  Record<string, (...given: Parameters<Emitter>) => Iterable<Emitted> | Promise<Iterable<Emitted>>>
+> = {
   "quickbooks-online": quickbooksOnlineBodies,
 };

@@ -34,7 +34,7 @@ if (
 } else {
   const folder = join(values.out, isFiles ? values.format : values.connector);
   let written = 0;
-  for (const { path, bytes } of emitter(seed, count)) {
+  for (const { path, bytes } of await emitter(seed, count)) {
     const to = join(folder, path);
     mkdirSync(dirname(to), { recursive: true });
     writeFileSync(to, bytes);
