@@ -12,11 +12,11 @@ export function quickbooksOnline(program: Command): void {
   configured(
     addCommand(
       group,
-      "authorise [endpoint]",
+      "authorise",
       "sign in at Intuit, so that fuelbridge may ask QuickBooks Online (once, and when doctor says so)",
-      async ({ args: [name], file }) => authorise(file, name),
+      async ({ options, file }) => authorise(file, options["endpoint"]),
     ),
-  );
+  ).option("--endpoint <name>", "of several, which one");
 }
 
 /** @throws ConfigurationError, EnvironmentError */
@@ -37,7 +37,7 @@ async function authorise(file: string, name: string | undefined) {
       endpoint === undefined
         ? `${file} has no endpoint${name === undefined ? "" : ` ${name}`} of the connector quickbooks-online.`
         : `${file} has several endpoints of the connector quickbooks-online.`,
-      "Name one: fuelbridge quickbooks authorise ENDPOINT.",
+      "Name the one that is meant with --endpoint, as the configuration calls it.",
     );
   const config = QuickbooksOnlineConfig.parse(endpoint.settings);
   const clock = {

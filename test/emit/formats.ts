@@ -7,20 +7,18 @@ import { quickbooksOnlineBodies } from "./quickbooks-online.ts";
 import { x12Files } from "./x12.ts";
 
 /** Every file of a format: those of all cases, then of `count` random documents per kind. The same seed, the same bytes. */
-export type Emitter = (
-  seed: number,
-  count: number,
-) => Iterable<Emitted> | Promise<Iterable<Emitted>>;
+export type Emitter = (seed: number, count: number) => Iterable<Emitted>;
 
-export const formats: Readonly<Record<string, (...of: Parameters<Emitter>) => Iterable<Emitted>>> =
-  {
-    csv: csvFiles,
-    idoc: idocFiles,
-    x12: x12Files,
-  };
+export const formats: Readonly<Record<string, Emitter>> = {
+  csv: csvFiles,
+  idoc: idocFiles,
+  x12: x12Files,
+};
 
 /** Connectors with one format of their own: `--connector` alone names it. */
-export const connectors: Readonly<Record<string, Emitter>> = {
+export const connectors: Readonly<
+  Record<string, (...given: Parameters<Emitter>) => Iterable<Emitted> | Promise<Iterable<Emitted>>>
+> = {
   "quickbooks-desktop": desktopRequests,
   "quickbooks-online": quickbooksOnlineBodies,
 };
