@@ -6,7 +6,9 @@ import { draftsIn } from "../../connectors/files/drafts.ts";
 import { guardedAs } from "../../connectors/files/profile.ts";
 import { openProfile } from "../../connectors/files/profile-open.ts";
 import { bothWays } from "../../connectors/files/round-trip.suite.ts";
+import { requests } from "../../connectors/quickbooks-desktop/tables.ts";
 import { csvFiles } from "./csv.ts";
+import { desktopRequests } from "./quickbooks-desktop.ts";
 
 const readable = new Set(bothWays);
 
@@ -41,4 +43,15 @@ test("every file of every kind, from cases and random documents, is one record t
   const all = Object.keys(documents).map((kind) => `files.${kind}`);
   expect([...kinds].toSorted()).toEqual(all.toSorted());
   expect([...cases].toSorted()).toEqual(all.toSorted());
+});
+
+test("every request that QuickBooks Desktop can be asked is written, the same with one seed", async () => {
+  const [one, another] = [await desktopRequests(7, 3), await desktopRequests(7, 3)];
+  expect(one).toEqual(another);
+  const kinds = new Set(
+    one.flatMap(({ bytes }) =>
+      [...bytes.toString().matchAll(/<(\w+)Rq requestID/g)].map(([, name]) => name),
+    ),
+  );
+  expect([...kinds].toSorted()).toEqual(Object.keys(requests).toSorted());
 });
