@@ -53,5 +53,5 @@ test("every request that QuickBooks Desktop can be asked is written, the same wi
       [...bytes.toString().matchAll(/<(\w+)Rq requestID/g)].map(([, name]) => name),
     ),
   );
-  expect([...kinds].toSorted()).toEqual(Object.keys(requests).toSorted());
+  expect(kinds).toEqual(new Set(Object.keys(requests)));
 });
