@@ -133,6 +133,22 @@ test("a name that the other list has is refused, or suffixed by policy, and foun
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
 });
 
+test("a list whose iterator is lost with its session is read from its beginning, and tells all", async () => {
+  const { port, file } = await openSite();
+  for (let at = 0; at < 150; at++)
+    file.enter("Invoice", { CustomerRef: "CUST-1", TxnDate: "2026-11-21" }, [{ Amount: "1.00" }]);
+  const dated = { from: "2026-11-01", to: "2026-11-30" };
+  const told = new Set<string>();
+  const scope = { dated, changedSince: null, open: false };
+  const { holdings } = opened(port);
+  let pages = 0;
+  for await (const page of holdings?.list("invoice", scope, null, never) ?? []) {
+    for (const { id } of page.holdings) told.add(id);
+    if (pages++ === 0) file.sessionOver();
+  }
+  expect([told.size, pages]).toEqual([150, 3]);
+});
+
 test("nothing is written that QuickBooks would change, and text goes by numbers", () => {
   const add = (Amount: Decimal) =>
     document([

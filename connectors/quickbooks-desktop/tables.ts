@@ -92,8 +92,6 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
   HostQuery: [],
   CompanyQuery: [],
   PreferencesQuery: [names],
-  AccountQuery: listQuery,
-  ItemQuery: listQuery,
   CustomerQuery: listQuery,
   VendorQuery: listQuery,
   InvoiceQuery: txnQuery(11, paid, lines, linked),

@@ -4,7 +4,7 @@ import { billDocument, invoiceDocument } from "../example/example.fixture.ts";
 import { itemLines } from "./lines.ts";
 import { memoIn, memoOf } from "./memos.ts";
 import { partyName, sameName, suffixed } from "./names.ts";
-import { documentNumber, shortNumber } from "./numbers.ts";
+import { DOC_NUMBER_MOST, documentNumber, shortNumber } from "./numbers.ts";
 import { ascii, cut, oneLine } from "./text.ts";
 
 test("text that QuickBooks Desktop cannot hold is written out by the rule", () => {
@@ -34,6 +34,8 @@ test("a name that QuickBooks would change is refused, and the other list's name 
 
 test("a number that fits is kept; a longer one becomes the same short one each time", () => {
   expect(documentNumber("INV-118", "id", 11)).toBe("INV-118");
+  const online = documentNumber("INV-2026-000118-ACME", "id", DOC_NUMBER_MOST);
+  expect(online).toBe("INV-2026-000118-ACME");
   const short = documentNumber("INV-2026-000118-ACME", "id", 11);
   expect(short).toBe(shortNumber("id"));
   expect(short).toMatch(/^F[A-Z2-7]{10}$/);

@@ -8,8 +8,10 @@ import { guardedAs } from "../../connectors/files/profile.ts";
 import { openProfile } from "../../connectors/files/profile-open.ts";
 import { bothWays } from "../../connectors/files/round-trip.suite.ts";
 import { field, idocsIn } from "../../connectors/files/idoc/xml.ts";
+import { requests } from "../../connectors/quickbooks-desktop/tables.ts";
 import { csvFiles } from "./csv.ts";
 import { formats } from "./formats.ts";
+import { desktopRequests } from "./quickbooks-desktop.ts";
 
 const readable = new Set(bothWays);
 
@@ -96,4 +98,15 @@ test("every interchange is one to node-x12 when it is strict, and no control num
     "850/case": 3,
     "997/random": 20,
   });
+});
+
+test("every request that QuickBooks Desktop can be asked is written, the same with one seed", async () => {
+  const [one, another] = [await desktopRequests(7, 3), await desktopRequests(7, 3)];
+  expect(one).toEqual(another);
+  const kinds = new Set(
+    one.flatMap(({ bytes }) =>
+      [...bytes.toString().matchAll(/<(\w+)Rq requestID/g)].map(([, name]) => name),
+    ),
+  );
+  expect(kinds).toEqual(new Set(Object.keys(requests)));
 });

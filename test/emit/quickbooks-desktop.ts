@@ -23,7 +23,7 @@ import type { Emitted } from "./emitted.ts";
 const CASES = join(import.meta.dirname, "../../mappings/books/cases");
 const never = new AbortController().signal;
 
-export const desktopConfig = DesktopConfig.parse({
+const desktopConfig = DesktopConfig.parse({
   url: "http://localhost:8447/qbwc",
   user: "fuelbridge",
   password: "not-a-secret",
@@ -168,8 +168,8 @@ function randomDocuments(seed: number, count: number): InvoiceDocument[] {
   return (["out", "in"] as const).flatMap((type) =>
     fc.sample(body, { seed, numRuns: count }).map((one): InvoiceDocument => {
       const subtotal = Decimal.sum(one.lines.map(({ amount }) => amount));
-      const tax_ = Decimal.sum(one.taxes.map(({ amount }) => amount));
-      return { ...one, type, subtotal, tax: tax_, total: subtotal.plus(tax_) } as InvoiceDocument;
+      const tax = Decimal.sum(one.taxes.map(({ amount }) => amount));
+      return { ...one, type, subtotal, tax, total: subtotal.plus(tax) };
     }),
   );
 }
