@@ -1,5 +1,6 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
 import { monthAt, type Purpose } from "../core/budget.ts";
+import type { Clock } from "../core/moment.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
@@ -25,7 +26,7 @@ import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { carriersWithin, openCarriers } from "./carriers.ts";
+import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
 import { systemClock } from "./clock.ts";
 import { openEndpoints } from "./endpoints.ts";
 import { memoryReturner } from "./memory.ts";
@@ -127,6 +128,10 @@ interface Arrivals {
 const announcing = (arrivals?: Arrivals) =>
   arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
 
+/** What was spent on a purpose in the month that it is. */
+const spentOf = (carriers: Pick<Carriers, "spent">, clock: Clock) => (purpose: Purpose) => () =>
+  carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
+
 async function open(
   config: Config,
   note: Engine["note"],
@@ -185,8 +190,7 @@ async function open(
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
-    const used = (purpose: Purpose) => () =>
-      carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
+    const used = spentOf(carriers, clock);
     const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });

@@ -59,7 +59,7 @@ export function complainOf(words: readonly string[], error: unknown): void {
 }
 
 /** The command that these words name, as far as they do. */
-export function commandOf(program: Command, words: readonly string[]): Command {
+function commandOf(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words)
     command = command.commands.find((candidate) => candidate.name() === word) ?? command;
