@@ -198,6 +198,7 @@ describe("the month that we count", () => {
         { purpose: "read-back", used: 15, reserve: 10, left: 0 },
         { purpose: "check" },
         { purpose: "audit" },
+        { purpose: "backfill", used: 0 },
         { purpose: "lost", used: 0 },
       ],
     });

@@ -11,7 +11,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 const PAGES_MAX = 10_000;
 /** Records move while they are read, and a moved one may come again: a tenth more, and no fewer than these. */
 const SLACK_PAGES = 10;
-const SLACK_RECORDS = 100;
+const SLACK_RECORDS = 10;
 const FIRST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
