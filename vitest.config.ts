@@ -23,8 +23,8 @@ export default defineConfig(({ mode }) => {
       // By a factor above what they take: the machine may be busy.
       testTimeout: 300_000,
       hookTimeout: 600_000,
-      // Of three there is always one that waits, for a server or for real time; two keep two cores busy.
-      maxWorkers: 3,
+      // Of four two wait at any time, for a server or for real time; the other two keep two cores busy.
+      maxWorkers: 4,
       sequence: { shuffle: { files: false, tests: true } },
       // Vitest begins with the project whose name is first by the alphabet: so `shared` ends the run, whose last suites are
       // short, and no long suite runs alone at the end.

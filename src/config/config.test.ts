@@ -173,6 +173,7 @@ test("a good configuration comes out complete", () => {
     ignore: {},
     firstStart: null,
     reconcile: { cron: "20 2 * * *", days: 35, paused: false },
+    retention: { replacedMs: 730 * 86_400_000, differencesMs: 730 * 86_400_000 },
     queue: {
       type: "bullmq",
       url: "redis://redis.example.com:6379",
