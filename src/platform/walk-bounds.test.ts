@@ -29,15 +29,13 @@ async function feed() {
 
 test("three records on a page of a hundred, an empty page before each: all is read, at first and when all is known", async () => {
   const records = await invoices(120);
-  await control.readings({ emptyPages: true });
-  const client = platform.client();
-  const small: Exchanger = {
-    ...client,
-    exchange: (request) =>
-      client.exchange({ ...request, path: request.path.replace("pageSize=100", "pageSize=3") }),
-  };
+  await control.readings({ emptyPages: true, pageSizeMost: 3 });
   const clock = await platform.clock();
-  const source = walkSource(small, { list: "listInvoices", overlapMs: 300_000, clock });
+  const source = walkSource(platform.client(), {
+    list: "listInvoices",
+    overlapMs: 300_000,
+    clock,
+  });
   for (const isKnown of [false, true]) {
     const { pages, trouble } = await walked(
       source,

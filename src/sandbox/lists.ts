@@ -73,7 +73,8 @@ export class Lists {
 
   /** The list envelope of a page (part 1, convention 3). */
   page(listing: Listing): string {
-    const { kind, shelf, filters, page, pageSize } = listing;
+    const { kind, shelf, filters, page } = listing;
+    const pageSize = this.#served(listing.pageSize);
     const { from, values } = selection(kind, shelf, filters);
     const total = this.#total(kind, shelf, filters);
     const offset = (page - 1) * pageSize;
@@ -169,8 +170,13 @@ export class Lists {
     if (bound === null) throw invalid("updatedSince is not a timestamp.");
     const since = updatedSinceInclusive ? bound : bound + 1;
     const total = this.#total(kind, shelf, filters, since);
-    const place = { kind, company, shelf, filters, since, pageSize };
+    const place = { kind, company, shelf, filters, since, pageSize: this.#served(pageSize) };
     return { ...place, order: walkOrder, page: 1, total, last: null };
+  }
+
+  /** How many records a page has when so many are asked for (reading `pageSizeMost`). */
+  #served(asked: number): number {
+    return Math.min(asked, this.#readings().pageSizeMost ?? asked);
   }
 
   /** The cursor's own parameters count: the request need not repeat them. */

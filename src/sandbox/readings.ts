@@ -20,6 +20,7 @@ const Readings = z.strictObject({
   connectionSearch: z.enum(["partner", "nothing"]),
   invoiceNumbersKept: z.enum(["asSent", "lowerCase"]),
   emptyPages: z.boolean(),
+  pageSizeMost: z.int().min(1).nullable(),
   timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]),
 });
 export type Readings = z.infer<typeof Readings>;
@@ -44,6 +45,7 @@ const atStart: Readings = {
   connectionSearch: "partner",
   invoiceNumbersKept: "asSent",
   emptyPages: false,
+  pageSizeMost: null,
   timesWritten: "utc",
 };
 

@@ -188,6 +188,7 @@ describe("readings", () => {
     connectionSearch: "partner",
     invoiceNumbersKept: "asSent",
     emptyPages: false,
+    pageSizeMost: null,
     timesWritten: "utc",
   };
 

@@ -44,6 +44,7 @@ export const switches: Readonly<Record<string, Switch>> = {
       times: random.int(1, 8),
     }),
   },
+  pageSizeMost: { readings: { pageSizeMost: 7 } },
 };
 
 /**
