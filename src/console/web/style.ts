@@ -79,6 +79,10 @@ pre { max-height: 24rem; overflow: auto; padding: 0.8rem; font-size: 0.85rem; wh
 code { overflow-wrap: anywhere; }
 .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem; }
 .both > * { min-width: 0; }
+@media (min-width: 64rem) {
+  tbody :is(td, th):nth-child(-n + 2) { min-width: 8.5rem; }
+  .both tbody :is(td, th):first-child { min-width: 13.5rem; }
+}
 .differs td, .differs th { background: var(--bad-back); }
 .differs { font-weight: 600; }
 progress { margin: 0.3rem 0; }

@@ -124,7 +124,7 @@ export async function document(asked: Asked): Promise<Answer> {
       ]),
     )}
     <h2>What was sent, byte by byte</h2>
-    ${life.requests.length === 0 ? html`<p class="quiet">Nothing was sent for it yet.</p>` : life.requests.map((one) => request(one, asked))}`;
+    ${life.requests.length === 0 ? html`<p class="quiet">Nothing was sent for it.</p>` : life.requests.map((one) => request(one, asked))}`;
   return { title: life.summary, body };
 }
 
@@ -149,7 +149,7 @@ function sides({ record, requests: [newest] }: Life): Html {
     </p>
     <div class="both">
       ${fields("As it came", record, newest === undefined ? null : valuesOf(sent))}
-      ${newest === undefined ? html`<p class="quiet">Nothing was sent for it yet.</p>` : fields("As it was sent", sent, valuesOf(record))}
+      ${newest === undefined ? html`<p class="quiet">Nothing was sent for it.</p>` : fields("As it was sent", sent, valuesOf(record))}
     </div>`;
 }
 
