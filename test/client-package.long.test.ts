@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { usePlatform } from "./platform/support.ts";
@@ -36,8 +36,10 @@ function installed(): string {
   mkdirSync(modules, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder, tarball), "-C", modules]);
   cpSync(join(modules, "package"), join(modules, "fuelbridge"), { recursive: true });
-  for (const name of [...Object.keys(manifest.dependencies), "@types"])
+  for (const name of [...Object.keys(manifest.dependencies), "@types"]) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(root, "node_modules", name), join(modules, name));
+  }
   return join(folder, "app");
 }
 
