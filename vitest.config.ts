@@ -21,8 +21,8 @@ export default defineConfig(({ mode }) => {
       ...(mode === "long" ? { tagsFilter: ["numbers"] } : {}),
       globalSetup: ["test/support/machine.ts"],
       // By a factor above what they take: the machine may be busy.
-      testTimeout: 300_000,
-      hookTimeout: 600_000,
+      testTimeout: mode === "long" ? 1_200_000 : 300_000,
+      hookTimeout: mode === "long" ? 1_200_000 : 600_000,
       // Of four two wait at any time, for a server or for real time; the other two keep two cores busy.
       maxWorkers: 4,
       sequence: { shuffle: { files: false, tests: true } },
