@@ -13,12 +13,12 @@ export default defineConfig(({ mode }) => {
   const suites = mode === "long" ? SUITES.filter(isLong) : SUITES.filter(isOrdinary);
   const include = suites.map(({ file }) => file);
   const again = SUITES.filter(isTold).map(({ file }) => file);
+  const tags = mode === "long" ? { tagsFilter: ["numbers"] } : {};
   const alone = suites.filter(replacesModules).map(({ file }) => file);
   return {
     test: {
       env: { FUELBRIDGE_TESTS: mode },
       tags: [{ name: "numbers", description: "what needs numbers: test/support/runs.ts" }],
-      ...(mode === "long" ? { tagsFilter: ["numbers"] } : {}),
       globalSetup: ["test/support/machine.ts"],
       // By a factor above what they take: the machine may be busy.
       testTimeout: mode === "long" ? 1_200_000 : 300_000,
@@ -30,8 +30,14 @@ export default defineConfig(({ mode }) => {
       // short, and no long suite runs alone at the end.
       projects: [
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
-        { extends: true, test: { name: "shared", include, exclude: alone, isolate: false } },
-        { extends: true, test: { name: "alone", include: alone, exclude: [], isolate: true } },
+        {
+          extends: true,
+          test: { name: "shared", include, exclude: alone, isolate: false, ...tags },
+        },
+        {
+          extends: true,
+          test: { name: "alone", include: alone, exclude: [], isolate: true, ...tags },
+        },
         {
           extends: true,
           plugins: [rewording()],
@@ -39,6 +45,7 @@ export default defineConfig(({ mode }) => {
             name: "reworded",
             include: suites.filter(isRewording).map(({ file }) => file),
             isolate: true,
+            ...tags,
             env: { FUELBRIDGE_REWORDED: "yes" },
           },
         },
@@ -56,8 +63,7 @@ const newest = (include: string[]) => ({
     name: "newest-tryton",
     include,
     isolate: false,
-    // What the ordinary run asks of the other release, no more.
-    tagsFilter: [],
+    // What the ordinary run asks, no more.
     env: { FUELBRIDGE_TRYTON_RELEASE: "8.0", FUELBRIDGE_TESTS: "ordinary" },
   },
 });
