@@ -1,5 +1,6 @@
 /** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
 import { z } from "zod";
+import { settleAfter } from "../../src/books/settings.ts";
 
 const full = (most: number, what: string) =>
   z
@@ -7,20 +8,6 @@ const full = (most: number, what: string) =>
     .min(1)
     .max(most)
     .regex(/^[\x20-\x7e]+$/, "has characters that QuickBooks Desktop does not hold")
-    .describe(what);
-
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const duration = (given: string, what: string) =>
-  z
-    .string()
-    .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
-    .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
-    .prefault(given)
     .describe(what);
 
 const guid = z
@@ -90,10 +77,7 @@ const Settings = z.strictObject({
     .describe(
       "A customer or vendor whose name another list has. refuse: a person decides; suffix: it is created with (C) or (V) after its name.",
     ),
-  settleAfter: duration(
-    "26h",
-    "How long an invoice that is paid on the platform waits for its payments; then the rest is settled as one. 0s: at once.",
-  ),
+  settleAfter,
   patienceMs: z
     .int()
     .min(0)

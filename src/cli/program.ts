@@ -24,7 +24,6 @@ import { plan } from "./plan.ts";
 import { profile } from "./profile.ts";
 import { quarantine } from "./quarantine.ts";
 import { quickbooks } from "./quickbooks.ts";
-import { quickbooksOnline } from "./quickbooks-online.ts";
 import { reconcile } from "./reconcile.ts";
 import { release } from "./release.ts";
 import { restore } from "./restore.ts";
@@ -93,7 +92,6 @@ export function makeProgram(): Command {
     reconcile,
     evidence,
     quickbooks,
-    quickbooksOnline,
     release,
     pause,
     backfill,

@@ -1,10 +1,12 @@
+/** What a person does once to bring fuelbridge and QuickBooks together. */
 import type { Command } from "commander";
 import type { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
+import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
+import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand, configured, type Given } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 
-/** What only endpoints of QuickBooks need. */
 export function quickbooks(program: Command): void {
   const group = program.command("quickbooks").description("what only QuickBooks needs");
   configured(
@@ -12,27 +14,42 @@ export function quickbooks(program: Command): void {
       group,
       "qwc",
       "the file that the QuickBooks Web Connector is given: fuelbridge quickbooks qwc > fuelbridge.qwc",
-      async ({ file, options }) => {
-        const [config, { qwcOf }] = await Promise.all([
-          loadConfiguration(file),
-          import("../../connectors/quickbooks-desktop/qwc.ts"),
-        ]);
-        const named = options["endpoint"];
-        const all = config.endpoints.filter(
-          ({ name, connector }) =>
-            connector.name === "quickbooks-desktop" && (named === undefined || name === named),
-        );
-        const [endpoint, another] = all;
-        if (endpoint === undefined || another !== undefined)
-          throw new ConfigurationError(
-            endpoint === undefined
-              ? "No endpoint of this configuration has the connector quickbooks-desktop."
-              : "Several endpoints have the connector quickbooks-desktop.",
-            "Name the one that is meant with --endpoint, as the configuration calls it.",
-          );
+      async (asked) => {
+        const { endpoint } = await endpointOf(asked, "quickbooks-desktop");
+        const { qwcOf } = await import("../../connectors/quickbooks-desktop/qwc.ts");
         const qwc = qwcOf(endpoint.settings as DesktopConfig);
         return { data: { endpoint: endpoint.name, qwc }, text: qwc.trimEnd() };
       },
     ),
   ).option("--endpoint <name>", "of several, which one");
+  configured(
+    addCommand(
+      group,
+      "authorise",
+      "sign in at Intuit, so that fuelbridge may ask QuickBooks Online (once, and when doctor says so)",
+      async (asked) => {
+        const { endpoint, folder } = await endpointOf(asked, "quickbooks-online");
+        const { authorise } = await import("./authorise.ts");
+        const settings = endpoint.settings as QuickbooksOnlineConfig;
+        return authorise(endpoint.name, settings, folder);
+      },
+    ),
+  ).option("--endpoint <name>", "of several, which one");
+}
+
+/** The one that is meant, with the folder of its configuration. @throws ConfigurationError */
+async function endpointOf({ file, options }: Given, connector: string) {
+  const { endpoints, folder }: Config = await loadConfiguration(file);
+  const named = options["endpoint"];
+  const [endpoint, another] = endpoints.filter(
+    (one) => one.connector.name === connector && (named === undefined || one.name === named),
+  );
+  if (endpoint === undefined || another !== undefined)
+    throw new ConfigurationError(
+      endpoint === undefined
+        ? `${file} has no endpoint${named === undefined ? "" : ` ${named}`} of the connector ${connector}.`
+        : `${file} has several endpoints of the connector ${connector}.`,
+      "Name the one that is meant with --endpoint, as the configuration calls it.",
+    );
+  return { endpoint, folder };
 }
