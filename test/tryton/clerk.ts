@@ -32,7 +32,10 @@ export interface Clerk {
   renameParty(code: string, name: string): Promise<void>;
 }
 
-/** @param date `YYYY-MM-DD`, of whatever is entered */
+/**
+ * @param date `YYYY-MM-DD`, of whatever is entered: the company's day. The server's own is UTC's, in Chicago's evening
+ *   the day after, and a number of that day is too late for what we book.
+ */
 export function clerkAt(tryton: Rpc, date: string): Clerk {
   async function invoice(number: string): Promise<InvoiceRow> {
     const fields = ["company", "account", "party", "lines", "lines_to_pay"];
@@ -48,7 +51,7 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
     post: (number) => call("post", number),
     cancel: (number) => call("cancel", number),
     async credit(number, with_refund) {
-      const start = { with_refund, invoice_date: null };
+      const start = { with_refund, invoice_date: day(date) };
       const { id } = await invoice(number);
       await tryton.wizard("account.invoice.credit", "credit", start, [INVOICE, id]);
       if (with_refund) return;
@@ -83,7 +86,8 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
       const copied = {
         comment: null,
         invoice_date: day(date),
-        payment_term_date: day(date),
+        // Not before the server's day, or Tryton warns of a payment in the past.
+        payment_term_date: day(new Date().toISOString().slice(0, 10)),
         ...values,
       };
       const { id } = await invoice(number);
