@@ -87,6 +87,14 @@ test("a lost store: what it had delivered is found, and does not double", async 
   expect(await ofOurs()).toBe(2);
 });
 
+test("a platform whose lists begin with an empty page is found to know this company as well", async () => {
+  await control.readings({ emptyPages: true });
+  const site = opened();
+  expect(await site.run()).toEqual({ frozen: 2 });
+  expect(await stopOf(site)).toMatchObject({ breaker: "restored" });
+  expect(await writes()).toBe(0);
+});
+
 test("a lost store where our ids are not shown: a person is told of each, and nothing doubles", async () => {
   await control.readings({ externalIdBecomesErpId: false });
   const firstStart = new Date().toISOString().slice(0, 10);

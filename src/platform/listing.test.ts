@@ -53,6 +53,15 @@ describe("a listing", () => {
     );
   });
 
+  test("goes on after an empty page as long as its total owes records", async () => {
+    const records = await payments(250);
+    await control.readings({ emptyPages: true, pageSizeMost: 30 });
+    const { pages, trouble } = await walked(await received());
+    expect(trouble).toBeNull();
+    expect(idsIn(pages).toSorted()).toEqual(idsOf(records).toSorted());
+    expect(pages.filter(({ changes }) => changes.length === 0)).toHaveLength(9);
+  });
+
   test("has no place to go on from: every run begins at the first page", async () => {
     const records = await payments(150);
     const source = await received();

@@ -10,7 +10,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
 import type { Exchanger } from "./client.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
-import { endless, mostOf, runMax } from "./bounds.ts";
+import { endless, isIdle, mostOf, runMax } from "./bounds.ts";
 import type { Operation } from "./contract/operation.ts";
 import { operations } from "./contract/operations.ts";
 import { type ListOperation, pathOf } from "./contract/path.ts";
@@ -38,6 +38,7 @@ async function* listing(
   const { list, clock, pagesPerRun = runShareOf(usualBudget) } = options;
   const seen = new Set<string>();
   let most: number | null = null;
+  let idle = 0;
   for (let page = 1; !signal.aborted; page++) {
     const request = { method: "GET", path: pageAt(options, page), purpose: "poll" } as const;
     const exchange = await patiently(client, request, clock, signal);
@@ -49,11 +50,17 @@ async function* listing(
     // There is nowhere to go on from: the next run begins at the first page again.
     yield { changes, position: null };
     if (!hasMore) return;
-    if (changes.length === 0) throw stuck(list, "says there is more after an empty page");
-    if (seen.size === before) throw stuck(list, "gives nothing but records that it gave before");
+    idle = changes.length === 0 ? idle + 1 : 0;
+    // An empty page leads on as long as the list owes records by its own total.
+    if (idle > 0 && (most === null || seen.size >= most))
+      throw stuck(list, "says there is more after an empty page");
+    if (idle === 0 && seen.size === before)
+      throw stuck(list, "gives nothing but records that it gave before");
     // By what comes: a server may give fewer records on a page than it is asked for.
-    const extent = { pageSize: Math.ceil(seen.size / page), total: most, pagesPerRun };
-    if (page >= runMax(extent)) throw endless(`The list ${pathOf(list)}`, page, extent, A_DAY_MS);
+    const extent = { pageSize: Math.ceil(seen.size / page) || 1, total: most, pagesPerRun };
+    const asked = { pageSize: pageSizeOf(options) ?? 1, total: most };
+    if (isIdle(asked, idle) || page >= runMax(extent))
+      throw endless(`The list ${pathOf(list)}`, page, extent, A_DAY_MS);
   }
 }
 

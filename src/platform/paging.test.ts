@@ -44,16 +44,19 @@ test.each([
   });
 });
 
-test("a list by page numbers is read in small pages, too, and leads nowhere after an empty one", async () => {
-  expect(
-    await read(
-      times(84, () => 3),
-      250,
-      true,
-      false,
-    ),
-  ).toEqual({ asked: 84, how: null });
-  expect((await read([3, 0, 3], 250, false, false)).how).toBe(
-    "says there is more after an empty page",
-  );
+const numbered = (counts: readonly number[], total: number | null, ends = true) =>
+  read(counts, total, ends, false);
+
+test("a list by page numbers is read to its end in small pages, with empty ones between them", async () => {
+  const small = times(84, () => 3);
+  expect(await numbered(small, 250)).toEqual({ asked: 84, how: null });
+  const between = times(168, (n) => (n % 2 === 0 ? 0 : 3));
+  expect(await numbered(between, 250)).toEqual({ asked: 168, how: null });
+});
+
+test("an empty page of a list by page numbers leads nowhere where its total is reached or not said", async () => {
+  const how = "says there is more after an empty page";
+  expect(await numbered([250, 0, 3], 250, false)).toEqual({ asked: 2, how });
+  expect(await numbered([3, 0, 3], null, false)).toEqual({ asked: 2, how });
+  expect((await numbered([3, 0], 250, false)).how).toBe("does not end after 12 pages");
 });

@@ -37,6 +37,11 @@ class Progress {
   #largest = 0;
   #idle = 0;
 
+  /** Does the list say that more records come than have come? */
+  get isOwing(): boolean {
+    return this.#total !== null && this.#told < this.#total;
+  }
+
   constructor(pageSize: number) {
     this.#pageSize = pageSize;
   }
@@ -91,7 +96,7 @@ export async function* allPages<Page extends PageEnd>({
     const isEndless = progress.isEndless(page);
     yield page;
     if (!page.hasMore) return;
-    const broken = brokenBy(page, isWalk ? cursors : null);
+    const broken = isWalk ? brokenBy(page, cursors) : emptyBy(page, progress.isOwing);
     if (broken !== null) throw stuck(broken);
     if (isEndless) throw stuck(`does not end after ${pages} pages`);
     if (isWalk) cursors.add(page.nextCursor ?? "");
@@ -100,15 +105,18 @@ export async function* allPages<Page extends PageEnd>({
 }
 
 /**
- * Why a page cannot lead on; null when it can, or is the last one. `cursors`: those that were used before; null: the
- * list goes by page numbers. An empty page leads on where it gives a new cursor (part 4, P2: until `hasMore` is false).
+ * Why a page of a walk cannot lead on; null when it can, or is the last one. An empty page leads on where it gives a new
+ * cursor (part 4, P2: until `hasMore` is false). `cursors`: those that were used before.
  */
 export function brokenBy(
-  { hasMore, nextCursor, count }: Omit<PageEnd, "total">,
-  cursors: ReadonlySet<string> | null,
+  { hasMore, nextCursor }: Pick<PageEnd, "hasMore" | "nextCursor">,
+  cursors: ReadonlySet<string>,
 ): string | null {
   if (!hasMore) return null;
-  if (cursors !== null && nextCursor === null) return "says there is more but gives no cursor";
-  if (cursors?.has(nextCursor ?? "")) return "gives the same cursor twice";
-  return cursors === null && count === 0 ? "says there is more after an empty page" : null;
+  if (nextCursor === null) return "says there is more but gives no cursor";
+  return cursors.has(nextCursor) ? "gives the same cursor twice" : null;
 }
+
+/** The same of a list by page numbers: an empty page leads on as long as the list owes records by its own total. */
+const emptyBy = ({ hasMore, count }: PageEnd, isOwing: boolean): string | null =>
+  hasMore && count === 0 && !isOwing ? "says there is more after an empty page" : null;

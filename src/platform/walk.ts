@@ -89,8 +89,7 @@ async function* walk(
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
     current = withPage(current, listed);
     const { cursor } = current;
-    const shown = { ...listed, count: listed.changes.length };
-    const broken = brokenBy(shown, new Set(cursor === null ? [] : [cursor]));
+    const broken = brokenBy(listed, new Set(cursor === null ? [] : [cursor]));
     const bound = broken === null ? boundIn(listed, current, { options, before, reading }) : null;
     position = afterPage(position, current, { cursor: listed.nextCursor, latest: listed.latest });
     const follows = broken === null && bound === null ? position.walk : null;

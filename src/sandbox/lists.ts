@@ -77,18 +77,21 @@ export class Lists {
     const pageSize = this.#served(listing.pageSize);
     const { from, values } = selection(kind, shelf, filters);
     const total = this.#total(kind, shelf, filters);
-    const offset = (page - 1) * pageSize;
+    // Reading `emptyPages`: every second page has records, the one before it none.
+    const { emptyPages } = this.#readings();
+    const offset = (emptyPages ? Math.ceil(page / 2) - 1 : page - 1) * pageSize;
+    const empty = emptyPages && page % 2 === 1;
     const { bound, edge, skip } = this.#place(listing, offset);
     const rows = this.#rows(
       `${from} ${bound} order by ${ordering(listing.sort)} limit :limit offset :skip`,
-      { ...values, ...edge, limit: offset < total ? pageSize : 0, skip },
+      { ...values, ...edge, limit: offset < total && !empty ? pageSize : 0, skip },
     );
     const meta = {
       total,
       page,
       pageSize,
-      totalPages: Math.ceil(total / pageSize),
-      hasMore: offset + rows.length < total && rows.length > 0,
+      totalPages: Math.ceil(total / pageSize) * (emptyPages ? 2 : 1),
+      hasMore: empty ? offset < total : offset + rows.length < total && rows.length > 0,
     };
     return envelope(this.#texts(kind, rows), meta);
   }

@@ -31,8 +31,42 @@ export async function* listAll<Item>(
   surroundings: Surroundings,
   { list, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
+  for await (const { data } of pagesAt(surroundings, list, query, z.unknown()))
+    for (const record of data) {
+      const read = item.safeParse(record);
+      if (read.success) yield read.data;
+      else if (mentions(record, names))
+        throw unreadable(pathOf(list), "a record that is not in its contract", read.error);
+    }
+}
+
+/**
+ * The first of a list, at most `count`. The first page may have none of them (part 4, P2).
+ * @throws SourceUnavailable, also when one of them cannot be read
+ */
+export async function firstOf<Item>(
+  surroundings: Surroundings,
+  { list, query, item }: Omit<Listing<Item>, "names">,
+  count: number,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  const search = { ...query, pageSize: String(count) };
+  for await (const { data } of pagesAt(surroundings, list, search, item)) {
+    found.push(...data);
+    if (found.length >= count) break;
+  }
+  return found.slice(0, count);
+}
+
+/** @throws SourceUnavailable */
+async function* pagesAt<Item>(
+  surroundings: Surroundings,
+  list: ListOperation,
+  query: Readonly<Record<string, string>>,
+  item: z.ZodType<Item>,
+) {
   const path = pathOf(list);
-  const pages = allPages({
+  yield* allPages({
     query,
     stuck: (how) => unreadable(path, `a list that ${how}`),
     async ask(search) {
@@ -40,30 +74,11 @@ export async function* listAll<Item>(
       const exchange = await get(surroundings, asked);
       const isRefused = exchange.kind === "answer" && exchange.status === 400;
       if (isRefused && search["cursor"] !== undefined) return null;
-      const { data, meta } = readable(surroundings, listOf(z.unknown()), exchange, path);
+      const { data, meta } = readable(surroundings, listOf(item), exchange, path);
       const { hasMore, nextCursor, total } = meta;
       return { data, hasMore, nextCursor, total, count: data.length };
     },
   });
-  for await (const { data } of pages)
-    for (const record of data) {
-      const read = item.safeParse(record);
-      if (read.success) yield read.data;
-      else if (mentions(record, names))
-        throw unreadable(path, "a record that is not in its contract", read.error);
-    }
-}
-
-/** The first of a list, at most `count`. @throws SourceUnavailable, also when one of them cannot be read */
-export async function firstOf<Item>(
-  surroundings: Surroundings,
-  { list, query, item }: Omit<Listing<Item>, "names">,
-  count: number,
-): Promise<readonly Item[]> {
-  const path = pathOf(list);
-  const search = new URLSearchParams({ ...query, page: "1", pageSize: String(count) });
-  const exchange = await get(surroundings, `${path}?${search.toString()}`);
-  return readable(surroundings, listOf(item), exchange, path).data;
 }
 
 function mentions(record: unknown, names: readonly string[]): boolean {
