@@ -76,10 +76,10 @@ const change = ({ database }: Desk, sql: string): void => void fileOf(database).
  * Compares the cost of the first document with that of 200, made of it row by row in Tryton's database. Inspects the 200
  * again: the differences of all of them.
  */
-async function expectEqualCost<Document extends Sent>(
+async function expectEqualCost(
   desk: Desk,
   sinkOf: (books: Books) => Sink,
-  document: Document,
+  document: Sent,
   tables: Readonly<Record<string, Columns>>,
   named: Named,
 ): Promise<() => Promise<string[]>> {
@@ -87,7 +87,7 @@ async function expectEqualCost<Document extends Sent>(
   const calls: string[] = [];
   const before = async (method: string): Promise<void> => void calls.push(method);
   const sink = sinkOf(between(desk.books, { before }));
-  const differences = async (documents: readonly Document[]): Promise<string[]> => {
+  const differences = async (documents: readonly Sent[]): Promise<string[]> => {
     const answer: Answer = {
       outcome: "done",
       detail: "",
@@ -95,7 +95,7 @@ async function expectEqualCost<Document extends Sent>(
     };
     return (await inspected(sink, documents, answer)).flat();
   };
-  const costOf = async (documents: readonly Document[]): Promise<string[]> => {
+  const costOf = async (documents: readonly Sent[]): Promise<string[]> => {
     calls.length = 0;
     expect(await differences(documents)).toEqual([]);
     return calls.toSorted();
