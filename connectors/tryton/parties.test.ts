@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { partyFor } from "./parties.ts";
+import { partyFor } from "./party.fixture.ts";
 import { between, booksOf, COMPANY_ID, type Desk, deskIn, rows } from "./sink.fixture.ts";
 
 const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: COMPANY_ID };
