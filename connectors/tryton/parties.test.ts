@@ -37,6 +37,17 @@ describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
     expect(await all(desk)).toBe(1);
   });
 
+  test("it is asked for each time: restored books may give its id to another", async () => {
+    const desk = deskIn(server);
+    const calls: string[] = [];
+    const before = async (method: string): Promise<void> => void calls.push(method);
+    const books = between(desk.books, { before });
+    const made = await partyFor(books, PARTY);
+    calls.length = 0;
+    expect([await partyFor(books, PARTY), await partyFor(books, PARTY)]).toEqual([made, made]);
+    expect(calls).toEqual(["model.party.party.search_read", "model.party.party.search_read"]);
+  });
+
   test("one without an address gets one", async () => {
     const desk = deskIn(server);
     const values = { code: "CUST-1", name: "Ranch Supply", addresses: null };

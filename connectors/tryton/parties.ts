@@ -4,12 +4,18 @@ import type { Party } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
-import type { PartyRow } from "./lookup.ts";
-import { rowsOf } from "./search.ts";
+import { idsOf, rowsOf } from "./search.ts";
 
-/** A party that an invoice can be addressed to. */
-export interface Addressed extends PartyRow {
+/** A party that an invoice can be addressed to: database ids. */
+export interface Addressed {
+  readonly id: number;
   readonly address: number;
+}
+
+/** With the first of its addresses. */
+interface PartyRow {
+  readonly id: number;
+  readonly address: number | null;
 }
 
 export const partyAdapter = (books: Books): PartyAdapter => ({
@@ -60,7 +66,7 @@ const standingOf = (
   number: code,
   rung: "posted",
   facts: { number: code, words: { name } },
-  native: { id, code, name, address: addresses[0] ?? null },
+  native: { id, address: addresses[0] ?? null },
 });
 
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
@@ -76,17 +82,16 @@ export async function addressedAll(
   const all: Addressed[] = [];
   for (const { payer } of wanted) {
     if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
-    const party = payer.native as PartyRow;
-    const { id } = party;
-    const address = addresses.get(id) ?? party.address ?? (await addressFor(id));
+    const { id, address: own } = payer.native as PartyRow;
+    const address = addresses.get(id) ?? own ?? (await addressFor(id));
     addresses.set(id, address);
-    all.push({ ...party, address });
+    all.push({ id, address });
   }
   return all;
 }
 
 /** @throws Refused when its code is that of an inactive party, TrytonError */
-async function create({ tryton, lookup }: Books, { code, name, companyId }: Party): Promise<void> {
+async function create({ tryton }: Books, { code, name, companyId }: Party): Promise<void> {
   const identifiers = [["create", [{ code: companyId }]]];
   const values = { code, name, identifiers, addresses: [["create", [{}]]] };
   try {
@@ -94,7 +99,7 @@ async function create({ tryton, lookup }: Books, { code, name, companyId }: Part
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
     if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
-    if ((await lookup.findParty(code)) !== null) return;
+    if ((await idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
     throw new Refused({
       code: "party-inactive",
       message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
