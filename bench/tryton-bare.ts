@@ -4,7 +4,7 @@ import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
 import { InvoiceDocument } from "../src/books/documents.ts";
 import { expectedOf, invoiceValues } from "../connectors/tryton/invoice-values.ts";
-import { partyFor } from "../connectors/tryton/parties.ts";
+import { partyFor } from "../connectors/tryton/party.fixture.ts";
 import { Refused } from "../src/core/errors.ts";
 import { parseExact } from "../src/core/json.ts";
 import { report } from "./usage.ts";

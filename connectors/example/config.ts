@@ -1,16 +1,12 @@
 /** The `example` section of a configuration. */
 import { z } from "zod";
-import { batch, posting } from "../../src/books/settings.ts";
+import { batch, deadlineMs, posting, secret, settleMs } from "../../src/books/settings.ts";
 
 export const ExampleConfig = z.strictObject({
   url: z
     .url({ protocol: /^https?$/, error: "is not an http or https address" })
     .describe("The address of the ledger: http://127.0.0.1:8090."),
-  token: z
-    .string()
-    .min(8)
-    .meta({ secret: true })
-    .describe("Its access token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  token: secret("Its access token"),
   accounts: z
     .strictObject({
       revenue: z.string().min(1).describe("Invoice lines that name no account."),
@@ -27,13 +23,11 @@ export const ExampleConfig = z.strictObject({
       "How long an invoice that is paid on the platform waits for its payments, ms; then the rest is settled as one. " +
         "0: at once.",
     ),
-  deadlineMs: z.int().min(100).max(600_000).default(30_000).describe("How long one call may take."),
-  settleMs: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(60_000)
-    .describe("How long a call may still be running in the ledger after its deadline."),
+  deadlineMs: deadlineMs(30_000, "", 100),
+  settleMs: settleMs(
+    60_000,
+    "How long a call may still be running in the ledger after its deadline.",
+  ),
 });
 
 export type ExampleConfig = z.infer<typeof ExampleConfig>;

@@ -1,5 +1,5 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
-import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
+import { type BookAdapter, type Call, PAYMENTS, type Standing } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -16,13 +16,7 @@ export function paymentAdapter(
   const standing = (row: PaymentRow): Standing<PaymentRow> => standingOf(currency, row);
   return {
     ...reading(rows, standing),
-    ladder: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "per-party",
-    },
+    ...PAYMENTS,
     expected: async (documents) => documents.map((one) => paymentFacts(one, currency)),
     async locate(wanted, call) {
       const found = await rows.search({ marks: wanted.map(({ mark }) => mark) }, call.signal);
@@ -44,8 +38,6 @@ export function paymentAdapter(
         })),
         call,
       ),
-    // It is posted when it is made, and no document of the platform takes a payment back.
-    advance: () => Promise.resolve(),
     covering: coveringBy(
       (call) => notesIn(wire, call),
       ({ id }) => id ?? "",

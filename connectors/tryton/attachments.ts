@@ -1,11 +1,12 @@
 /** PDFs on booked documents, for src/books/files.ts: `ir.attachment`. */
 import { fileSink, type Files, type Hanging, sha256Of } from "../../src/books/files.ts";
+import { ticketIn } from "../../src/books/tickets.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { ofCompany, rowOf, rowsOf } from "./search.ts";
-import { resourceOf, ticketIn } from "./shipments.ts";
+import { resourceOf } from "./shipments.ts";
 
 const MODEL = "ir.attachment";
 

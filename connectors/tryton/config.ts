@@ -1,7 +1,15 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
-import { batch, code, posting, settleAfter } from "../../src/books/settings.ts";
-import { faultOfAddress } from "../../src/core/address.ts";
+import {
+  address,
+  batch,
+  code,
+  deadlineMs,
+  posting,
+  secret,
+  settleAfter,
+  settleMs,
+} from "../../src/books/settings.ts";
 import { repeated } from "../../src/core/company.ts";
 
 /** What in Tryton says that a party is a customer, or a supplier. */
@@ -15,23 +23,12 @@ const signs = (what: string, given: readonly RoleSign[]) =>
     .describe(`${what}: one of these is enough. payment-term, category, invoice.`);
 
 export const TrytonConfig = z.strictObject({
-  url: z
-    .string()
-    .superRefine((text, context) => {
-      const message = faultOfAddress(text);
-      if (message !== null) context.addIssue({ code: "custom", message });
-    })
-    .transform((text) => text.replace(/\/+$/, ""))
-    .describe(
-      "The address of the Tryton server, without the database: https://tryton.example.com.",
-    ),
+  url: address(
+    "The address of the Tryton server, without the database: https://tryton.example.com.",
+  ),
   database: z.string().min(1).describe("The name of its database."),
   user: z.string().min(1).describe("The login of a user of the synchronisation's own."),
-  password: z
-    .string()
-    .min(8)
-    .meta({ secret: true })
-    .describe("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  password: secret("Its password"),
   company: code("The company of the books, by its name in Tryton."),
   currency: repeated("currency"),
   accounts: z
@@ -79,21 +76,12 @@ export const TrytonConfig = z.strictObject({
     ),
   timeZone: repeated("timeZone"),
   settleAfter,
-  deadlineMs: z
-    .int()
-    .min(1_000)
-    .max(600_000)
-    .default(120_000)
-    .describe("How long one call may take; posting many invoices computes for long."),
-  settleMs: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(90_000)
-    .describe(
-      "How long after its deadline a call may still be running in Tryton: it waits up to 30 s for a lock, then " +
-        "computes. Only then is looked for what it did; shorter on test systems only.",
-    ),
+  deadlineMs: deadlineMs(120_000, "; posting many invoices computes for long"),
+  settleMs: settleMs(
+    90_000,
+    "How long after its deadline a call may still be running in Tryton: it waits up to 30 s for a lock, then " +
+      "computes. Only then is looked for what it did; shorter on test systems only.",
+  ),
 });
 
 export type TrytonConfig = z.infer<typeof TrytonConfig>;

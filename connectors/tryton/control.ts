@@ -1,8 +1,9 @@
 /** What parties owe by the ledger, beside what their invoices say is open. */
+import { reading } from "../../src/books/errors.ts";
 import { inPages } from "../../src/books/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { reading } from "./errors.ts";
+import { TRYTON } from "./errors.ts";
 import { ofCompany, rowsOf } from "./search.ts";
 import { exact } from "./values.ts";
 
@@ -15,7 +16,7 @@ export function controlOf(
   kind: "invoice" | "bill",
   signal: AbortSignal,
 ): Promise<{ readonly party: string; readonly open: Decimal }[]> {
-  return reading(async () => {
+  return reading(TRYTON, async () => {
     const company = await ofCompany(books, "move.company");
     const account = kind === "invoice" ? "account.type.receivable" : "account.type.payable";
     const sums = new Map<string, Decimal>();

@@ -138,15 +138,6 @@ export const TRYTON = { name: "Tryton", errors } as const;
 /** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */
 export const unavailable = (error: unknown): SourceUnavailable => unavailableIn(error, TRYTON);
 
-/** @throws SourceUnavailable */
-export async function reading<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw unavailable(error);
-  }
-}
-
 /** The user has no company of this name, or several. Nothing happened. */
 export class NoSuchCompany extends TrytonError {
   constructor(message: string) {

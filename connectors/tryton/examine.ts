@@ -4,6 +4,7 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Books } from "./books.ts";
 import { codeExaminations } from "../../src/books/examine-codes.ts";
+import { currencyCheck, pricePlacesCheck, wrongAccount } from "../../src/books/examine-company.ts";
 import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
 import { columnsOf } from "./examine-codes.ts";
 import { examined, exists, type Check } from "../../src/books/examine.ts";
@@ -35,7 +36,7 @@ export async function examineTryton(
   const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
     await releaseExamination(books, signal),
-    ...(await looks([...rightsLooks(books, needs.parts), ...companyLooks(books, needs)])),
+    ...(await looks([...rightsLooks(books, needs.parts), ...companyChecks(books, needs)])),
     ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
     ...(await looks(codeLooks(books))),
     ...(await codeExaminations(TRYTON, columnsOf(books), needs, signal)),
@@ -82,44 +83,18 @@ async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promi
   };
 }
 
-/** Rack prices have six decimal places at the most. */
-const PRICE_DECIMALS = 6;
-
-function companyLooks(books: Books, needs: Needs): Check[] {
-  const { lookup } = books;
-  const { company, currency } = books.config;
+function companyChecks(books: Books, needs: Needs): Check[] {
+  const { lookup, config } = books;
+  const kept = async (): Promise<string> => {
+    const id = await lookup.company(config.company);
+    const company = await rowOf<CompanyRow>(books, "company.company", id, "currency.code");
+    return company["currency."].code;
+  };
+  const remedy = (decimals: number): string =>
+    `Set price_decimal = ${decimals} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it.`;
   return [
-    [
-      `company "${company}" in ${currency}`,
-      async () => {
-        const id = await lookup.company(company);
-        const { "currency.": its } = await rowOf<CompanyRow>(
-          books,
-          "company.company",
-          id,
-          "currency.code",
-        );
-        const wrong = [currency, needs.currency].find((one) => one !== its.code);
-        if (wrong === undefined) return null;
-        return {
-          code: "wrong-currency",
-          message: `the books of ${company} are kept in ${its.code}, not in ${wrong}`,
-          next: "Correct currency in the configuration, or name the company that keeps its books in it. Nothing is converted.",
-        };
-      },
-    ],
-    [
-      `prices with ${PRICE_DECIMALS} decimal places`,
-      async () => {
-        const places = await lookup.pricePlaces();
-        if (places >= PRICE_DECIMALS) return null;
-        return {
-          code: "few-decimals",
-          message: `Tryton keeps prices with ${places} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
-          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
-        };
-      },
-    ],
+    currencyCheck(config, needs, kept),
+    pricePlacesCheck(TRYTON.name, () => lookup.pricePlaces(), remedy),
   ];
 }
 
@@ -164,11 +139,8 @@ async function accountFault(
     "closed type(receivable payable revenue expense)",
   );
   if (!row.closed && row["type."]?.[kind]) return null;
-  return {
-    code: "wrong-account",
-    message: row.closed ? `account ${code} is closed` : `account ${code} is no ${kind} account`,
-    next: `Set accounts.${kind} to an open account whose type is marked as ${kind} in Tryton.`,
-  };
+  const next = `Set accounts.${kind} to an open account whose type is marked as ${kind} in Tryton.`;
+  return wrongAccount(code, row.closed ? "is closed" : `is no ${kind} account`, next);
 }
 
 async function journalFault(

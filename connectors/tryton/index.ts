@@ -1,35 +1,23 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
+import { defineConnector, type Offer } from "../../src/core/contract.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf } from "./control.ts";
 import { bookHoldings } from "../../src/books/held.ts";
 import { PAGE_RECORDS, partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
+import { offered, opened } from "../../src/books/parts.ts";
 import { TRYTON, unavailable } from "./errors.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
 import { checkTryton, examineTryton } from "./examine.ts";
-import { billSink, driven, invoiceSink, orderSink, paymentSink, shipmentSink } from "./sinks.ts";
+import { driven, sinks } from "./sinks.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties, partyChanges } from "./sources/parties.ts";
 import { priceChanges, prices } from "./sources/prices.ts";
 import { idsOf } from "./search.ts";
 
-/** What the configuration may name after the endpoint: one line each. */
-const sources: Readonly<Record<string, (books: Books) => Source>> = {
-  parties,
-  invoices,
-  paidInvoices,
-  prices,
-};
-const sinks: Readonly<Record<string, (books: Books) => Sink>> = {
-  invoices: invoiceSink,
-  bills: billSink,
-  payments: paymentSink,
-  orders: orderSink,
-  shipments: shipmentSink,
-};
+const sources = { parties, invoices, paidInvoices, prices };
 const filesOf: Readonly<Record<string, Partial<Offer>>> = {
   invoices: { pdf: "invoiceFiles" },
   bills: { pdf: "billFiles" },
@@ -78,18 +66,3 @@ const told = (books: Books, model: string, field: string, changes: typeof partyC
   changes: (ids, signal) => changes(books, ids, signal),
   unavailable,
 });
-
-const opened = <Part>(
-  parts: Readonly<Record<string, (books: Books) => Part>>,
-  books: Books,
-): Record<string, Part> =>
-  Object.fromEntries(Object.entries(parts).map(([name, open]) => [name, open(books)]));
-
-/** Everything there is, whatever the settings: each name is a form of its own. */
-const offered = (
-  parts: Readonly<Record<string, unknown>>,
-  more: Readonly<Record<string, Partial<Offer>>> = {},
-): Readonly<Record<string, Offer>> =>
-  Object.fromEntries(
-    Object.keys(parts).map((name) => [name, { form: `books.${name}`, ...more[name] }]),
-  );

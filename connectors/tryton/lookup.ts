@@ -1,6 +1,6 @@
 /**
- * Codes that people use in Tryton, and the database ids behind them (src/books/codes.ts). A party is asked for each time:
- * a database restored from a backup may give its id to another one.
+ * Codes that people use in Tryton, and the database ids behind them (src/books/codes.ts). Parties are not among them: see
+ * parties.ts.
  */
 import { type CodeKind, openCodes } from "../../src/books/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
@@ -14,14 +14,6 @@ interface Product {
   /** The accounts of its category; null where it has none. */
   readonly revenue: Account | null;
   readonly expense: Account | null;
-}
-
-export interface PartyRow {
-  readonly id: number;
-  readonly code: string;
-  readonly name: string;
-  /** The first of its addresses. */
-  readonly address: number | null;
 }
 
 /** Codes by what they name. */
@@ -68,7 +60,6 @@ const kinds = {
   ),
   currency: kind("currency.currency", "currency", "code"),
   company: kind("company.company", "company", "party.name"),
-  party: kind("party.party", "party", "code", { reads: "name addresses" }),
 };
 
 interface Row {
@@ -134,12 +125,6 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. */
     unit: async (symbol: string) =>
       (await codes.row(kinds.unit, symbol)) as Row & { readonly digits: number },
-    party: async (code: string) => partyOf(await codes.expected(kinds.party, code)),
-    /** The same, or null: it may be created. */
-    async findParty(code: string): Promise<PartyRow | null> {
-      const found = await codes.find(kinds.party, code);
-      return found && partyOf(found);
-    },
   };
 }
 
@@ -149,10 +134,3 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
   return places;
 }
-
-const partyOf = ({ id, ...row }: Row): PartyRow => ({
-  id,
-  code: row["code"] as string,
-  name: row["name"] as string,
-  address: (row["addresses"] as readonly number[])[0] ?? null,
-});

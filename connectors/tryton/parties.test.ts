@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { partyFor } from "./parties.ts";
+import { partyFor } from "./party.fixture.ts";
 import { between, booksOf, COMPANY_ID, type Desk, deskIn, rows } from "./sink.fixture.ts";
 
 const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: COMPANY_ID };
@@ -35,6 +35,17 @@ describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
     const found = await partyFor(desk.books, PARTY);
     expect(found.id).toBe(id);
     expect(await all(desk)).toBe(1);
+  });
+
+  test("it is asked for each time: restored books may give its id to another", async () => {
+    const desk = deskIn(server);
+    const calls: string[] = [];
+    const before = async (method: string): Promise<void> => void calls.push(method);
+    const books = between(desk.books, { before });
+    const made = await partyFor(books, PARTY);
+    calls.length = 0;
+    expect([await partyFor(books, PARTY), await partyFor(books, PARTY)]).toEqual([made, made]);
+    expect(calls).toEqual(["model.party.party.search_read", "model.party.party.search_read"]);
   });
 
   test("one without an address gets one", async () => {

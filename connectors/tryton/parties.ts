@@ -1,22 +1,21 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
-import {
-  BARE,
-  type BookKind,
-  type PartyAdapter,
-  type Standing,
-  type Wanted,
-} from "../../src/books/adapter.ts";
+import { BARE, type PartyAdapter, type Standing, type Wanted } from "../../src/books/adapter.ts";
 import type { Party } from "../../src/books/documents.ts";
-import { partyIn } from "../../src/books/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { TRYTON, TrytonError } from "./errors.ts";
-import type { PartyRow } from "./lookup.ts";
-import { rowsOf } from "./search.ts";
+import { TrytonError } from "./errors.ts";
+import { idsOf, rowsOf } from "./search.ts";
 
-/** A party that an invoice can be addressed to. */
-export interface Addressed extends PartyRow {
+/** A party that an invoice can be addressed to: database ids. */
+export interface Addressed {
+  readonly id: number;
   readonly address: number;
+}
+
+/** With the first of its addresses. */
+interface PartyRow {
+  readonly id: number;
+  readonly address: number | null;
 }
 
 export const partyAdapter = (books: Books): PartyAdapter => ({
@@ -67,63 +66,47 @@ const standingOf = (
   number: code,
   rung: "posted",
   facts: { number: code, words: { name } },
-  native: { id, code, name, address: addresses[0] ?? null },
+  native: { id, address: addresses[0] ?? null },
 });
 
-/** Those that documents are booked on, in their order; one without an address gets one. @throws Refused, TrytonError */
+/** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
 export async function addressedAll(
-  books: Books,
-  wanted: readonly Pick<Wanted<Exclude<BookKind, "payment" | "party">>, "document" | "payer">[],
+  { tryton }: Books,
+  wanted: readonly Pick<Wanted, "payer">[],
 ): Promise<Addressed[]> {
-  const parties = new Map<string, Addressed>();
-  for (const { document, payer } of wanted) {
-    const { party } = document;
-    if (parties.has(party.code)) continue;
-    const known = payer === null ? null : (payer.native as PartyRow);
-    parties.set(party.code, await (known ? addressed(books, known) : partyFor(books, party)));
-  }
-  return wanted.map(({ document }) => parties.get(document.party.code) as Addressed);
-}
-
-/** @throws Refused when its name in Tryton cannot be told from another one's, TrytonError */
-export const partyFor = async (books: Books, party: Party): Promise<Addressed> =>
-  addressed(books, (await findParty(books, party)) ?? (await create(books, party)));
-
-async function addressed({ tryton }: Books, party: PartyRow): Promise<Addressed> {
-  const { id, address } = party;
-  if (address !== null) return { ...party, address };
-  const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party: id }]]);
-  return { ...party, address: made };
-}
-
-/** @throws Refused when the platform's id is on several parties, TrytonError */
-async function findParty(books: Books, party: Party): Promise<PartyRow | null> {
-  const { standing, refusal } = partyIn(TRYTON.name, party, await standingsOf(books, [party]));
-  if (refusal !== undefined) throw new Refused(refusal);
-  return standing === null ? null : (standing.native as PartyRow);
-}
-
-async function create(books: Books, { code, name, companyId }: Party): Promise<PartyRow> {
-  const values = {
-    code,
-    name,
-    identifiers: [["create", [{ code: companyId }]]],
-    addresses: [["create", [{}]]],
+  const addressFor = async (party: number): Promise<number> => {
+    const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party }]]);
+    return made;
   };
+  const addresses = new Map<number, number>();
+  const all: Addressed[] = [];
+  for (const { payer } of wanted) {
+    if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
+    const { id, address: own } = payer.native as PartyRow;
+    const address = addresses.get(id) ?? own ?? (await addressFor(id));
+    addresses.set(id, address);
+    all.push({ id, address });
+  }
+  return all;
+}
+
+/** @throws Refused when its code is that of an inactive party, TrytonError */
+async function create({ tryton }: Books, { code, name, companyId }: Party): Promise<void> {
+  const identifiers = [["create", [{ code: companyId }]]];
+  const values = { code, name, identifiers, addresses: [["create", [{}]]] };
   try {
-    await books.tryton.call("model.party.party.create", [[values]]);
+    await tryton.call("model.party.party.create", [[values]]);
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
     if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
+    if ((await idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
+    throw new Refused({
+      code: "party-inactive",
+      message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
+      next: `Activate the party ${code} in Tryton, or give it another code; then retry.`,
+      field: "party",
+    });
   }
-  const made = await books.lookup.findParty(code);
-  if (made !== null) return made;
-  throw new Refused({
-    code: "party-inactive",
-    message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
-    next: `Activate the party ${code} in Tryton, or give it another code; then retry.`,
-    field: "party",
-  });
 }
 
 const TAKEN = /code on party must be unique/;

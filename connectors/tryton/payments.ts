@@ -5,6 +5,7 @@
 import {
   type BookAdapter,
   type Call,
+  PAYMENTS,
   type Standing,
   type Wanted,
 } from "../../src/books/adapter.ts";
@@ -33,21 +34,13 @@ export function paymentAdapter(books: Books): BookAdapter<"payment"> {
     in: openGuard(books, "account.move", "in"),
   };
   return {
-    ladder: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "per-party",
-    },
+    ...PAYMENTS,
     expected: async (documents) => documents.map((one) => factsOf(books, one)),
     locate: (wanted, call) => locate(books, guards, wanted, call),
     async create(wanted) {
       for (const one of wanted) await payOne(books, guards, one);
       return wanted.map(() => null);
     },
-    // It is posted when it is made, and no document of the platform takes a payment back.
-    advance: () => Promise.resolve(),
     get: (ids, { signal }) => heldBy(books, ["move", "in", movesIn(ids)], signal),
     named: (numbers, signal) => named(books, numbers, signal),
     list: (scope, from, signal) => list(books, scope, from, signal),
@@ -237,7 +230,12 @@ async function standingsOf(
     const draft = `#${id}`;
     return { id, move, name: number === null || called.has(draft) ? draft : number };
   });
-  return moves.filter(({ move }) => !own.has(move)).map((one) => standingOf(one, named));
+  const paying = moves.filter(({ move }) => !own.has(move));
+  return paying.map((one): Standing => {
+    const { facts } = one.standing;
+    const words = { ...facts.words, document: numberOf(one, named) };
+    return { ...one.standing, facts: { ...facts, words } };
+  });
 }
 
 type InvoiceRow = Readonly<Record<"move" | "cancel_move", number | null>> & {
@@ -245,15 +243,7 @@ type InvoiceRow = Readonly<Record<"move" | "cancel_move", number | null>> & {
   readonly number: string | null;
 };
 
-interface Named extends Pick<InvoiceRow, "id" | "move"> {
-  readonly name: string;
-}
-
-function standingOf(one: PaymentMove, rows: readonly Named[]): Standing {
-  const { facts } = one.standing;
-  const words = { ...facts.words, document: numberOf(one, rows) };
-  return { ...one.standing, facts: { ...facts, words } };
-}
+type Named = Pick<InvoiceRow, "id" | "move"> & { readonly name: string };
 
 function numberOf({ invoices, settles, takenBack }: PaymentMove, rows: readonly Named[]) {
   if (takenBack) return null;

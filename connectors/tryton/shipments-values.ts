@@ -4,7 +4,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
-import { orderIn } from "./orders.ts";
+import { orderIn } from "../../src/books/orders.ts";
 import type { Addressed } from "./parties.ts";
 import { ofCompany, rowOf, rowsOf } from "./search.ts";
 import { day, exact, float } from "./values.ts";
@@ -114,9 +114,9 @@ async function orderLines(
 ): Promise<readonly OrderLine[]> {
   const { order: kind } = KINDS[type];
   const named = order === null ? null : orderIn(order);
-  if (named?.type !== kind) return [];
+  if (named?.side !== kind) return [];
   const which =
-    named.draft === null ? [`${kind}.number`, "=", named.number] : [kind, "=", named.draft];
+    named.id === null ? [`${kind}.number`, "=", named.number] : [kind, "=", Number(named.id)];
   const lines = await rowsOf<OrderLine & Record<string, { comment: string | null }>>(
     books,
     `${kind}.line`,
@@ -127,7 +127,7 @@ async function orderLines(
   const whose = first === undefined ? null : platformIdIn(first[`${kind}.`]?.comment ?? null);
   if (first !== undefined && (named.platformId === null || whose === named.platformId))
     return lines;
-  const name = `${kind} ${named.number ?? `#${named.draft}`}`;
+  const name = `${kind} ${named.number ?? `#${named.id}`}`;
   throw new Refused({
     code: "not-in-tryton",
     message:

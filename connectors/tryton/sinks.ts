@@ -36,3 +36,12 @@ export const billSink = sinkOf("bill");
 export const paymentSink = sinkOf("payment");
 export const orderSink = sinkOf("order");
 export const shipmentSink = sinkOf("shipment");
+
+/** By the names that a configuration gives them. */
+export const sinks = {
+  invoices: invoiceSink,
+  bills: billSink,
+  payments: paymentSink,
+  orders: orderSink,
+  shipments: shipmentSink,
+};

@@ -215,6 +215,18 @@ export interface Covering<K extends BookKind = BookKind> {
   cover(wanted: readonly Wanted<K>[], call: Call): Promise<void>;
 }
 
+/** Of payments: they are posted when they are made, and no document of the platform takes one back. */
+export const PAYMENTS: Pick<BookAdapter<"payment">, "ladder" | "advance"> = {
+  ladder: {
+    has: ["posted", "cancelled"],
+    byUs: "posted",
+    amend: {},
+    atomic: 1,
+    numbered: "per-party",
+  },
+  advance: () => Promise.resolve(),
+};
+
 /** Parties are found and made for documents; who tells them to reconciliation is the connector's choice. */
 export type PartyAdapter = Omit<BookAdapter<"party">, "get" | "named" | "list"> &
   Partial<Pick<BookAdapter<"party">, "get" | "named" | "list">>;

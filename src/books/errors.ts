@@ -136,6 +136,18 @@ export function unavailable(
   });
 }
 
+/** @throws SourceUnavailable, and what is none of an ERP's */
+export async function reading<T>(
+  books: Parameters<typeof unavailable>[1],
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw unavailable(error, books);
+  }
+}
+
 /** What the ERP said counts before what its row says. */
 const waitMsOf = (row: ErrorRow | null, error: BookError): number | null =>
   error.waitMs ?? row?.waitMs ?? null;

@@ -5,20 +5,39 @@
 import type { Cell, Examination, Needs } from "../core/examination.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Books } from "./adapter.ts";
+import { CODES_MAX } from "./codes.ts";
 import { faultOf } from "./examine.ts";
 
 /** What a column's codes name. */
 export interface CodesNamed {
   /** What people call one, and several. */
   readonly what: readonly [one: string, several: string];
-  /** @throws Refused, a fault of the books */
+  /** At most {@link CODES_MAX} of them. @throws Refused, a fault of the books */
   find(codes: readonly string[]): Promise<CodesFound>;
 }
 
 export interface CodesFound {
   readonly faults: ReadonlyMap<string, Fault>;
-  /** Not there, and made when they are needed. */
-  readonly unknown: readonly string[];
+  /** Not there, and made when they are needed. Left out: none. */
+  readonly unknown?: readonly string[];
+}
+
+/** One that is missing is made with its first document; one that is not active keeps its code from being made. */
+export function partiesFound(
+  books: string,
+  codes: readonly string[],
+  isActive: ReadonlyMap<string, boolean>,
+): CodesFound {
+  const inactive = codes.filter((code) => isActive.get(code) === false);
+  const faultOf = (code: string): Fault => ({
+    code: "party-inactive",
+    message: `the party ${code} is not active in ${books}`,
+    next: `Activate the party ${code} in ${books}, or name another one in the table.`,
+  });
+  return {
+    faults: new Map(inactive.map((code) => [code, faultOf(code)])),
+    unknown: codes.filter((code) => !isActive.has(code)),
+  };
 }
 
 /** A column of a table whose values are codes of the books, and the sinks whose documents carry them. */
@@ -79,15 +98,21 @@ export async function codeExaminations(
     signal.throwIfAborted();
     const byCode = Map.groupBy(cells, ({ value }) => value);
     const what = `${first.file} (${column}): ${byCode.size} ${names.what[byCode.size === 1 ? 0 : 1]}`;
-    let found: CodesFound = { faults: new Map(), unknown: [] };
+    const faults = new Map<string, Fault>();
+    const unknown: string[] = [];
     const looked = async (): Promise<Fault | null> => {
-      found = await names.find([...byCode.keys()]);
+      const codes = [...byCode.keys()];
+      for (let at = 0; at < codes.length; at += CODES_MAX) {
+        const found = await names.find(codes.slice(at, at + CODES_MAX));
+        for (const [code, fault] of found.faults) faults.set(code, fault);
+        unknown.push(...(found.unknown ?? []));
+      }
       return null;
     };
     const unreadable = await faultOf(books, [what, looked]);
-    const note = noteOf(books.name, found.unknown, byCode);
+    const note = noteOf(books.name, unknown, byCode);
     examinations.push({ what, fault: unreadable, ...(note === null ? {} : { note }) });
-    for (const [code, fault] of found.faults)
+    for (const [code, fault] of faults)
       examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
   }
   return examinations;

@@ -13,7 +13,7 @@ import type {
   HoldingState,
 } from "../core/holdings.ts";
 import type { BookKind, Books, Call, Ladder, Standing, Wanted } from "./adapter.ts";
-import { unavailable } from "./errors.ts";
+import { reading, unavailable } from "./errors.ts";
 import { holdingsOf, type KindHoldings, PAGE_RECORDS } from "./holdings.ts";
 import { Parties } from "./parties.ts";
 import { isBelow, isSettlement, posts } from "./plan.ts";
@@ -175,13 +175,4 @@ function factsOf(kind: BookKind, ladder: Ladder, { expected: all, ...wanted }: W
     ...(isOurs ? { state: disputed ? "disputed" : state } : {}),
     money: { ...expected.money, ...(isOver ? { open: Decimal.zero } : {}) },
   };
-}
-
-/** @throws SourceUnavailable */
-async function reading<T>(books: Books, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw unavailable(error, books);
-  }
 }

@@ -1,5 +1,33 @@
 /** Settings that the connectors of books have in common. */
 import { z } from "zod";
+import { faultOfAddress } from "../core/address.ts";
+
+/** Of a server, without a slash at its end. */
+export const address = (what: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const message = faultOfAddress(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .transform((text) => text.replace(/\/+$/, ""))
+    .describe(what);
+
+/** A setting that may be a reference to a file or a variable, and is never shown. */
+export const secret = (what: string) =>
+  z
+    .string()
+    .min(8)
+    .meta({ secret: true })
+    .describe(`${what}: \${file:PATH} of a file with mode 0600, or \${VARIABLE}.`);
+
+/** How long one call may take, ms. @param why of its length */
+export const deadlineMs = (usual: number, why = "", least = 1_000) =>
+  z.int().min(least).max(600_000).default(usual).describe(`How long one call may take${why}.`);
+
+/** How long a call that was given up may still be running at the other end, ms. */
+export const settleMs = (usual: number, what: string) =>
+  z.int().min(0).max(3_600_000).default(usual).describe(what);
 
 export const posting = z
   .enum(["draft", "post"])

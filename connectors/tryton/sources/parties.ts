@@ -47,26 +47,16 @@ export async function partyChanges(
     isCustomer: isSaid(customer, row, row.customer_payment_term, /^customer/i),
     isSupplier: isSaid(supplier, row, row.supplier_payment_term, /^(supplier|vendor)/i),
   }));
-  const others = (are: (one: (typeof told)[number]) => boolean): number[] =>
-    told.filter((one) => !are(one)).map(({ row }) => row.id);
-  const invoiced = {
-    out: await invoicedParties(
-      books,
-      "out",
-      others(({ isCustomer }) => isCustomer),
-      signal,
-    ),
-    in: await invoicedParties(
-      books,
-      "in",
-      others(({ isSupplier }) => isSupplier),
-      signal,
-    ),
+  const invoiced = (type: "out" | "in", isTold: (one: Roles) => boolean) => {
+    const others = told.filter((one) => !isTold(one)).map(({ row }) => row.id);
+    return invoicedParties(books, type, others, signal);
   };
+  const buyers = await invoiced("out", ({ isCustomer }) => isCustomer);
+  const sellers = await invoiced("in", ({ isSupplier }) => isSupplier);
   return told.map(({ row, isCustomer, isSupplier }) =>
     changeOf(row, {
-      isCustomer: isCustomer || invoiced.out.has(row.id),
-      isSupplier: isSupplier || invoiced.in.has(row.id),
+      isCustomer: isCustomer || buyers.has(row.id),
+      isSupplier: isSupplier || sellers.has(row.id),
     }),
   );
 }

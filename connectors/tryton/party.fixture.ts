@@ -1,0 +1,20 @@
+/** The party of a document, as a send finds or makes it. */
+import type { Wanted } from "../../src/books/adapter.ts";
+import type { Party } from "../../src/books/documents.ts";
+import { Parties } from "../../src/books/parties.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Books } from "./books.ts";
+import { type Addressed, addressedAll } from "./parties.ts";
+import { driven } from "./sinks.ts";
+
+/** @throws Refused, TrytonError */
+export async function partyFor(books: Books, party: Party): Promise<Addressed> {
+  const parties = new Parties(driven(books));
+  const { signal } = new AbortController();
+  const call = { key: "party", signal, purpose: "delivery", made: new Set<string>() } as const;
+  const wanted = { document: { party } } as unknown as Wanted;
+  const [told] = await parties.of([wanted], call);
+  if (told?.refusal !== undefined) throw new Refused(told.refusal);
+  const [addressed] = await addressedAll(books, await parties.ensure([wanted], call));
+  return addressed as Addressed;
+}

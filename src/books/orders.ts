@@ -1,0 +1,207 @@
+/**
+ * Orders of both sides: how links call them, which of those that books show may be the one of a document, and what an ERP
+ * adds so that goods.ts can plan them.
+ */
+import type { Facts, FactLine } from "../core/holdings.ts";
+import {
+  BARE,
+  type GoodsAdapter,
+  type Ladder,
+  type Standing,
+  type Step,
+  type StepTo,
+  type Wanted,
+} from "./adapter.ts";
+import type { OrderDocument } from "./documents.ts";
+import { goodsLine } from "./goods.ts";
+import { markOf } from "./marks.ts";
+
+type Side = OrderDocument["type"];
+const SIDES = ["sale", "purchase"] as const;
+
+/** An order as books show it. */
+export interface BookedOrder<Native> {
+  readonly side: Side;
+  /** Of the database: a name for as long as there is no number. */
+  readonly id: string;
+  /** That the books gave it; null: they have given none yet. */
+  readonly number: string | null;
+  /** How far it is, in the ERP's own word. */
+  readonly state: string;
+  readonly rung: "draft" | "posted" | "cancelled";
+  /** The platform's id of it; null: a person entered it. */
+  readonly mark: string | null;
+  /** The platform's number. */
+  readonly reference: string | null;
+  readonly party: string;
+  readonly lines: readonly FactLine[];
+  /** See {@link GoodsStanding.stranger}. */
+  readonly stranger?: string;
+  readonly native: Native;
+}
+
+/** What is looked for: everything that one of these names. */
+export interface OrderNames {
+  readonly marks: readonly string[];
+  readonly references: readonly string[];
+  readonly numbers: readonly string[];
+  readonly ids: readonly string[];
+}
+
+/** What an ERP adds. Every method @throws Refused, a fault of the ERP. */
+export interface OrderDesk<Native> {
+  /** Where its mark is, for people: `its comment`. */
+  readonly markedIn: string;
+  search(
+    side: Side,
+    names: OrderNames,
+    signal?: AbortSignal,
+  ): Promise<readonly BookedOrder<Native>[]>;
+  /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
+  isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
+  /** Its database id. */
+  create(wanted: Wanted<"order">): Promise<string>;
+  /** It may be taken again after anything. */
+  step(to: StepTo, step: Step<"order", Native>): Promise<void>;
+}
+
+const LADDER: Ladder = {
+  has: ["draft", "posted", "cancelled"],
+  byUs: "posted",
+  amend: { lines: "draft" },
+  atomic: 1,
+  numbered: "per-party",
+};
+
+export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"order", Native> => ({
+  ladder: LADDER,
+  expected: async (documents) => documents.map(factsOf),
+  async locate(wanted) {
+    const all: Standing<Native>[] = [];
+    for (const one of wanted)
+      for (const side of SIDES) all.push(...(await locate(desk, side, one)));
+    return all;
+  },
+  async create(wanted) {
+    const ids: string[] = [];
+    for (const one of wanted)
+      ids.push(`${one.document.type} #${await desk.create(one)} ${markOf(one.mark)}`);
+    return ids;
+  },
+  async advance(to, steps) {
+    for (const one of steps) await desk.step(to, one);
+  },
+  async get(ids, { signal }) {
+    const all: Standing<Native>[] = [];
+    for (const side of SIDES) {
+      const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side);
+      const names = { marks: [], references: [], ...namesIn(asked) };
+      // What has its number was confirmed: one that is open again is of books set back to before that.
+      for (const one of (await desk.search(side, names, signal)).map((row) =>
+        standingOf(desk, row),
+      ))
+        all.push(one.rung === "draft" ? { ...one, id: one.aliases?.[0] ?? null } : one);
+    }
+    return all;
+  },
+});
+
+const factsOf = ({ type, lines }: OrderDocument): Facts => ({
+  words: { side: type },
+  lines: lines.map(({ product, quantity, unit, unitPrice }) =>
+    goodsLine({ product, quantity, unit, unitPrice }),
+  ),
+});
+
+/**
+ * What has its mark or its reference, and what its link names; of the other side too. What a person entered before us has
+ * no mark; another document's is not its own, though books that were restored have given it our number.
+ */
+async function locate<Native>(
+  desk: OrderDesk<Native>,
+  side: Side,
+  { document, mark, binding }: Wanted<"order">,
+): Promise<Standing<Native>[]> {
+  const isOwn = side === document.type;
+  const named = binding === null ? null : orderIn(binding);
+  const called = named?.side === side && (isOwn || named.platformId === null) ? named : null;
+  const names = {
+    marks: [mark],
+    references: [document.number],
+    ...namesIn(called ? [called] : []),
+  };
+  const found: Standing<Native>[] = [];
+  for (const order of await desk.search(side, names)) {
+    const { id, number, rung } = order;
+    const bound = number === null ? id === called?.id : number === called?.number;
+    const isEntered = bound || (isOwn && rung !== "cancelled");
+    if (order.mark !== mark && (order.mark !== null || !isEntered)) continue;
+    const unfinished = isOwn && rung === "posted" && (await desk.isUnfinished(order));
+    found.push(
+      standingOf(desk, order, {
+        unfinished,
+        bound: isOwn && bound && number !== null,
+        owner: mark,
+      }),
+    );
+  }
+  return found;
+}
+
+/** What the id of an order says. */
+export interface OrderName {
+  readonly side: Side;
+  /** Null for a draft. */
+  readonly number: string | null;
+  /** Of a draft: its database id. */
+  readonly id: string | null;
+  /** The platform's id that the order has; null where a person entered it, and in ids that had no mark yet. */
+  readonly platformId: string | null;
+}
+
+/**
+ * `sale 12 platform:0b6f…`, `purchase #5 platform:…`. In books that were restored a number is given again, and a
+ * database id too: only with the mark it is the same order. Null: no id of ours.
+ */
+export function orderIn(name: string): OrderName | null {
+  const [, side, id = null, number = null, platformId = null] =
+    /^(sale|purchase) (?:#(\d+)|(\S+))(?: platform:(\S+))?$/.exec(name) ?? [];
+  return side === undefined ? null : { side: side as Side, number, id, platformId };
+}
+
+const namesIn = (names: readonly OrderName[]): Pick<OrderNames, "numbers" | "ids"> => ({
+  numbers: names.flatMap(({ number }) => number ?? []),
+  ids: names.flatMap(({ id }) => id ?? []),
+});
+
+/** `sale 12`, `purchase #5` (a draft has no number): both sides count from 1, and a name must be of one of them. */
+function standingOf<Native>(
+  { markedIn }: Pick<OrderDesk<Native>, "markedIn">,
+  order: BookedOrder<Native>,
+  { unfinished = false, bound = false, owner = "" } = {},
+): Standing<Native> {
+  const { side, id, number, state, rung, mark, reference, party, lines, stranger, native } = order;
+  const called = `${side} ${number ?? `#${id}`}`;
+  const marked = (name: string): string[] =>
+    mark === null ? [name] : [name, `${name} ${markOf(mark)}`];
+  return {
+    ...BARE,
+    id: marked(called).at(-1) ?? called,
+    aliases: [...marked(`${side} #${id}`), ...(rung === "draft" ? [] : marked(called))],
+    mark,
+    number: reference,
+    party,
+    rung,
+    unfinished,
+    facts: { words: { side }, lines },
+    goods: {
+      called,
+      state,
+      told: `${called} ${state}`,
+      bound,
+      ...(stranger === undefined ? {} : { stranger }),
+      unmarking: `${markOf(mark ?? owner)} out of ${markedIn}`,
+    },
+    native,
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * Delivery tickets of both sides, under their own numbers: how links call them, what their notes say, and what an ERP adds
+ * so that goods.ts can plan them. Whose one is, and what books have no field for, is in its notes.
+ */
+import { Refused } from "../core/errors.ts";
+import type { Facts, FactLine } from "../core/holdings.ts";
+import {
+  BARE,
+  type GoodsAdapter,
+  type Ladder,
+  type Standing,
+  type Step,
+  type StepTo,
+  type Wanted,
+} from "./adapter.ts";
+import type { ShipmentDocument } from "./documents.ts";
+import { goodsLine } from "./goods.ts";
+import { markOf, platformIdIn } from "./marks.ts";
+
+/** A ticket as books show it. */
+export interface BookedTicket<Native> {
+  readonly type: ShipmentDocument["type"];
+  readonly number: string;
+  /** What people call it there: `stock.shipment.out 12 (#5)`. */
+  readonly called: string;
+  /** How far it is, in the ERP's own word. */
+  readonly state: string;
+  /** `waiting` is as far as a ticket that waits brings it; `entered` is before that. */
+  readonly stage: "entered" | "waiting" | "done" | "cancelled";
+  /** Its lines can be changed no more. */
+  readonly fixed: boolean;
+  readonly party: string;
+  readonly reference: string | null;
+  readonly date: string | null;
+  readonly lines: readonly FactLine[];
+  readonly notes: readonly (string | null)[];
+  readonly native: Native;
+}
+
+/** What an ERP adds. Every method @throws Refused, a fault of the ERP; it may be called again after anything. */
+export interface TicketDesk<Native> {
+  /** Those of both types with one of these numbers. */
+  search(
+    numbers: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<readonly BookedTicket<Native>[]>;
+  create(wanted: Wanted<"shipment">): Promise<void>;
+  note(native: Native, text: string): Promise<void>;
+  /** Writes its lines, its date and its reference anew. */
+  amend(wanted: Wanted<"shipment">, native: Native): Promise<void>;
+  cancel(native: Native): Promise<void>;
+  bring(native: Native, to: "waiting" | "done"): Promise<void>;
+}
+
+const LADDER: Ladder = {
+  has: ["draft", "posted", "cancelled"],
+  byUs: "posted",
+  amend: { lines: "draft", "days.date": "draft", reference: "draft" },
+  atomic: 1,
+  numbered: "once",
+};
+
+export const ticketAdapter = <Native>(
+  desk: TicketDesk<Native>,
+): GoodsAdapter<"shipment", BookedTicket<Native>> => ({
+  ladder: LADDER,
+  accept: expectGallons,
+  expected: async (documents) => documents.map(factsOf),
+  async locate([wanted]) {
+    if (wanted === undefined) return [];
+    const tickets = await desk.search([wanted.number]);
+    return tickets.map((ticket) => standingOf(ticket, wanted));
+  },
+  async create(wanted) {
+    for (const one of wanted) await desk.create(one);
+    return wanted.map(() => null);
+  },
+  async advance(to, steps) {
+    for (const one of steps) await step(desk, to, one);
+  },
+  async get(ids, { signal }) {
+    const numbers = ids.map((id) => ticketIn(id)?.number ?? id);
+    return (await desk.search(numbers, signal)).map((ticket) => standingOf(ticket));
+  },
+});
+
+/** The platform's ids of tickets that its notes name. */
+export const ticketsOf = ({ notes }: Pick<BookedTicket<unknown>, "notes">): string[] =>
+  notes.flatMap((note) => platformIdIn(note) ?? []);
+
+/** @throws Refused for a line that moves nothing: books may drop it silently */
+function expectGallons({ lines }: ShipmentDocument): void {
+  const empty = lines.find(({ quantity }) => quantity.sign <= 0);
+  if (empty === undefined) return;
+  throw new Refused({
+    code: "no-gallons",
+    message: `the line of ${empty.product} moves ${empty.quantity.text} ${empty.unit}`,
+    next: "Correct the net gallons on the platform's ticket, or void it; the corrected version is delivered by itself.",
+    field: "quantity",
+  });
+}
+
+const sideOf = ({ type }: Pick<ShipmentDocument, "type">): "sale" | "purchase" =>
+  type === "out" ? "sale" : "purchase";
+
+const factsOf = ({ type, date, reference, lines }: ShipmentDocument): Facts => ({
+  ...(date === null ? {} : { days: { date } }),
+  words: { side: sideOf({ type }), reference },
+  lines: lines.map(({ product, quantity, unit }) =>
+    goodsLine({ product, quantity, unit, unitPrice: null }),
+  ),
+});
+
+/**
+ * `DT-1001 done platform:1c2d…`: its number, what it was brought to, and whose it is. Books that were restored may have
+ * it as it was before, or another one under its number.
+ */
+const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status" | "id">): string =>
+  `${number} ${status} ${markOf(id)}`;
+
+/** Of such an id: `DT-1001` and `DT-1001 done`. Null: before they said more, ids were the number. */
+export function ticketIn(id: string): { readonly number: string; readonly brought: string } | null {
+  const [, brought, number] = /^((.+) (?:waiting|done|cancelled)) platform:\S+$/.exec(id) ?? [];
+  return brought === undefined || number === undefined ? null : { number, brought };
+}
+
+/** What a ticket may have said to bring it there. Not what a person cancelled since then: that is not lost. */
+const STATUSES: Readonly<
+  Record<BookedTicket<unknown>["stage"], readonly ShipmentDocument["status"][]>
+> = {
+  entered: [],
+  waiting: ["waiting"],
+  done: ["waiting", "done"],
+  cancelled: ["waiting", "done", "cancelled"],
+};
+
+function standingOf<Native>(
+  ticket: BookedTicket<Native>,
+  wanted?: Wanted<"shipment">,
+): Standing<BookedTicket<Native>> {
+  const { called, number, state, stage, fixed, date, reference, lines } = ticket;
+  const tickets = ticketsOf(ticket);
+  const isOurs = wanted !== undefined && tickets.includes(wanted.mark);
+  const isComplete =
+    wanted === undefined || (isNoted(wanted.document, ticket) && stage !== "entered");
+  return {
+    ...BARE,
+    id: wanted === undefined ? number : idOf(wanted.document),
+    aliases: STATUSES[stage].flatMap((status) => tickets.map((id) => idOf({ number, status, id }))),
+    mark: isOurs ? wanted.mark : (tickets[0] ?? null),
+    number,
+    party: ticket.party,
+    rung: stage === "cancelled" ? stage : stage === "done" ? "posted" : "draft",
+    unfinished: !isComplete,
+    facts: { days: { date }, words: { side: sideOf(ticket), reference }, lines },
+    goods: {
+      called,
+      state,
+      told: `${number} ${state}`,
+      fixed,
+      unmarking: `the note with ${markOf(wanted?.mark ?? "")} away`,
+    },
+    native: ticket,
+  };
+}
+
+/** Of a void one only whose it is still matters. */
+const isNoted = (document: ShipmentDocument, ticket: BookedTicket<unknown>): boolean =>
+  document.status === "cancelled"
+    ? ticketsOf(ticket).includes(document.id)
+    : ticket.notes.includes(noteOf(document));
+
+/** The platform's id is in its last line. */
+const noteOf = ({ id, note }: ShipmentDocument): string =>
+  [...(note === null ? [] : [note]), markOf(id)].join("\n");
+
+async function step<Native>(
+  desk: TicketDesk<Native>,
+  to: StepTo,
+  { wanted, standing: { native: ticket } }: Step<"shipment", BookedTicket<Native>>,
+): Promise<void> {
+  const { document } = wanted;
+  if (to === "amended") return desk.amend(wanted, ticket.native);
+  if (!isNoted(document, ticket)) await desk.note(ticket.native, noteOf(document));
+  if (to !== "cancelled")
+    return desk.bring(ticket.native, document.status === "done" ? "done" : "waiting");
+  if (ticket.stage !== "cancelled") await desk.cancel(ticket.native);
+}
