@@ -21,8 +21,16 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-export const toJsonSchema = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+/** Of one schema the same object each time: nobody changes it. */
+export function toJsonSchema(schema: z.ZodType): JsonSchema {
+  const known = converted.get(schema);
+  if (known !== undefined) return known;
+  const made = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  converted.set(schema, made);
+  return made;
+}
+
+const converted = new WeakMap<z.ZodType, JsonSchema>();
 
 /** Every part of `root` that describes the value at `path`; of alternatives only those that its constants allow. */
 export function schemasAt(root: JsonSchema, path: Path, value: unknown): readonly JsonSchema[] {

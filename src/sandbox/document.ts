@@ -1,5 +1,4 @@
 /** Invoices and delivery tickets on paper: what their PDFs show (specification part 4, `/pdf`). */
-import Pdf from "pdfkit";
 import { Decimal } from "../core/decimal.ts";
 import type { Json } from "../core/json.ts";
 import { type Fields, isFields } from "./kinds.ts";
@@ -64,7 +63,9 @@ export function ticketDocument(ticket: Fields, name: Naming): PrintedDocument {
 }
 
 /** The bytes of the PDF. Text is left uncompressed: a test, or a person with an editor, can read it. */
-export function print(document: PrintedDocument): Promise<Buffer> {
+export async function print(document: PrintedDocument): Promise<Buffer> {
+  // A fifth of a second of computing: few sandboxes are asked for paper.
+  const { default: Pdf } = await import("pdfkit");
   const pdf = new Pdf({ size: "LETTER", margin: MARGIN, compress: false });
   const chunks: Buffer[] = [];
   const done = new Promise<Buffer>((resolve, reject) => {

@@ -16,6 +16,8 @@ export interface Stored {
 
 export class Records implements Others {
   readonly #database: Database;
+  /** Made once: to make one takes longer than most of what runs in it. */
+  readonly #transact: (work: () => unknown) => unknown;
   readonly #sql: ReturnType<typeof recordStatements>;
   readonly #shelves = new Map<string, number>();
   /** Called before a record changes, with what it was. Reads that lag need it. */
@@ -23,6 +25,7 @@ export class Records implements Others {
 
   constructor(database: Database) {
     this.#database = database;
+    this.#transact = database.transaction((work: () => unknown) => work());
     this.#sql = recordStatements(database);
   }
 
@@ -121,7 +124,7 @@ export class Records implements Others {
   /** Runs `work` and undoes all it wrote when it throws. */
   attempt<T>(work: () => T): T {
     try {
-      return this.#database.transaction(work)();
+      return this.#transact(work) as T;
     } catch (error) {
       this.#shelves.clear();
       throw error;

@@ -5,17 +5,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { order } from "./samples.ts";
-import { clientOf, controlOf, idsOf, refused, type Key } from "./support.ts";
+import { until } from "../support/site-program.ts";
+import { clientOf, controlOf, idsOf, refused, times, type Key } from "./support.ts";
 
-let folder = "";
+const folder = mkdtempSync(join(tmpdir(), "sandbox-"));
 const children: ChildProcess[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sandbox-"));
-});
-afterEach(async () => {
-  for (const child of children.splice(0)) await kill(child, "SIGKILL");
+afterAll(async () => {
+  for (const child of children) await kill(child, "SIGKILL");
   rmSync(folder, { recursive: true });
 });
 
@@ -59,7 +57,8 @@ const accepts = (control: ReturnType<typeof controlOf>): Promise<boolean> =>
     () => true,
     () => false,
   );
-const database = (): string[] => ["--db", join(folder, "sandbox.db")];
+const database = (name: string): string[] => ["--db", join(folder, name)];
+const WRITERS = 3;
 const crash = (child: ChildProcess): Promise<number | null> => kill(child, "SIGKILL");
 
 describe("start and stop", () => {
@@ -114,36 +113,74 @@ describe("start and stop", () => {
 });
 
 describe("--db FILE goes on after kill -9 where it stopped", () => {
-  it("records, keys and their scenario: --scenario is ignored", async () => {
-    const before = await start(...database(), "--scenario", "empty");
-    const { data } = await before.post("/orders", order());
-    const keys = await before.control.keys();
+  const IDEMPOTENT = "one-and-the-same-key";
+  const IN_FLIGHT = "another-key-in-flight";
+  type Started = Awaited<ReturnType<typeof start>>;
+
+  /** One sandbox that is killed amid its writes, and the one that goes on from its file. */
+  async function killed() {
+    const before = await start(...database("killed.db"), "--scenario", "empty");
+    const { control } = before;
+    const first = await before.post("/orders", order(), { key: IDEMPOTENT });
+    const keys = await control.keys();
+    const token = await control.token("supplier");
+    await control.fault({ kind: "delay", ms: 60_000 });
+    const torn = expect(before.post("/orders", order(), { key: IN_FLIGHT })).rejects.toThrow();
+    await until("the key in flight", async () => (await control.faults()).length === 0);
+    const acknowledged: unknown[] = [first.data["id"]];
+    const writer = async (): Promise<void> => {
+      for (;;) acknowledged.push((await before.post("/orders", order())).data["id"]);
+    };
+    const writers = Promise.allSettled(times(WRITERS, writer));
+    await until("writes", () => acknowledged.length >= 60);
     await crash(before.child);
-    const after = await start(...database(), "--scenario", "conformance");
-    expect(idsOf(await after.control.stored("orders"))).toEqual([data["id"]]);
-    expect(await after.control.keys()).toEqual(keys);
+    await Promise.all([torn, writers]);
+    const after = await start(...database("killed.db"), "--scenario", "conformance");
+    return { after, first, keys, token, acknowledged };
+  }
+
+  let after: Started;
+  let was: Omit<Awaited<ReturnType<typeof killed>>, "after">;
+  beforeAll(async () => {
+    ({ after, ...was } = await killed());
+  });
+
+  it("records, keys and their scenario: --scenario is ignored", async () => {
+    const stored = idsOf(await after.control.stored("orders"));
+    expect(stored).toContain(was.first.data["id"]);
+    // The scenario would have brought more.
+    expect(stored.length - was.acknowledged.length).toBeLessThanOrEqual(WRITERS);
+    expect(await after.control.stored("invoices")).toEqual([]);
+    expect(await after.control.keys()).toEqual(was.keys);
   });
 
   it("idempotency records", async () => {
-    const key = "one-and-the-same-key";
-    const before = await start(...database());
-    const { text } = await before.post("/orders", order(), { key });
-    await crash(before.child);
-    const after = await start(...database());
-    const again = await after.post("/orders", order(), { key });
-    expect([again.headers.get("idempotency-replayed"), again.text]).toEqual(["true", text]);
+    const again = await after.post("/orders", order(), { key: IDEMPOTENT });
+    expect([again.headers.get("idempotency-replayed"), again.text]).toEqual([
+      "true",
+      was.first.text,
+    ]);
   });
 
   it("access tokens", async () => {
-    const before = await start(...database());
-    const headers = { authorization: `Bearer ${await before.control.token("supplier")}` };
-    await crash(before.child);
-    const after = await start(...database());
+    const headers = { authorization: `Bearer ${was.token}` };
     expect((await after.get("/orders", { as: null, headers })).status).toBe(200);
   });
 
+  it("W5: a key that was in flight has an unknown outcome", async () => {
+    expect(await after.post("/orders", order(), { key: IN_FLIGHT })).toMatchObject(
+      refused(409, "IDEMPOTENCY_OUTCOME_UNKNOWN"),
+    );
+  });
+
+  it("nothing acknowledged is lost: a kill amid writes", async () => {
+    const stored = new Set(idsOf(await after.control.stored("orders")));
+    expect(was.acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    expect(stored.size - was.acknowledged.length).toBeLessThanOrEqual(WRITERS);
+  });
+
   it("clock, limits, counters, readings, armed faults, request log", async () => {
-    const before = await start(...database());
+    const before = await start(...database("limits.db"));
     const now = await before.control.advance(1e6);
     await before.get("/orders");
     await before.control.limits({ key: "supplier", monthlyCap: 1 });
@@ -151,43 +188,12 @@ describe("--db FILE goes on after kill -9 where it stopped", () => {
     await before.control.fault({ kind: "status", status: 503 });
     const log = await before.control.requests();
     await crash(before.child);
-    const after = await start(...database());
+    const after = await start(...database("limits.db"));
     expect(await after.control.now()).toBeGreaterThanOrEqual(now);
     expect(await after.control.limits({ key: "supplier" })).toMatchObject({ monthlyCap: 1 });
     expect(await after.control.readings({})).toMatchObject({ readLagSeconds: 5 });
     expect(await after.control.faults()).toHaveLength(1);
     expect(await after.control.requests()).toEqual(log);
     expect((await after.get("/orders")).status).toBe(429);
-  });
-
-  it("W5: a key that was in flight has an unknown outcome", async () => {
-    const key = "one-and-the-same-key";
-    const before = await start(...database());
-    await before.control.fault({ kind: "delay", ms: 60_000 });
-    const torn = before.post("/orders", order(), { key });
-    const gone = expect(torn).rejects.toThrow();
-    while ((await before.control.faults()).length > 0);
-    await crash(before.child);
-    await gone;
-    const after = await start(...database());
-    expect(await after.post("/orders", order(), { key })).toMatchObject(
-      refused(409, "IDEMPOTENCY_OUTCOME_UNKNOWN"),
-    );
-  });
-
-  it("nothing acknowledged is lost: a kill amid writes", async () => {
-    const before = await start(...database(), "--scenario", "empty");
-    const acknowledged: unknown[] = [];
-    const writer = async (): Promise<void> => {
-      for (;;) acknowledged.push((await before.post("/orders", order())).data["id"]);
-    };
-    const writers = Promise.allSettled([writer(), writer(), writer()]);
-    while (acknowledged.length < 60) await before.control.now();
-    await crash(before.child);
-    await writers;
-    const after = await start(...database());
-    const stored = new Set(idsOf(await after.control.stored("orders")));
-    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
-    expect(stored.size - acknowledged.length).toBeLessThanOrEqual(3);
   });
 });
