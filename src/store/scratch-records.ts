@@ -52,7 +52,7 @@ export function recordsIn(database: Database.Database): Records {
       }
       return found;
     },
-    count: chunks.count,
+    count: () => chunks.count(),
   };
 }
 

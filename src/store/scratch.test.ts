@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
