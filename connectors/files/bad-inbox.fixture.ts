@@ -67,7 +67,7 @@ const fixedLine = ({ terminal, product, price }: Price): string =>
   `${terminal.padEnd(16)}${product.padEnd(12)}${price.padStart(40)}${"Gulf Coast".padEnd(20)}`;
 const fixed: Make = (rows) => `${rows.map(fixedLine).join("\r\n")}\r\n`;
 
-export const FIXED_PROFILE = `
+const FIXED_PROFILE = `
 layout: books.prices
 file: fixed
 columns:
