@@ -127,6 +127,16 @@ test("a file that is cut in a row gives its whole rows and a report", async () =
   expect([good, failed]).toEqual([["A"], ["t.csv", "t.errors.csv"]]);
 });
 
+test.each(["auto", "utf-8"])(
+  "a file that is cut within the first character of a row gives its whole rows and a report (%s)",
+  async (encoding) => {
+    const whole = lines(row("A"), row("B"));
+    const cut = Buffer.concat([Buffer.from(whole), Buffer.from("ñ").subarray(0, 1)]);
+    const { good, failed } = await outcome(cut, { encoding });
+    expect({ good, failed }).toEqual({ good: ["A", "B"], failed: ["t.csv", "t.errors.csv"] });
+  },
+);
+
 test.each([
   ["without an end", "3,"],
   ["in quotes without an end", '3,"'],

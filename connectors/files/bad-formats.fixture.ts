@@ -52,6 +52,10 @@ const idoc: BadFormat = {
     "a document type": ["refused", declared('<!DOCTYPE a SYSTEM "file:///etc/passwd">')],
     "an XML bomb": ["refused", declared(bomb).replace("<NAME1>", "<NAME1>&c;")],
     "an entity that nobody declared": ["refused", named("&secret;")],
+    "an entity that nobody declared, in a field that is not read": [
+      "refused",
+      debmas.replace(/<NAME1>/, "<NOTOURS>&secret;</NOTOURS><NAME1>"),
+    ],
     "elements 30 deep": ["refused", named(`${"<A>".repeat(30)}x${"</A>".repeat(30)}`)],
     "a line of 9 MB": ["refused", named("x".repeat(9_000_000))],
     "another message": ["rows", debmas.replaceAll("DEBMAS<", "CREMAS<")],

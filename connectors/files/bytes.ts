@@ -124,6 +124,17 @@ export async function* textOf(
     read(bytes);
   }
   if (hash.digest("hex") !== expected) throw new ChangedMeanwhile();
+  if (endsWithin(decoder)) yield "\ufffd";
+}
+
+/** Whether the bytes end within a character: it begins a row that is cut, and must not look like nothing. */
+function endsWithin(decoder: TextDecoder | null): boolean {
+  try {
+    decoder?.decode();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function textIn(decoder: TextDecoder | null, piece: Buffer): string {

@@ -36,6 +36,11 @@ export const carriers: readonly Carrier[] = [
   { name: "UTF-8 with a mark", encoding: "auto", bytes: marked([0xef, 0xbb, 0xbf], "utf8") },
   { name: "UTF-16", encoding: "auto", bytes: marked([0xff, 0xfe], "utf16le") },
   {
+    name: "UTF-16, high byte first",
+    encoding: "auto",
+    bytes: (text: string) => marked([0xff, 0xfe], "utf16le")(text).swap16(),
+  },
+  {
     name: "Windows-1252",
     encoding: "windows-1252",
     bytes: (text: string) => bytesOf(text, "windows-1252"),

@@ -9,9 +9,9 @@ test("profiles with one place for each field go both ways", () => {
   expect(bothWays).toContain(openProfile("apprise/ar-invoices", ""));
 });
 
-/** In the long run 2,000 records of each profile, 200 in each encoding with each decimal sign; else 15 in one of them. */
+/** In the long run 10,000 records and more in each encoding with each decimal sign; else 15 of each profile in one of them. */
 const FILES = isLongRun ? 5 : 3;
-const RECORDS = isLongRun ? 40 : 5;
+const RECORDS = isLongRun ? Math.ceil(10_000 / (FILES * bothWays.length)) : 5;
 const MOST_MS = 1_200_000;
 const carriersOf = (at: number): readonly Carrier[] =>
   isLongRun ? carriers : carriers.slice(at % carriers.length).slice(0, 1);

@@ -1,10 +1,19 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { memoryScratch } from "../core/scratch.ts";
 import { openScratch } from "./scratch.ts";
+
+const step = fc.constantFrom("put", "put", "put", "replace");
+const key = fc.nat({ max: 250 }).map((at) => `${at}é😀`);
+/** Of which some fill a chunk alone. */
+const text = fc.oneof(
+  { arbitrary: fc.string({ unit: "grapheme" }), weight: 9 },
+  { arbitrary: fc.nat({ max: 70_000 }).map((length) => "\n\0x".repeat(length / 3)), weight: 1 },
+);
 
 test.each([
   ["in memory", () => memoryScratch()],
@@ -33,6 +42,40 @@ test.each([
   expect(scratch.left("lines")).toEqual({ count: 2, first: "y2" });
   expect(scratch.left("taxes")).toEqual({ count: 1, first: "other" });
   expect(scratch.left("nothing")).toEqual({ count: 0, first: null });
+  scratch.close();
+});
+
+test("a scratch on disk says of every key what one in memory says, over many records of any size and character", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(step, key, text), { size: "max", maxLength: 400 }), (steps) => {
+      const [disk, memory] = [openScratch(tempFolder(), 1), memoryScratch()];
+      for (const [what, name, content] of steps)
+        if (what === "replace") for (const one of [disk, memory]) one.replace(name, content);
+        else expect(disk.put(name, content)).toBe(memory.put(name, content));
+      expect(disk.count()).toBe(memory.count());
+      for (const [after, limit] of [
+        [0, 1_000],
+        [1, 2],
+        [33, 40],
+        [399, 10],
+      ] as const)
+        expect(disk.page(after, limit)).toEqual(memory.page(after, limit));
+      disk.close();
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("of 50,000 keys that are alike, in any order, each one that comes again is told", () => {
+  const scratch = openScratch(tempFolder(), 1);
+  const keys = Array.from({ length: 50_000 }, (_, at) => `T-${at % 100}-TX-${at / 100}|ULSD`);
+  expect(keys.filter((key, at) => scratch.put(key, `${at}`) !== null)).toEqual([]);
+  for (let at = 0; at < keys.length; at += 997)
+    expect(scratch.put(keys[at] ?? "", "again")).toBe(`${at}`);
+  expect([scratch.count(), scratch.page(49_999, 9)]).toEqual([
+    50_000,
+    [{ at: 50_000, text: "49999" }],
+  ]);
   scratch.close();
 });
 

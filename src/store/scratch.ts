@@ -7,6 +7,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Scratch } from "../core/scratch.ts";
+import { recordsIn } from "./scratch-records.ts";
 
 /** What the store must be left with, and twice of that: what it needs grows while records are taken in. */
 const FREE_BYTES_MIN = 512 * 1024 * 1024;
@@ -44,7 +45,6 @@ function databaseAt(path: string): Database.Database {
   database.pragma("cache_size = -16000");
   database.exec(`
     begin;
-    create table record (at integer primary key, key text not null unique, text text not null) strict;
     create table item (at integer primary key, list text not null, key text not null, text text not null) strict;
     create index item_key on item (list, key);
   `);
@@ -54,15 +54,6 @@ function databaseAt(path: string): Database.Database {
 }
 
 function over(database: Database.Database): Omit<Scratch, "close"> {
-  const put = database.prepare(
-    "insert into record (key, text) values (?, ?) on conflict do nothing",
-  );
-  const find = database.prepare<[string], string>("select text from record where key = ?").pluck();
-  const replace = database.prepare("update record set text = ? where key = ?");
-  const page = database.prepare<[number, number], { at: number; text: string }>(
-    "select at, text from record where at > ? order by at limit ?",
-  );
-  const count = database.prepare<[], number>("select count(*) from record").pluck();
   const add = database.prepare("insert into item (list, key, text) values (?, ?, ?)");
   const items = database
     .prepare<[string, string], string>(
@@ -75,10 +66,7 @@ function over(database: Database.Database): Omit<Scratch, "close"> {
   );
   const item = database.prepare<[number], string>("select text from item where at = ?").pluck();
   return {
-    put: (key, text) => (put.run(key, text).changes === 1 ? null : (find.get(key) ?? null)),
-    replace: (key, text) => void replace.run(text, key),
-    page: (after, limit) => page.all(after, limit),
-    count: () => count.get() ?? 0,
+    ...recordsIn(database),
     add: (list, key, text) => void add.run(list, key, text),
     take(list, key) {
       const texts = items.all(list, key);

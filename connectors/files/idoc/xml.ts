@@ -171,7 +171,10 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What the parser makes of the elements of one name: a text, or an object of lists. Their order is theirs. */
+/**
+ * What the parser makes of the elements of one name: a text, or an object of lists. Their order is theirs.
+ * @throws FileFault for an entity that there is not
+ */
 function elementsOf(list: unknown, name: string): Read[] {
   return (list as readonly unknown[]).map((one) => {
     const fields: Record<string, string> = {};
@@ -180,9 +183,11 @@ function elementsOf(list: unknown, name: string): Read[] {
       for (const [child, members] of Object.entries(one)) {
         if (!Array.isArray(members)) continue;
         const [first] = members as readonly unknown[];
-        if (typeof first === "string" && members.length === 1 && !isSegmentName(child))
+        if (typeof first === "string" && members.length === 1 && !isSegmentName(child)) {
+          // Also where nobody reads it: a file with an entity that there is not is no XML.
+          resolved(first);
           fields[child] = first;
-        else segments.push(...elementsOf(members, child));
+        } else segments.push(...elementsOf(members, child));
       }
     return { name, fields, below: segments };
   });

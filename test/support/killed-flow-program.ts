@@ -1,13 +1,13 @@
 /**
- * Runs a flow of three invoices into X12 over a store and a folder, and is gone, by SIGKILL, right after its nth call of the
- * file system or transaction of the store.
+ * Runs a flow of two documents into a format over a store and a folder, and is gone, by SIGKILL, right after its nth call
+ * of the file system or transaction of the store.
  */
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { runFlow } from "../../src/engine/run.ts";
-import { killedFlow } from "./x12-killed.ts";
+import { type FormatName, killedFlow } from "./killed-flow.ts";
 
-const [, , folder = "", step = ""] = process.argv;
+const [, , format = "", folder = "", step = ""] = process.argv;
 let steps = 0;
 const counted = (): void => {
   if (++steps === Number(step)) process.kill(process.pid, "SIGKILL");
@@ -22,7 +22,7 @@ for (const name of ["lstat", "open", "readFile", "rename", "rm", "stat"] as cons
   Object.assign(promises, { [name]: replaced });
 }
 syncBuiltinESMExports();
-const { engine, flow } = killedFlow(folder);
+const { engine, flow } = killedFlow(folder, format as FormatName);
 const { store } = engine;
 const transaction = store.transaction.bind(store);
 Object.assign(store, {
