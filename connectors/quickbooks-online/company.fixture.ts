@@ -99,6 +99,19 @@ export class Company {
     return row;
   }
 
+  /** A person enters a payment of all that is open. */
+  settle(document: Record_, TxnDate: string): Record_ {
+    const TotalAmt = document["Balance"];
+    const row = this.enter("Payment", {
+      TxnDate,
+      TotalAmt,
+      CustomerRef: document["CustomerRef"],
+      Line: [{ Amount: TotalAmt, LinkedTxn: [{ TxnId: document.Id, TxnType: "Invoice" }] }],
+    });
+    this.#pay("Payment", row);
+    return row;
+  }
+
   edit(table: string, id: string, values: object): void {
     const row = this.#row(table, id);
     Object.assign(row, values, { SyncToken: String(Number(row.SyncToken) + 1) });
@@ -360,11 +373,29 @@ export class Company {
   }
 }
 
-/** A company of this test's own, until the test ends, with what every document needs. */
-export async function openCompany(): Promise<Company> {
+export interface Running {
+  readonly company: Company;
+  close(): void;
+}
+
+/** A company with nothing in it, until it is closed. */
+export async function startCompany(): Promise<Running> {
   const server = createServer((request, response) => void company.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return {
+    company,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A company of this test's own, until the test ends, with what every document needs. */
+export async function openCompany(): Promise<Company> {
+  const { company, close } = await startCompany();
+  onTestFinished(close);
   for (const Name of ["ULSD-CLR", "Charge", "2300"])
     company.enter("Item", {
       Name,
@@ -378,9 +409,5 @@ export async function openCompany(): Promise<Company> {
     ["2300", "Fuel taxes"],
   ])
     company.enter("Account", { AcctNum, Name, AccountType: "Expense", Active: true });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return company;
 }

@@ -21,7 +21,7 @@ import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../report/month.ts";
-import type { Office } from "../report/office.ts";
+import type { Office, Warning } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openScratch } from "../store/scratch.ts";
@@ -212,6 +212,7 @@ async function open(
       month,
       governor,
       trouble,
+      warnings: () => warningsOf(endpoints),
       tables,
       hurry: carriers.hurry,
       close,
@@ -222,6 +223,11 @@ async function open(
     throw error;
   }
 }
+
+const warningsOf = (endpoints: ReadonlyMap<string, Endpoint>): Warning[] =>
+  [...endpoints].flatMap(([endpoint, { warnings }]) =>
+    (warnings?.() ?? []).map(({ code, message, next }) => ({ endpoint, code, message, next })),
+  );
 
 /**
  * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.
