@@ -59,11 +59,15 @@ export class Company {
   forgets = false;
   /** The answer to the nth write from now is lost. 0: none is. */
   loses = 0;
+  /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
+  cuts: (() => "before" | "after" | null) | null = null;
   /** What it answers instead, `times` times; nothing happens then. */
   says: {
     readonly path: RegExp;
     readonly status: number;
     readonly code?: string;
+    /** Instead of a fault with the code. */
+    readonly body?: string;
     readonly headers?: Readonly<Record<string, string>>;
     times?: number;
   } | null = null;
@@ -147,11 +151,14 @@ export class Company {
       if (searchParams.get("minorversion") !== "75") throw new Fault("2050", "minor version");
       this.#says(path, response);
       if (response.writableEnded) return;
+      const cut = name === "query" ? null : (this.cuts?.() ?? null);
+      if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"
           ? answerTo(text, (table) => this.#readable(table))
           : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
-      if (name !== "query" && this.loses > 0 && --this.loses === 0) request.socket.destroy();
+      const isLost = name !== "query" && this.loses > 0 && --this.loses === 0;
+      if (isLost || cut === "after") request.socket.destroy();
       else
         response
           .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
@@ -168,8 +175,9 @@ export class Company {
     if (says === null || !says.path.test(path)) return;
     says.times = (says.times ?? 1) - 1;
     if (says.times <= 0) this.says = null;
-    const body =
+    const fault =
       says.code === undefined ? "" : faultText(says.code, `QuickBooks says ${says.code}`);
+    const body = says.body ?? fault;
     response.writeHead(says.status, says.headers).end(body);
   }
 

@@ -20,7 +20,7 @@ import { controlOf } from "../conformance/support.ts";
 import { settleIn, today } from "../support/site.ts";
 import { commandHere } from "../support/site-command.ts";
 import { askHere } from "../support/site-office.ts";
-import type { Said } from "../support/site-program.ts";
+import { fuelbridge, type Running, type Said } from "../support/site-program.ts";
 
 export type Members = Readonly<Record<string, Json>>;
 
@@ -32,6 +32,8 @@ export interface OnlineSite {
   /** Raw records of the platform, whoever owns them, numbers exact. */
   records(resource: string): Promise<readonly Members[]>;
   here(...args: string[]): Promise<Said>;
+  /** The same as a program of its own, which can be killed. */
+  start(...args: string[]): Running;
   /** @throws Error when it was refused */
   ask<Data>(...args: string[]): Promise<Data>;
   /** `code: cause` of what waits for a person. */
@@ -77,6 +79,7 @@ export async function openOnlineSite(folder: string, backup?: string): Promise<O
       return (parseExact(text) as unknown as { records: readonly Members[] }).records;
     },
     here: (...args) => commandHere([...args, "--config", config], env),
+    start: (...args) => fuelbridge([...args, "--config", config], env),
     ask,
     async causes() {
       const { groups } = await ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
