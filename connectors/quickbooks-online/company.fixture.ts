@@ -3,9 +3,7 @@
  * and SyncTokens, and enforces what the published schemas and pages say is enforced. Its answers get lost, it is slow, its
  * clock is wrong, its tokens rotate.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { roundHalfUp } from "./documents.ts";
@@ -379,43 +377,4 @@ export class Company {
     );
     Object.assign(row, { TotalAmt, Balance: TotalAmt });
   }
-}
-
-export interface Running {
-  readonly company: Company;
-  close(): void;
-}
-
-/** A company with nothing in it, until it is closed. */
-export async function startCompany(): Promise<Running> {
-  const server = createServer((request, response) => void company.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return {
-    company,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-/** A company of this test's own, until the test ends, with what every document needs. */
-export async function openCompany(): Promise<Company> {
-  const { company, close } = await startCompany();
-  onTestFinished(close);
-  for (const Name of ["ULSD-CLR", "Charge", "2300"])
-    company.enter("Item", {
-      Name,
-      Type: "NonInventory",
-      UnitPrice: Decimal.of("2.5"),
-      Active: true,
-    });
-  for (const [AcctNum, Name] of [
-    ["5000", "Cost of fuel"],
-    ["1010", "Checking"],
-    ["2300", "Fuel taxes"],
-  ])
-    company.enter("Account", { AcctNum, Name, AccountType: "Expense", Active: true });
-  return company;
 }

@@ -13,7 +13,8 @@ import {
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { type Company, openCompany } from "./company.fixture.ts";
+import type { Company } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { deliver, never, opened, requestOf, settings } from "./quickbooks-online.fixture.ts";
 
 type Make = (id: string, books: { invoice: string; bill: string }) => Item;

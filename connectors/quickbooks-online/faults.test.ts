@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Sink } from "../../src/core/contract.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
-import { openCompany } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { deliver, opened, settings } from "./quickbooks-online.fixture.ts";
 
 const DONE = { outcome: "done" };

@@ -71,19 +71,18 @@ export function documentAdapter<K extends DocumentKind>(
         wanted.map(async ({ document, payer }) => {
           inCurrency(online, payer);
           const ids = await idsOf(online, kind, document);
-          const party = partyIdOf(payer);
           const make = bodyOf(
             kind,
             {
               ...online.config,
               currency: online.surroundings.currency,
-              party,
+              party: partyIdOf(payer),
               itemId: (name) => ids.get(`item ${name}`) ?? "",
               accountId: (code) => ids.get(`account ${code}`) ?? "",
             },
             document,
           );
-          return createOnce(online, kind, document, { party, make }, call);
+          return createOnce(online, kind, document, { party: partyIdOf(payer), make }, call);
         }),
       ),
     async advance(to, steps, call) {

@@ -11,7 +11,8 @@ import {
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { CLIENT, COMPANY, type Company, openCompany } from "./company.fixture.ts";
+import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { roundHalfUp } from "./documents.ts";
 import { errors } from "./errors.ts";

@@ -194,16 +194,7 @@ async function open(
     const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
-    const close = async (): Promise<void> => {
-      await Promise.all([auditor.close(), backfills.close()]);
-      await carriers.close();
-      for (const endpoint of endpoints.values()) await endpoint.close();
-      try {
-        spending.close();
-      } finally {
-        store.close();
-      }
-    };
+    const closing = { auditor, backfills, carriers, endpoints, spending, store };
     return {
       engine,
       flows,
@@ -215,12 +206,33 @@ async function open(
       warnings: () => warningsOf(endpoints),
       tables,
       hurry: carriers.hurry,
-      close,
+      close: () => closeAll(closing),
     };
   } catch (error) {
     await carriers.close();
     store.close();
     throw error;
+  }
+}
+
+interface Closing {
+  readonly auditor: Auditor;
+  readonly backfills: Backfills;
+  readonly carriers: Carriers;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly spending: ReturnType<typeof ledger>;
+  readonly store: Store;
+}
+
+/** What writes ends before what it writes to. */
+async function closeAll(open: Closing): Promise<void> {
+  await Promise.all([open.auditor.close(), open.backfills.close()]);
+  await open.carriers.close();
+  for (const endpoint of open.endpoints.values()) await endpoint.close();
+  try {
+    open.spending.close();
+  } finally {
+    open.store.close();
   }
 }
 

@@ -49,8 +49,7 @@ test(
         break;
       }
     }
-    console.log({ kills });
-    expect(kills).toBeGreaterThan(40);
+    expect(kills).toBeGreaterThan(8);
     expect(figuresOf(site.books, folder)).toEqual(await expected(site, new Map(), []));
     const marks = marksIn(site.books);
     expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
@@ -66,7 +65,7 @@ test(
 async function leaveAFew({ control }: OnlineSite): Promise<void> {
   const kept = new Set<unknown>();
   for (const { id } of await control.stored("invoices"))
-    if (/^0/.test(String(id))) kept.add(id);
+    if (/^0[0-7]/.test(String(id))) kept.add(id);
     else await control.patch("invoices", id, { status: "DRAFT" });
   for (const { id, invoiceId } of await control.stored("payments"))
     if (!kept.has(invoiceId)) await control.patch("payments", id, { status: "FAILED" });

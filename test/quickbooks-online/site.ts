@@ -9,8 +9,8 @@ import {
   CLIENT,
   COMPANY,
   type Company,
-  startCompany,
 } from "../../connectors/quickbooks-online/company.fixture.ts";
+import { startCompany } from "../../connectors/quickbooks-online/company-server.fixture.ts";
 import { writeTokens } from "../../connectors/quickbooks-online/tokens.ts";
 import { root } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
