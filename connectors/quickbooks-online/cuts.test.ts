@@ -77,7 +77,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** How often all cuts are made: 20 of each are 400 in the long run. */
+/** How often all cuts are made: twenty times as often in the long run. */
 const ROUNDS = runs(1, 20);
 
 for (const [name, one] of Object.entries(CASES))

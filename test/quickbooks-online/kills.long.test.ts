@@ -49,13 +49,13 @@ test(
         break;
       }
     }
-    expect(kills).toBeGreaterThan(8);
+    expect(kills).toBeGreaterThanOrEqual(8);
     expect(figuresOf(site.books, folder)).toEqual(await expected(site, new Map(), []));
     const marks = marksIn(site.books);
     expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
 
-    const [bill] = site.books.rows("Bill");
-    const trace = await site.ask<Trace>("trace", String(bill?.["DocNumber"]));
+    const [invoice] = site.books.rows("Invoice");
+    const trace = await site.ask<Trace>("trace", String(invoice?.["DocNumber"]));
     const everything = [log, JSON.stringify(trace), ...contentsOf(join(folder, "var"))].join("\n");
     expect(everything).not.toMatch(new RegExp(`${CLIENT.clientSecret}|access-\\d|refresh-\\d`));
   },
