@@ -3,9 +3,7 @@
  * and SyncTokens, and enforces what the published schemas and pages say is enforced. Its answers get lost, it is slow, its
  * clock is wrong, its tokens rotate.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { roundHalfUp } from "./documents.ts";
@@ -59,11 +57,15 @@ export class Company {
   forgets = false;
   /** The answer to the nth write from now is lost. 0: none is. */
   loses = 0;
+  /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
+  cuts: (() => "before" | "after" | null) | null = null;
   /** What it answers instead, `times` times; nothing happens then. */
   says: {
     readonly path: RegExp;
     readonly status: number;
     readonly code?: string;
+    /** Instead of a fault with the code. */
+    readonly body?: string;
     readonly headers?: Readonly<Record<string, string>>;
     times?: number;
   } | null = null;
@@ -96,6 +98,19 @@ export class Company {
     this.rows(table).push(row);
     this.#stamp(row);
     this.#addUp(table, row);
+    return row;
+  }
+
+  /** A person enters a payment of all that is open. */
+  settle(document: Record_, TxnDate: string): Record_ {
+    const TotalAmt = document["Balance"];
+    const row = this.enter("Payment", {
+      TxnDate,
+      TotalAmt,
+      CustomerRef: document["CustomerRef"],
+      Line: [{ Amount: TotalAmt, LinkedTxn: [{ TxnId: document.Id, TxnType: "Invoice" }] }],
+    });
+    this.#pay("Payment", row);
     return row;
   }
 
@@ -134,11 +149,14 @@ export class Company {
       if (searchParams.get("minorversion") !== "75") throw new Fault("2050", "minor version");
       this.#says(path, response);
       if (response.writableEnded) return;
+      const cut = name === "query" ? null : (this.cuts?.() ?? null);
+      if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"
           ? answerTo(text, (table) => this.#readable(table))
           : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
-      if (name !== "query" && this.loses > 0 && --this.loses === 0) request.socket.destroy();
+      const isLost = name !== "query" && this.loses > 0 && --this.loses === 0;
+      if (isLost || cut === "after") request.socket.destroy();
       else
         response
           .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
@@ -155,8 +173,9 @@ export class Company {
     if (says === null || !says.path.test(path)) return;
     says.times = (says.times ?? 1) - 1;
     if (says.times <= 0) this.says = null;
-    const body =
+    const fault =
       says.code === undefined ? "" : faultText(says.code, `QuickBooks says ${says.code}`);
+    const body = says.body ?? fault;
     response.writeHead(says.status, says.headers).end(body);
   }
 
@@ -358,29 +377,4 @@ export class Company {
     );
     Object.assign(row, { TotalAmt, Balance: TotalAmt });
   }
-}
-
-/** A company of this test's own, until the test ends, with what every document needs. */
-export async function openCompany(): Promise<Company> {
-  const server = createServer((request, response) => void company.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  for (const Name of ["ULSD-CLR", "Charge", "2300"])
-    company.enter("Item", {
-      Name,
-      Type: "NonInventory",
-      UnitPrice: Decimal.of("2.5"),
-      Active: true,
-    });
-  for (const [AcctNum, Name] of [
-    ["5000", "Cost of fuel"],
-    ["1010", "Checking"],
-    ["2300", "Fuel taxes"],
-  ])
-    company.enter("Account", { AcctNum, Name, AccountType: "Expense", Active: true });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return company;
 }

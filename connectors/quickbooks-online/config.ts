@@ -1,5 +1,6 @@
 /** The `quickbooks-online` section of a configuration. Everything in QuickBooks is named as people see it there. */
 import { z } from "zod";
+import { settleAfter } from "../../src/books/settings.ts";
 import { faultOfAddress } from "../../src/core/address.ts";
 
 const name = (what: string) => z.string().min(1).max(100).describe(what);
@@ -92,13 +93,7 @@ export const QuickbooksOnlineConfig = z.strictObject({
     })
     .optional()
     .describe("Item prices as rack prices; left out: none are read."),
-  settleAfterMs: z
-    .int()
-    .min(0)
-    .default(26 * 3_600_000)
-    .describe(
-      "How long an invoice that is paid on the platform waits for its payments, ms; then the rest is settled as one.",
-    ),
+  settleAfter,
   deadlineMs: z.int().min(100).max(600_000).default(60_000).describe("How long one call may take."),
   settleMs: z
     .int()

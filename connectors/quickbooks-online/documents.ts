@@ -96,7 +96,7 @@ export function expectedOf(
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
 
-export const noteOf = ({ number, id, description }: InvoiceDocument): string =>
+const noteOf = ({ number, id, description }: InvoiceDocument): string =>
   memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */

@@ -32,6 +32,12 @@ export async function checkOnline(online: Online, signal: AbortSignal): Promise<
 const unfitFault = (why: { readonly code: string; readonly message: string }): Fault =>
   faultOfRow(errors.find(({ when }) => when.code?.test(why.code)) ?? null, why.message);
 
+/** A person must sign in again within the week. That there is no token at all is a stop, and told as one. */
+export function warningsOf(online: Pick<Online, "config" | "surroundings">): readonly Fault[] {
+  const { fault } = authorisation(online);
+  return fault?.code === SOON ? [fault] : [];
+}
+
 export async function examineOnline(
   online: Online,
   signal: AbortSignal,
@@ -45,8 +51,13 @@ export async function examineOnline(
   ];
 }
 
+const SOON = "authorise-soon";
+
 /** Days until a person must authorise anew; `no-tokens` where there are none. */
-function authorisation({ config, surroundings }: Online): Examination {
+function authorisation({
+  config,
+  surroundings,
+}: Pick<Online, "config" | "surroundings">): Examination {
   const file = tokenFile(config, surroundings.folder);
   const next =
     "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
@@ -55,7 +66,7 @@ function authorisation({ config, surroundings }: Online): Examination {
     const what = `authorised until ${day}`;
     if (days > EARLY_DAYS) return { what, fault: null };
     const message = `the authorisation of company ${config.company} ends on ${day}, in ${Math.max(days, 0)} days`;
-    return { what, fault: { code: "authorise-soon", message, next } };
+    return { what, fault: { code: SOON, message, next } };
   } catch (error) {
     const { message } = unavailable(error, QUICKBOOKS);
     return { what: "authorisation", fault: { code: "not-authorised", message, next } };

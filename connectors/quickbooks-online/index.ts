@@ -7,7 +7,7 @@ import { defineConnector } from "../../src/core/contract.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import type { DocumentKind } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
-import { checkOnline, examineOnline } from "./examine.ts";
+import { checkOnline, examineOnline, warningsOf } from "./examine.ts";
 import { documentAdapter } from "./invoices.ts";
 import { openOnline } from "./online.ts";
 import { partyAdapter } from "./parties.ts";
@@ -35,7 +35,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const shared = {
       ...QUICKBOOKS,
       settleMs: config.settleMs,
-      settleAfterMs: config.settleAfterMs,
+      settleAfterMs: config.settleAfter,
       surroundings,
     };
     // Customers and vendors are two lists: the party of an invoice is one, that of a bill the other.
@@ -62,6 +62,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         payments: bookSink(sales, "payment"),
       },
       check: (signal) => checkOnline(online, signal),
+      warnings: () => warningsOf(online),
       examine: (signal, needs) => examineOnline(online, signal, needs),
       holdings: holdingsOf(QUICKBOOKS.name, {
         invoice: kindHoldings(sales, "invoice"),

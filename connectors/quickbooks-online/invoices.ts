@@ -9,8 +9,8 @@ import {
   bodyOf,
   type DocumentKind,
   expectedOf,
+  isVoided,
   linesOf,
-  noteOf,
   numberOf,
   standingOf,
 } from "./documents.ts";
@@ -71,7 +71,7 @@ export function documentAdapter<K extends DocumentKind>(
         wanted.map(async ({ document, payer }) => {
           inCurrency(online, payer);
           const ids = await idsOf(online, kind, document);
-          const body = bodyOf(
+          const make = bodyOf(
             kind,
             {
               ...online.config,
@@ -82,7 +82,7 @@ export function documentAdapter<K extends DocumentKind>(
             },
             document,
           );
-          return createOnce(online, kind, document, body, call);
+          return createOnce(online, kind, document, { party: partyIdOf(payer), make }, call);
         }),
       ),
     async advance(to, steps, call) {
@@ -151,25 +151,30 @@ async function idsOf(
   return ids;
 }
 
-/** A number that a document of this kind has is the floor's to tell; one that another kind has is not found by a look. */
+/**
+ * A number that a document of this kind has is the floor's to tell; one that another kind has is not found by a look.
+ * Vendors number their own bills: what another vendor's bill is called is no clash.
+ */
 async function createOnce(
   { wire, config }: Online,
   kind: DocumentKind,
   document: InvoiceDocument,
-  body: object,
+  body: { readonly party: string; readonly make: object },
   call: Call,
 ): Promise<string> {
   const entity = ENTITY[kind];
   try {
-    return await wire.write(entity, body, call);
+    return await wire.write(entity, body.make, call);
   } catch (error) {
     if (!(error instanceof BookError) || error.code !== "6140") throw error;
     const DocNumber = [numberOf(document)];
-    const same = await having(wire, entity, DocumentRow, { DocNumber }, call.signal);
-    if (same.length > 0 && kind === "invoice") throw error;
-    if (same.some(({ PrivateNote }) => PrivateNote === noteOf(document))) throw error;
-    if (config.duplicateNumbers === "allow")
-      return await wire.write(entity, body, call, { twice: true });
+    const rows = await having(wire, entity, DocumentRow, { DocNumber }, call.signal);
+    const same = kind === "invoice" ? rows : rows.filter((row) => !isVoided(row));
+    const isForeign = ({ VendorRef }: DocumentRow) =>
+      kind === "bill" && VendorRef?.value !== body.party;
+    if (!same.every(isForeign)) throw error;
+    if (same.length > 0 || config.duplicateNumbers === "allow")
+      return await wire.write(entity, body.make, call, { twice: true });
     throw new Refused({
       code: "number-in-use",
       message: `another document in QuickBooks has the number ${DocNumber[0]}`,

@@ -7,7 +7,8 @@ import {
   paymentDocument,
   withProduct,
 } from "../example/example.fixture.ts";
-import { type Company, openCompany, type Record_ } from "./company.fixture.ts";
+import type { Company, Record_ } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { quickbooksOnline } from "./index.ts";
 import { never, opened, settings } from "./quickbooks-online.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";

@@ -11,7 +11,8 @@ import {
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { CLIENT, COMPANY, type Company, openCompany } from "./company.fixture.ts";
+import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { roundHalfUp } from "./documents.ts";
 import { errors } from "./errors.ts";
@@ -29,6 +30,7 @@ import { surroundingsIn } from "../../test/support/surroundings.ts";
 const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);
 const item = itemOf(invoiceDocument("FL-1"));
+const DONE = { outcome: "done" };
 const writesTo = (company: Company, name: string): string[] =>
   company.asked.filter((path) => path.startsWith(`${name} `));
 
@@ -44,7 +46,7 @@ test("config/quickbooks-online.yaml has a section of this connector, with every 
   const left = Object.keys(QuickbooksOnlineConfig.shape).filter(
     (name) => section[name] === undefined,
   );
-  expect(left).toEqual(["prices", "settleAfterMs", "deadlineMs", "settleMs", "url", "tokenUrl"]);
+  expect(left).toEqual(["prices", "deadlineMs", "settleMs", "url", "tokenUrl"]);
 });
 
 describe("an invoice", () => {
@@ -121,6 +123,18 @@ describe("an invoice", () => {
       );
       expect(company.rows("Invoice")).toHaveLength(duplicateNumbers === "refuse" ? 0 : 1);
     }
+  });
+
+  test("of a vendor has the vendor's number, though another vendor's bill has it; the same vendor's second is refused", async () => {
+    const company = await openCompany();
+    const bills = sinkOf(company, "bills");
+    const other = { code: "OTHER", name: "Other", companyId: "company-2" };
+    expect(await deliver(bills, itemOf(billDocument("0004711")))).toMatchObject(DONE);
+    const theirs = itemOf(billDocument("0004711", { id: "id-2", party: other }));
+    expect(await deliver(bills, theirs)).toMatchObject(DONE);
+    const again = itemOf(billDocument("0004711", { id: "id-3", party: other }));
+    expect(await deliver(bills, again)).toMatchObject({ outcome: "refused" });
+    expect(company.rows("Bill").map((row) => row["DocNumber"])).toEqual(["0004711", "0004711"]);
   });
 
   test("of a company that is a vendor as well is booked on a customer with a suffix", async () => {

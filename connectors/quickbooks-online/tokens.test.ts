@@ -6,9 +6,10 @@ import type { Sink } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { beginAuthorising, redirectedHere } from "./authorise.ts";
-import { COMPANY, openCompany } from "./company.fixture.ts";
+import { COMPANY } from "./company.fixture.ts";
+import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import { examineOnline } from "./examine.ts";
+import { examineOnline, warningsOf } from "./examine.ts";
 import { openOnline } from "./online.ts";
 import { deliver, never, opened, settings } from "./quickbooks-online.fixture.ts";
 import { openTokens, readTokens, writeTokens } from "./tokens.ts";
@@ -106,6 +107,17 @@ describe("tokens", () => {
     const told = await examineOnline(openOnline(parsed, surroundings, wire), never, needs);
     const faults = told.flatMap(({ fault }) => fault?.code ?? []);
     expect(faults).toEqual(["authorise-soon", "not-in-quickbooks", "closed-period"]);
+    expect(warningsOf({ config: parsed, surroundings })).toEqual([
+      {
+        code: "authorise-soon",
+        message: "the authorisation of company 9130357 ends on 2026-11-27, in 5 days",
+        next: expect.stringContaining("fuelbridge quickbooks authorise"),
+      },
+    ]);
+    const weekBefore = () => new Date("2026-11-18T12:00:00.000Z");
+    expect(
+      warningsOf({ config: parsed, surroundings: surroundingsIn("/", { now: weekBefore }) }),
+    ).toEqual([]);
     await wire.close();
   });
 

@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { STATUS } from "../cli/status.fixture.ts";
+import { inWords } from "../cli/status.ts";
 import type { FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
 import { openStore } from "../store/store.ts";
 import { testClock } from "../../test/support/clock.ts";
@@ -216,4 +217,23 @@ test("fuelbridge alerts test sends to each channel of the configuration and name
   expect(failed.code).toBe(1);
   expect(failed.out).toMatch(/^webhook: not sent: .*\nemail: sent\n$/);
   expect(failed.out).not.toContain("canary");
+});
+
+test("what will stop unless a person acts is said in status and is one alert, which the next day does not repeat", () => {
+  const soon = (days: number) => ({
+    ...WELL,
+    warnings: [
+      {
+        endpoint: "books",
+        code: "authorise-soon",
+        message: `the authorisation ends in ${days} days`,
+        next: "Run `fuelbridge quickbooks authorise`.",
+      },
+    ],
+  });
+  const conditions = (status: Status) => conditionsOf(status, { unreachableMs: MINUTE }, 0);
+  expect(inWords(soon(7))).toContain("SOON books: the authorisation ends in 7 days\n  Run `fuel");
+  const [today, tomorrow] = [conditions(soon(7)), conditions(soon(6))];
+  expect(today).toMatchObject([{ key: "warning books authorise-soon", urgent: false }]);
+  expect(tomorrow.map(({ key }) => key)).toEqual(today.map(({ key }) => key));
 });

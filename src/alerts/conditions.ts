@@ -18,6 +18,7 @@ export function conditionsOf(
     since !== null && nowMs - Date.parse(since) >= unreachableMs;
   return [
     ...status.stops.filter((stop) => !isReach(stop) || isLong(stop.since)).map(ofStop),
+    ...status.warnings.map(ofWarning),
     ...unreachable(status.flows, isLong),
     ...status.flows.flatMap(ofFlow),
     ...ofQuarantine(status),
@@ -33,6 +34,15 @@ const ofStop = ({ breaker, scope, message, next }: Stop): Condition => ({
   key: `stop ${breaker} ${scope}`,
   urgent: true,
   title: `Stopped: ${breaker}, ${scope}`,
+  detail: message,
+  next,
+});
+
+/** Its day may move; the condition is the same one. */
+const ofWarning = ({ endpoint, code, message, next }: Status["warnings"][number]): Condition => ({
+  key: `warning ${endpoint} ${code}`,
+  urgent: false,
+  title: `${endpoint} will stop unless a person acts`,
   detail: message,
   next,
 });

@@ -21,7 +21,7 @@ import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/carried.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../report/month.ts";
-import type { Office } from "../report/office.ts";
+import type { Office, Warning } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
 import { openScratch } from "../store/scratch.ts";
@@ -194,16 +194,7 @@ async function open(
     const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
-    const close = async (): Promise<void> => {
-      await Promise.all([auditor.close(), backfills.close()]);
-      await carriers.close();
-      for (const endpoint of endpoints.values()) await endpoint.close();
-      try {
-        spending.close();
-      } finally {
-        store.close();
-      }
-    };
+    const closing = { auditor, backfills, carriers, endpoints, spending, store };
     return {
       engine,
       flows,
@@ -212,9 +203,10 @@ async function open(
       month,
       governor,
       trouble,
+      warnings: () => warningsOf(endpoints),
       tables,
       hurry: carriers.hurry,
-      close,
+      close: () => closeAll(closing),
     };
   } catch (error) {
     await carriers.close();
@@ -222,6 +214,32 @@ async function open(
     throw error;
   }
 }
+
+interface Closing {
+  readonly auditor: Auditor;
+  readonly backfills: Backfills;
+  readonly carriers: Carriers;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly spending: ReturnType<typeof ledger>;
+  readonly store: Store;
+}
+
+/** What writes ends before what it writes to. */
+async function closeAll(open: Closing): Promise<void> {
+  await Promise.all([open.auditor.close(), open.backfills.close()]);
+  await open.carriers.close();
+  for (const endpoint of open.endpoints.values()) await endpoint.close();
+  try {
+    open.spending.close();
+  } finally {
+    open.store.close();
+  }
+}
+
+const warningsOf = (endpoints: ReadonlyMap<string, Endpoint>): Warning[] =>
+  [...endpoints].flatMap(([endpoint, { warnings }]) =>
+    (warnings?.() ?? []).map(({ code, message, next }) => ({ endpoint, code, message, next })),
+  );
 
 /**
  * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.

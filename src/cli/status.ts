@@ -35,6 +35,11 @@ export function inWords(status: Status): string {
       `STOPPED ${breaker} ${scope} since ${instant(since)}: ${message}`,
       `  ${next}`,
     ]),
+    ...status.warnings.flatMap(({ endpoint, message, next }) => [
+      "",
+      `SOON ${endpoint}: ${message}`,
+      `  ${next}`,
+    ]),
     ...errors(status),
     ...unread(status.flows),
     ...silent(status.flows),

@@ -29,6 +29,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  warnings: [],
   quarantine: [],
   reconciliation: {
     lastAt: null,

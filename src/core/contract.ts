@@ -234,6 +234,11 @@ export interface Endpoint {
    * @throws SourceUnavailable
    */
   readonly knowsUs?: (signal: AbortSignal) => Promise<string | null>;
+  /**
+   * What will stop it unless a person acts before: told in `status` and as alerts. From what this machine has: nobody is
+   * asked, and it costs next to nothing. Left out: nothing is known ahead.
+   */
+  readonly warnings?: () => readonly Fault[];
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;

@@ -105,6 +105,15 @@ export interface RunningDaemon {
   readonly command?: string;
 }
 
+/** An endpoint will stop unless a person acts before. */
+export interface Warning {
+  readonly endpoint: string;
+  /** Stable, kebab-case. */
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+}
+
 export interface Status {
   readonly version: string;
   readonly company: string;
@@ -121,6 +130,8 @@ export interface Status {
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
   readonly stops: readonly Stop[];
+  /** What a person should do before something stops; nothing of it makes this unhealthy yet. */
+  readonly warnings: readonly Warning[];
   /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
   readonly quarantine: readonly QuarantineGroup[];
   readonly reconciliation: ReconciliationStatus;

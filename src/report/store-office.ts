@@ -18,6 +18,7 @@ import {
   type Status,
   type Stop,
   type Trace,
+  type Warning,
 } from "./office.ts";
 import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
@@ -49,6 +50,8 @@ export interface OfficeParts {
   readonly month?: MonthReport;
   /** What keeps requests from being carried to the platform, though none has met it yet. */
   readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
+  /** What will stop unless a person acts; left out: nothing is known ahead. */
+  readonly warnings?: () => readonly Warning[];
   /** Left out: nothing can be reconciled here. */
   readonly auditor?: Auditor;
   /** What the daemon reconciles by itself; left out: nothing. */
@@ -287,6 +290,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     outOfStep: outOfStep(engine, flows, stops),
     flows: states,
     stops,
+    warnings: parts.warnings?.() ?? [],
     quarantine: quarantineOf(engine),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,

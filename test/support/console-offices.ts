@@ -119,6 +119,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       healthy: false,
       flows: [flow()],
       stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
+      warnings: [{ endpoint: text(), code: text(), message: text(), next: text() }],
       quarantine: [groupOf()],
       reconciliation: {
         lastAt: AT,

@@ -14,7 +14,10 @@ export interface Bill {
 }
 
 /** Those that came from the platform and that nobody has paid. */
-export async function bookedOf(site: Site, type: "out" | "in"): Promise<Bill[]> {
+export async function bookedOf(
+  site: Pick<Site, "control" | "companyId">,
+  type: "out" | "in",
+): Promise<Bill[]> {
   const field = type === "out" ? "companyId" : "payerCompanyId";
   const bills = (await site.control.stored("invoices")) as unknown as Bill[];
   return bills.filter(
@@ -26,7 +29,7 @@ export async function bookedOf(site: Site, type: "out" | "in"): Promise<Bill[]> 
 }
 
 /** A payment that went through, of a part or of all. */
-export async function pay({ control }: Site, bill: Bill, part = 1): Promise<void> {
+export async function pay({ control }: Pick<Site, "control">, bill: Bill, part = 1): Promise<void> {
   const amount = Math.round(bill.total * part * 100) / 100;
   const paidAt = new Date().toISOString();
   await control.records("payments", [

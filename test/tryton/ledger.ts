@@ -14,7 +14,7 @@ import type { Members, Site } from "./site.ts";
 /** Amounts by what they are of: `account 1200`, `1200 of A-1001`, `out 2026-11 A-1001`. Nothing is left out. */
 export type Figures = Readonly<Record<string, string>>;
 
-class Sums {
+export class Sums {
   readonly #sums = new Map<string, { amount: Decimal; count: number }>();
 
   add(name: string, amount: Decimal): void {
@@ -100,6 +100,9 @@ export async function invoicesByMonth({ tryton }: Site): Promise<Figures> {
 const exact = (value: Decimal | number): Decimal =>
   value instanceof Decimal ? value : Decimal.of(String(value));
 
+/** What the platform holds, and the tables of the site. */
+export type Side = Pick<Site, "records" | "companyId" | "folder">;
+
 export interface Expected {
   readonly balances: Figures;
   readonly invoicesByMonth: Figures;
@@ -110,7 +113,7 @@ export interface Expected {
  * @param own what was made in Tryton: it is in the books, and the platform's records of it are its echoes
  */
 export async function expected(
-  site: Site,
+  site: Side,
   asBooked: ReadonlyMap<string, Members | null>,
   own: readonly OwnInvoice[],
 ): Promise<Expected> {
@@ -193,7 +196,10 @@ const ONE = Decimal.of("1");
 const UNFINISHED = new Set(["DRAFT", "VOID"]);
 
 /** `out`: we issued it; `in`: we must pay it; null: it is not ours. */
-export const sideOf = ({ companyId }: Site, invoice: Members): "out" | "in" | null =>
+export const sideOf = (
+  { companyId }: Pick<Site, "companyId">,
+  invoice: Members,
+): "out" | "in" | null =>
   invoice["companyId"] === companyId
     ? "out"
     : invoice["payerCompanyId"] === companyId
@@ -201,7 +207,7 @@ export const sideOf = ({ companyId }: Site, invoice: Members): "out" | "in" | nu
       : null;
 
 /** A cell of a cross-reference table: the row whose first cell is `key`. */
-function tablesOf(site: Site) {
+function tablesOf(site: Pick<Site, "folder">) {
   const tables = new Map<string, Map<string, Record<string, string>>>();
   const load = (name: string) => {
     const file = readFileSync(join(site.folder, "config", "crossref", `${name}.csv`), "utf8");

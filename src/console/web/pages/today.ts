@@ -58,7 +58,7 @@ function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
 
 /** What a person should look at, the most dangerous first; each says where. */
 function wrongs(status: Status, asked: Asked): Html[] {
-  const { daemon, stops, flows, quarantine, reconciliation, requests } = status;
+  const { daemon, stops, warnings, flows, quarantine, reconciliation, requests } = status;
   const own = quarantine.filter(needsSomebody);
   const failing = flows.filter(({ state }) => state === "stopped");
   const unread = flows.flatMap(({ name, unread }) =>
@@ -71,6 +71,10 @@ function wrongs(status: Status, asked: Asked): Html[] {
       ({ breaker, scope, since, message, next }) =>
         html`<strong>${scope} is stopped</strong> (${breaker}) since ${at(since, asked)}: ${message}
           ${next} ${link("/flows", "Flows")}`,
+    ),
+    ...warnings.map(
+      ({ endpoint, message, next }) =>
+        html`<strong>${endpoint} will stop</strong> unless somebody acts: ${message} ${next}`,
     ),
     ...(confirmed === 0
       ? []

@@ -1,0 +1,286 @@
+/**
+ * The whole road with QuickBooks Online at its end: the program's own code, the platform, and a company that is asked
+ * beside both. Each test starts from a site that one run has brought in step, with the whole month of the demo.
+ *
+ * @module-tag numbers
+ */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Status, Trace } from "../../src/report/office.ts";
+import { tempFolder } from "../support/folder.ts";
+import type { Said } from "../support/site-program.ts";
+import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
+import { dayOf, expected, number, text } from "../tryton/ledger.ts";
+import type { OwnInvoice } from "../tryton/office.ts";
+import { figuresOf, marksIn } from "./ledger.ts";
+import { type Members, type OnlineSite, openOnlineSite } from "./site.ts";
+
+const SLOW = 600_000;
+const IN_STEP = { code: 0, signal: null, out: "In step.\n" };
+const KNOWN = { name: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
+const FEED = "Brazos Gin & Feed";
+
+describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-online-story-"));
+  const today = dayOf(new Date().toISOString());
+  let made: readonly OwnInvoice[];
+  let firstRun: Said;
+  let books: string;
+
+  beforeAll(async () => {
+    const site = await openOnlineSite(folder);
+    made = enterInQuickbooks(site, today);
+    firstRun = await site.here("once");
+    books = site.books.backup();
+    await site.close();
+  }, SLOW);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function inStep(): Promise<OnlineSite> {
+    const copy = join(tempFolder(), "site");
+    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+    const site = await openOnlineSite(copy, books);
+    onTestFinished(() => site.close());
+    return site;
+  }
+
+  test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
+    const site = await inStep();
+    expect(firstRun).toMatchObject(IN_STEP);
+    expect(await site.causes()).toEqual([]);
+    const { flows, stops } = await site.ask<Status>("status");
+    expect(stops).toEqual([]);
+    const told = flows.map(({ name, delivered, echoes }) => [name, delivered, echoes]);
+    expect(told).toEqual([
+      ["rack-prices", 2, 0],
+      ["invoices-issued", 227, 0],
+      ["invoices-payable", 59, 0],
+      ["payments-received", 133, 0],
+      ["payments-made", 41, 0],
+      ["customers", 1, 0],
+      ["suppliers", 0, 0],
+      ["invoices", 3, 227],
+      ["paid-invoices", 1, 0],
+    ]);
+    await expectEqualBooks(site, made);
+  });
+
+  test("each payment of the platform is in the books as itself, with its reference", async () => {
+    const site = await inStep();
+    const records = await site.records("payments");
+    const rows = [...site.books.rows("Payment"), ...site.books.rows("BillPayment")];
+    const notes = rows.map(({ PrivateNote }) => String(PrivateNote));
+    const succeeded = records.filter(({ status }) => status === "SUCCEEDED");
+    for (const { id, reference } of succeeded)
+      expect(notes.filter((note) => note.startsWith(`payment:${text(id)} `))).toEqual([
+        expect.stringContaining(reference === null ? "" : text(reference)),
+      ]);
+    // One more: what somebody paid at the counter.
+    expect(rows).toHaveLength(succeeded.length + 1);
+  });
+
+  test("what was made in QuickBooks is on the platform once, at its total, and paid where it was settled", async () => {
+    const site = await inStep();
+    const payer = (await site.records("connections")).find(({ erpId }) =>
+      site.books
+        .rows("Customer")
+        .some((row) => row["DisplayName"] === FEED && erpId === `C-${row.Id}`),
+    );
+    expect(await ownOnPlatform(site, made)).toEqual(
+      made.map((one) => [
+        one.number,
+        one.party === KNOWN.name ? KNOWN.companyId : payer?.["toCompanyId"],
+        one.total.fixed(2),
+        one.paid ? "PAID" : "OUTSTANDING",
+      ]),
+    );
+    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
+  });
+
+  test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
+    const site = await inStep();
+    const before = await footprint(site);
+    for (let run = 0; run < 2; run++) expect(await site.here("once")).toMatchObject(IN_STEP);
+    expect(await footprint(site)).toEqual(before);
+  });
+
+  test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
+    const site = await inStep();
+    const [bill] = site.books.rows("Bill") as [Record_];
+    const mark = /platform:(\S+)/.exec(String(bill["PrivateNote"]))?.[1] ?? "";
+    for (const known of [String(bill["DocNumber"]), mark]) {
+      const { steps } = await site.ask<Trace>("trace", known);
+      const linked = steps.find(({ event }) => event === "linked");
+      expect(linked).toMatchObject({ platformId: mark, erpId: bill.Id });
+    }
+  });
+
+  test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
+    const site = await inStep();
+    const { books: company, control } = site;
+    const issued = (await bookedOf(site, "out")).slice(0, 7);
+    const [part, full, taken, corrected, counter, disputed, lone] = issued as [
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+    ];
+    const [bill] = (await bookedOf(site, "in")) as [Bill];
+    const paidAt = new Date().toISOString();
+    const was = await site.records("invoices");
+    const asBooked = new Map(
+      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
+    );
+    const rowOf = ({ id }: Bill): Record_ => {
+      const row = company
+        .rows("Invoice")
+        .find(({ PrivateNote }) => String(PrivateNote).includes(`platform:${id}`));
+      if (row === undefined) throw new Error(`no invoice ${id}`);
+      return row;
+    };
+    await pay(site, part, 0.5);
+    await pay(site, full);
+    await control.patch("invoices", full.id, { status: "PAID", paidAt });
+    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
+    await control.patch("invoices", taken.id, { status: "VOID" });
+    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
+    await control.patch("invoices", corrected.id, oneCentMore(corrected));
+    await pay(site, bill);
+    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    company.settle(rowOf(counter), today);
+    const regular = company.rows("Item").find(({ Name }) => Name === "087");
+    company.edit("Item", regular?.Id ?? "", { UnitPrice: Decimal.of("2.2005") });
+    const comal = company.enter("Customer", { DisplayName: "Comal Ready Mix" });
+    const own = [...made, newInvoice(site, comal, today, "FL-9004", ["300", "2.4999"])];
+
+    const waiting = { code: 0, out: expect.stringMatching(ONE_WAITS) as unknown };
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await site.causes()).toEqual([
+      expect.stringMatching(/^amount-changed-after-posting: the amount changed from \d/),
+    ]);
+    await expectEqualBooks(site, own, asBooked);
+    expect(rowOf(taken)).toMatchObject({ PrivateNote: expect.stringMatching(/^Voided/) });
+    const open = [lone, part, full, counter, disputed].map((one) => rowOf(one)["Balance"]);
+    expect(open.map((balance) => (balance as Decimal).sign)).toEqual([1, 1, 0, 0, 1]);
+    const now = await site.records("invoices");
+    expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
+    expect(await ownOnPlatform(site, own)).toHaveLength(4);
+    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+    const settled = await footprint(site);
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await footprint(site)).toEqual(settled);
+  });
+});
+
+async function expectEqualBooks(
+  site: OnlineSite,
+  own: readonly OwnInvoice[],
+  asBooked: ReadonlyMap<string, Members> = new Map(),
+): Promise<void> {
+  expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, own));
+  const marks = marksIn(site.books);
+  expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
+}
+
+const ONE_WAITS =
+  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n$/;
+
+/** A customer whom the platform knows, one whom it does not, an invoice each and one that is paid, and two prices. */
+function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
+  const { books } = site;
+  const known = books.enter("Customer", {
+    DisplayName: KNOWN.name,
+    Notes: `platform:${KNOWN.companyId}`,
+  });
+  const feed = books.enter("Customer", { DisplayName: FEED });
+  const first = newInvoice(site, known, today, "FL-9001", ["7500.5", "2.4137"]);
+  const open = newInvoice(site, feed, today, "FL-9002", ["812.25", "2.5"]);
+  const paid = newInvoice(site, feed, today, "FL-9003", ["120", "2.613"]);
+  const row = books.rows("Invoice").at(-1);
+  if (row !== undefined) books.settle(row, today);
+  for (const [name, price] of [
+    ["ULSD-CLR", "2.413755"],
+    ["087", "2.19127"],
+  ] as const) {
+    const item = books.rows("Item").find(({ Name }) => Name === name);
+    books.edit("Item", item?.Id ?? "", { UnitPrice: Decimal.of(price) });
+  }
+  return [first, open, { ...paid, paid: true }];
+}
+
+/** One line of diesel. */
+function newInvoice(
+  { books }: OnlineSite,
+  customer: Record_,
+  date: string,
+  DocNumber: string,
+  [gallons, price]: readonly [string, string],
+): OwnInvoice {
+  const item = books.rows("Item").find(({ Name }) => Name === "ULSD-CLR");
+  const [Qty, UnitPrice] = [Decimal.of(gallons), Decimal.of(price)];
+  const total = Qty.times(UnitPrice).round(2);
+  const party = String(customer["DisplayName"]);
+  const row = books.enter("Invoice", {
+    DocNumber,
+    TxnDate: date,
+    DueDate: date,
+    CustomerRef: { value: customer.Id, name: party },
+    Line: [
+      {
+        DetailType: "SalesItemLineDetail",
+        Amount: total,
+        Description: "ULSD, cash and carry",
+        SalesItemLineDetail: {
+          ItemRef: { value: item?.Id, name: "ULSD-CLR" },
+          Qty,
+          UnitPrice,
+        },
+      },
+    ],
+  });
+  return { id: Number(row.Id), number: DocNumber, party, date, total, paid: false };
+}
+
+/** What either side was told, and every record of the books with its version. */
+async function footprint({ books, control }: OnlineSite): Promise<object> {
+  const requests = await control.requests();
+  return {
+    writes: requests.filter(({ method }) => method !== "GET").length,
+    books: books.backup(),
+  };
+}
+
+/** Number, payer, total and status of what was made in QuickBooks, in its order. */
+async function ownOnPlatform(site: OnlineSite, own: readonly OwnInvoice[]) {
+  const records = await site.records("invoices");
+  return own.flatMap((one) =>
+    records
+      .filter(({ invoiceNumber }) => invoiceNumber === one.number)
+      .map((row) => [
+        one.number,
+        row["payerCompanyId"],
+        number(row["total"]).fixed(2),
+        row["status"],
+      ]),
+  );
+}
+
+async function pricesOf(site: OnlineSite): Promise<Record<string, string>> {
+  const prices = (await site.records("rack-prices")).filter(
+    ({ companyId, terminalId, product }) =>
+      companyId === site.companyId &&
+      terminalId === "T-76-TX-2799" &&
+      (product === "ULSD-CLR" || product === "UNL-87"),
+  );
+  return Object.fromEntries(
+    prices.map(({ product, price }) => [text(product), number(price).plain()] as const),
+  );
+}
