@@ -10,11 +10,11 @@ import type { Books } from "./books.ts";
 import { fixedIn, ladderOf } from "./invoices.ts";
 import { pay } from "./pay.ts";
 import { day } from "./values.ts";
+import { creditInTryton, wizard } from "./clerk.fixture.ts";
 import {
   allInvoices,
   between,
   billDocument,
-  creditInTryton,
   d,
   type Desk,
   deskIn,
@@ -25,7 +25,6 @@ import {
   losing,
   rows,
   send,
-  wizard,
 } from "./sink.fixture.ts";
 
 type Change = (document: InvoiceDocument) => Partial<InvoiceDocument>;
