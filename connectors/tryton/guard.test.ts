@@ -9,9 +9,8 @@ import {
   booksOf,
   d,
   type Desk,
-  deskIn,
+  deskWith,
   find,
-  grantClaims,
   type GuardName,
   GUARDS,
   hasClaims,
@@ -33,11 +32,7 @@ describe.skipIf(!trytonIsThere)("no invoice twice", { timeout: SLOW_MS }, () => 
     modules: { folder: join(import.meta.dirname, "server-module"), names: ["fuelbridge_guard"] },
   });
 
-  async function guarded(guard: GuardName, more: object = {}): Promise<Desk> {
-    const desk = deskIn(server, { guard, ...more });
-    if (guard === "claim") await grantClaims(desk);
-    return desk;
-  }
+  const guarded = (guard: GuardName): Promise<Desk> => deskWith(server, [], { guard });
 
   test.for(GUARDS)("%s: a batch is booked once, and again nothing", async (guard) => {
     const desk = await guarded(guard);

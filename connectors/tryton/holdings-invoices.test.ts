@@ -7,11 +7,11 @@ import type { Holding, Scope } from "../../src/core/holdings.ts";
 import { controlOf } from "./control.ts";
 import { billSink, driven, invoiceSink } from "./sinks.ts";
 import { pay } from "./pay.ts";
+import { creditInTryton } from "./clerk.fixture.ts";
 import {
   allInvoices,
   billDocument,
   booksOf,
-  creditInTryton,
   d,
   type Desk,
   deskIn,

@@ -4,13 +4,14 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { thereAsBrought } from "../../src/core/contract.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.ts";
 import { pay } from "./pay.ts";
+import { takeBack } from "./clerk.fixture.ts";
 import {
   allInvoices,
   billDocument,
-  booksOf,
   d,
   type Desk,
   deskIn,
+  deskWithOne,
   find,
   invoiceDocument,
   type InvoiceRow,
@@ -19,7 +20,6 @@ import {
   paymentDocument,
   rows,
   send,
-  takeBack,
 } from "./sink.fixture.ts";
 
 const PAID = { status: "paid", paidDate: "2026-11-20" } as const;
@@ -42,10 +42,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   const server = useTryton();
 
   test("one that is paid is paid in Tryton on that day, once", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const paid = { ...document, ...PAID };
     expect(await find(sink, paid)).toMatchObject({ found: "none" });
     const answer = await send(sink, paid);
@@ -140,10 +137,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("only what no payment has covered is paid", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
     const part = { invoice, date: "2026-11-19", description: "check 12", how: "part" } as const;
     await pay(desk.books, { ...part, amount: d("129.33") });
@@ -155,10 +149,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("one that a clerk has paid already is left alone", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
     const all = { invoice, date: "2026-11-19", description: "check 13", how: "all" } as const;
     await pay(desk.books, { ...all, amount: d("20129.33") });
@@ -184,10 +175,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("a void bill is cancelled, and its number stays", async () => {
-    const desk = deskIn(server);
-    const sink = billSink(desk.books);
-    const document = billDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "in");
     const empty = { ...document, ...VOID };
     expect(await find(sink, empty)).toMatchObject({ found: "none" });
     const answer = await send(sink, empty);
@@ -211,10 +199,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("where it does not, one credit note takes it back, and the link stays with the original", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const empty = { ...document, ...VOID };
     const answer = await send(sink, empty);
     expect(answer).toMatchObject({ outcome: "done", ids: [document.number] });
@@ -234,7 +219,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
       const document = invoiceDocument();
       await send(sink, document);
       const empty = { ...document, ...VOID };
-      const lossy = losing(booksOf(desk.database), lost);
+      const lossy = losing(desk.books, lost);
       await send(invoiceSink(lossy.books), empty);
       expect(await send(sink, empty)).toMatchObject({ outcome: "done", ids: [document.number] });
       return lossy.changes();
@@ -267,10 +252,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("a draft that becomes void is cancelled, though it has the platform's number", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out", { posting: "draft" });
     expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
   });
@@ -286,10 +268,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("cancelled in Tryton and open on the platform is an accountant's", async () => {
-    const desk = deskIn(server);
-    const sink = billSink(desk.books);
-    const document = billDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "in");
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     await desk.clerk.call("model.account.invoice.cancel", [[id]]);
     expect(await send(sink, document)).toMatchObject({ fault: { code: "cancelled-in-books" } });

@@ -1,12 +1,12 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { billSink, invoiceSink } from "./sinks.ts";
+import { billSink } from "./sinks.ts";
 import {
   billDocument,
   d,
   deskIn,
-  invoiceDocument,
+  deskWithOne,
   type InvoiceRow,
   lostOf,
   missingOf,
@@ -73,10 +73,7 @@ describe.skipIf(!trytonIsThere)("invoices that restored books lost", () => {
   ] as const)(
     "a $what that was lost is told of an invoice ($type) that is still there",
     async ({ type, next }) => {
-      const desk = deskIn(server);
-      const sink = type === "in" ? billSink(desk.books) : invoiceSink(desk.books);
-      const document = type === "in" ? billDocument() : invoiceDocument();
-      await send(sink, document);
+      const { desk, sink, document } = await deskWithOne(server, type);
       const kept = desk.database.keep();
       const later = { ...document, ...next };
       const answer = await send(sink, later);

@@ -5,12 +5,15 @@ import { TrytonError } from "./errors.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
 import {
   allInvoices,
+  begun,
   between,
   billDocument,
   booksOf,
   d,
   type Desk,
   deskIn,
+  deskWith,
+  deskWithOne,
   find,
   invoiceDocument,
   type InvoiceRow,
@@ -21,6 +24,7 @@ import {
 
 const SLOW_MS = 600_000;
 const VOID = { status: "void" } as const;
+const DRAFT = { posting: "draft" };
 const never = new AbortController().signal;
 
 describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () => {
@@ -47,10 +51,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("a void of a closed period is an accountant's: nothing is cancelled on another day", async () => {
-    const desk = deskIn(server);
-    const sink = billSink(desk.books);
-    const document = billDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "in");
     await closePeriods(desk);
     // Cancelling would book today what was booked then.
     const empty = { ...document, status: "void" } as const;
@@ -138,9 +139,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("a draft that was left behind is posted, and not made again", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const document = invoiceDocument();
-    await send(invoiceSink(desk.books), document);
+    const { desk, document } = await deskWithOne(server, "out", DRAFT);
     const sink = invoiceSink(booksOf(desk.database));
     expect(await find(sink, document)).toMatchObject({ found: "none" });
     expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [document.number] });
@@ -148,9 +147,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("a draft of ours with another total is taken back", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const document = invoiceDocument();
-    await send(invoiceSink(desk.books), document);
+    const { desk, document } = await deskWithOne(server, "out", DRAFT);
     const sink = invoiceSink(booksOf(desk.database));
     const other = { ...document, total: d("1.00") };
     // It is not there as it should be; the send that follows takes it back.
@@ -178,9 +175,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("a draft that somebody else has written is left to them", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const document = invoiceDocument();
-    await send(invoiceSink(desk.books), document);
+    const { desk, document } = await deskWithOne(server, "out", DRAFT);
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     await desk.clerk.call("model.account.invoice.write", [[id], { description: "checked" }]);
     expect(await send(invoiceSink(booksOf(desk.database)), document)).toMatchObject({
@@ -190,9 +185,8 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }]);
   });
 
-  /** As a clerk would have typed the document: without the platform's id. */
+  /** A copy of the first invoice, as a clerk would have typed it: without the platform's id. */
   async function typed(desk: Desk, more: object): Promise<void> {
-    await send(invoiceSink(booksOf(desk.database, { numbering: "tryton" })), invoiceDocument());
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     await desk.clerk.call("model.account.invoice.copy", [
       [id],
@@ -208,10 +202,10 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   }
 
   test("one that a clerk has typed in already is taken for it when all of it agrees", async () => {
-    const desk = deskIn(server);
+    const desk = await deskWith(server, [begun("out")], { numbering: "tryton" });
     const document = invoiceDocument();
     await typed(desk, { reference: document.number });
-    const sink = invoiceSink(desk.books);
+    const sink = invoiceSink(booksOf(desk.database));
     const ids = ["INV-2026-00002"];
     expect(await find(sink, document)).toMatchObject({ found: "exact", ids });
     expect(await send(sink, document)).toMatchObject({ outcome: "done", ids });
@@ -222,10 +216,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("a number that another invoice has is not given twice", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const other = { ...invoiceDocument(), number: document.number };
     expect(await send(sink, other)).toMatchObject({ fault: { code: "number-taken" } });
     expect(await find(sink, other)).toMatchObject({ found: "different" });
@@ -240,9 +231,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("what stands as a sale is not booked as a purchase too, though no link names it; once it is void it is", async () => {
-    const desk = deskIn(server);
-    const sale = invoiceDocument();
-    await send(invoiceSink(desk.books), sale);
+    const { desk, document: sale } = await deskWithOne(server, "out");
     const turned = billDocument({ id: sale.id, number: sale.number });
     expect(await send(billSink(desk.books), turned)).toMatchObject({
       fault: {
@@ -283,9 +272,9 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
   });
 
   test("what was delivered under a link is the document's, though its mark is not ours: what differs is told", async () => {
-    const desk = deskIn(server);
+    const desk = await deskWith(server, [begun("out")], { numbering: "tryton" });
     await typed(desk, { reference: "entered by hand" });
-    const sink = invoiceSink(desk.books);
+    const sink = invoiceSink(booksOf(desk.database));
     const document = invoiceDocument({ status: "disputed" });
     const request = requestOf(sink, [document], ["INV-2026-00002"]);
     expect(await sink.send(request, never)).toMatchObject({

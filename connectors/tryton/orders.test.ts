@@ -9,23 +9,13 @@ import { deskIn, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
+const PRODUCT = "ULSD-CLR";
 const ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
 
 describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
   const server = useTryton();
 
-  async function productCode(desk: Desk): Promise<string> {
-    const [row] = await desk.clerk.call<[{ code: string }]>("model.product.product.search_read", [
-      [["type", "=", "goods"]],
-      0,
-      1,
-      [["code", "ASC"]],
-      ["code"],
-    ]);
-    return row.code;
-  }
-  async function order(desk: Desk, more: Partial<OrderDocument> = {}): Promise<OrderDocument> {
-    const product = await productCode(desk);
+  function order(more: Partial<OrderDocument> = {}): OrderDocument {
     return {
       id: ID,
       number: "LD-1001",
@@ -36,7 +26,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       description: "Gate 3,\nask for Ann",
       lines: [
         {
-          product,
+          product: PRODUCT,
           quantity: d("8000.5"),
           unit: "gal",
           unitPrice: d("2.413755"),
@@ -68,7 +58,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     };
   };
   const rowsOf = (desk: Desk, model: string, ...fields: string[]) =>
-    desk.clerk.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
+    desk.books.tryton.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
       [],
       0,
       null,
@@ -83,7 +73,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     "a confirmed $type is booked once, and neither invoiced nor expected",
     async ({ type, model }) => {
       const desk = deskIn(server);
-      const { send, find } = request(desk, await order(desk, { type }));
+      const { send, find } = request(desk, order({ type }));
       expect(await find()).toMatchObject({ found: "none" });
       expect(await send()).toMatchObject({ outcome: "done", ids: [`${type} 1 platform:${ID}`] });
       expect(await send()).toMatchObject({ outcome: "done", ids: [`${type} 1 platform:${ID}`] });
@@ -107,13 +97,10 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("what a kill left half done is taken up where it was", async () => {
     const desk = deskIn(server);
-    const { send, find } = request(desk, await order(desk));
+    const { send, find } = request(desk, order());
     await send();
-    await request(
-      desk,
-      await order(desk, { id: "second", number: "LD-1002", status: "draft" }),
-    ).send();
-    const second = request(desk, await order(desk, { id: "second", number: "LD-1002" }));
+    await request(desk, order({ id: "second", number: "LD-1002", status: "draft" })).send();
+    const second = request(desk, order({ id: "second", number: "LD-1002" }));
     expect(await second.find()).toMatchObject({ found: "none" });
     await desk.clerk.call("model.sale.sale.quote", [[2]]);
     expect(await second.find()).toMatchObject({ found: "none" });
@@ -127,7 +114,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("lines that change before confirmation are written anew; after it, a person decides", async () => {
     const desk = deskIn(server);
-    const first = await order(desk, { status: "draft" });
+    const first = order({ status: "draft" });
     expect(await request(desk, first).send()).toMatchObject({
       outcome: "done",
       ids: [`sale #1 platform:${ID}`],
@@ -151,7 +138,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("cancelled before confirmation is cancelled; after it, a person decides; never booked, nothing is", async () => {
     const desk = deskIn(server);
-    const draft = await order(desk, { status: "draft" });
+    const draft = order({ status: "draft" });
     await request(desk, draft).send();
     const cancelled = request(desk, { ...draft, status: "cancelled" }, "sale #1");
     expect(await cancelled.find()).toMatchObject({ found: "none" });
@@ -161,21 +148,21 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       fault: { code: "cancelled-in-tryton" },
     });
 
-    const other = await order(desk, { id: "other", number: "LD-2" });
+    const other = order({ id: "other", number: "LD-2" });
     await request(desk, other).send();
     expect(await request(desk, { ...other, status: "cancelled" }).send()).toMatchObject({
       outcome: "refused",
       fault: { code: "cancelled-after-confirmation" },
     });
 
-    const never = await order(desk, { id: "never", number: "LD-3", status: "cancelled" });
+    const never = order({ id: "never", number: "LD-3", status: "cancelled" });
     expect(await request(desk, never).send()).toMatchObject({ outcome: "done", ids: [null] });
     expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
   });
 
   test("what a person entered is taken for it when it says the same, and left alone when not", async () => {
     const desk = deskIn(server);
-    const document = await order(desk);
+    const document = order();
     await request(desk, document).send();
     await desk.write("sale.sale", 1, { comment: "entered by Ann" });
     const same = request(desk, document);
@@ -189,7 +176,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("a draft that a person entered is not invoiced by Tryton once it is ours; one that is, stays theirs", async () => {
     const desk = deskIn(server);
-    const document = await order(desk, { status: "draft" });
+    const document = order({ status: "draft" });
     await request(desk, document).send();
     const entered = { comment: "by Ann", invoice_method: "order", shipment_method: "order" };
     await desk.write("sale.sale", 1, entered);
@@ -205,7 +192,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("twice in Tryton is told, and nothing is written", async () => {
     const desk = deskIn(server);
-    const document = await order(desk);
+    const document = order();
     await request(desk, document).send();
     const [copied] = await desk.clerk.call<[number]>("model.sale.sale.copy", [[1]]);
     await desk.write("sale.sale", copied, { comment: `platform:${document.id}` });
@@ -218,7 +205,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("what went back on the platform, and what people change in Tryton, is told and not written", async () => {
     const desk = deskIn(server);
-    const document = await order(desk);
+    const document = order();
     const { send, body } = request(desk, document);
     await send();
     const takenBack = { ...document, status: "taken-back", platformStatus: "POSTED", lines: [] };
@@ -244,8 +231,8 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("orders that a backup does not have are told, by ids of all ages", async () => {
     const desk = deskIn(server);
-    await request(desk, await order(desk)).send();
-    const draft = await order(desk, { id: "draft", number: "LD-2", status: "draft" });
+    await request(desk, order()).send();
+    const draft = order({ id: "draft", number: "LD-2", status: "draft" });
     await request(desk, draft).send();
     const there = ["sale 1", `sale 1 platform:${ID}`, "sale #2", "sale #2 platform:draft"];
     const gone = ["sale 3", "purchase 1", "purchase #2", "sale 1 platform:draft", "by hand"];
@@ -256,14 +243,14 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
   test("after a restore another order under its number does not pass for it, nor does itself unconfirmed", async () => {
     const desk = deskIn(server);
     const empty = desk.database.keep();
-    const document = await order(desk);
+    const document = order();
     const sink = orderSink(desk.books);
     const { ids = [] } = await request(desk, document).send();
     const [lost] = ids as [string];
     expect(await missingOf(sink, [lost])).toEqual([]);
 
     desk.database.restore(empty);
-    const other = await order(desk, { id: "other", number: "LD-2" });
+    const other = order({ id: "other", number: "LD-2" });
     expect(await request(desk, other).send()).toMatchObject({ ids: ["sale 1 platform:other"] });
     expect(await missingOf(sink, [lost, "sale 1 platform:other"])).toEqual([lost]);
     // Nor is it taken for it when the platform's order changes.
@@ -280,7 +267,7 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
 
   test("a product that Tryton does not have is named, and nothing is left", async () => {
     const desk = deskIn(server);
-    const document = await order(desk);
+    const document = order();
     const [line] = document.lines as [OrderDocument["lines"][number]];
     expect(
       await request(desk, { ...document, lines: [{ ...line, product: "GOLD" }] }).send(),

@@ -11,9 +11,8 @@ import {
   booksOf,
   d,
   type Desk,
-  deskIn,
+  deskWithOne,
   find,
-  grantClaims,
   type GuardName,
   GUARDS,
   hasClaims,
@@ -39,10 +38,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
 
   /** Books with one invoice of 20129.33, and a payment of 100.00 for it. */
   async function guarded(guard: GuardName) {
-    const desk = deskIn(server, { guard });
-    if (guard === "claim") await grantClaims(desk);
-    const invoice = invoiceDocument();
-    await send(invoiceSink(desk.books), invoice);
+    const { desk, document: invoice } = await deskWithOne(server, "out", { guard });
     const payment = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
     return { desk, invoice, payment, sink: paymentSink(desk.books) };
   }

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { numbers, steps } from "../../test/support/runs.ts";
-import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.ts";
 import { pay } from "./pay.ts";
+import { takeBack } from "./clerk.fixture.ts";
 import {
   allInvoices,
+  begun,
   billDocument,
-  booksOf,
   d,
-  type Desk,
   deskIn,
+  deskWith,
   find,
   invoiceDocument,
   type InvoiceRow,
@@ -22,7 +23,6 @@ import {
   requestOf,
   rows,
   send,
-  takeBack,
 } from "./sink.fixture.ts";
 
 const never = new AbortController().signal;
@@ -41,21 +41,20 @@ async function inspect(
 /** `#12 payment:5f0c…` */
 const moveIn = ({ ids = [] }: Answer): number => Number(/^#(\d+)/.exec(ids[0] as string)?.[1]);
 
-/** One invoice of 20129.33 in the books, and the sink of payments. */
-async function booked(desk: Desk) {
-  const invoice = invoiceDocument();
-  await send(invoiceSink(desk.books), invoice);
+/** Books with one invoice of 20129.33, and the sink of payments. */
+async function booked(server: TrytonServer, more: object = {}) {
+  const invoice = begun("out");
+  const desk = await deskWith(server, [invoice], more);
   const toPay = async (): Promise<unknown> =>
     (await rows<object>(desk, "account.invoice", [], ["amount_to_pay", "state"]))[0];
-  return { sink: paymentSink(desk.books), invoice, toPay };
+  return { desk, sink: paymentSink(desk.books), invoice, toPay };
 }
 
 describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   const server = useTryton();
 
   test("payments settle their invoice, each booked once", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const part = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     expect(await find(sink, part)).toMatchObject({ found: "none" });
     const answer = await send(sink, part);
@@ -78,8 +77,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("whichever answer is lost, it is booked once in the end", numbers, async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const payment = () => paymentDocument({ invoice: invoice.number, amount: d("10.00") });
     const whole = losing(desk.books);
     await send(paymentSink(whole.books), payment());
@@ -88,7 +86,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     const lose = steps(changes);
     for (const lost of lose) {
       const one = payment();
-      await send(paymentSink(losing(booksOf(desk.database), lost).books), one);
+      await send(paymentSink(losing(desk.books, lost).books), one);
       expect(await send(sink, one)).toMatchObject({ outcome: "done" });
     }
     const moves = [["description", "like", "payment:%"]];
@@ -99,16 +97,14 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a bill is paid by Tryton's number of it", async () => {
-    const desk = deskIn(server);
-    await send(billSink(desk.books), billDocument());
+    const desk = await deskWith(server, [begun("in")]);
     const payment = paymentDocument({ type: "in", invoice: "BILL-2026-00001" });
     expect(await send(paymentSink(desk.books), payment)).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
   });
 
   test("more than is to pay settles the invoice, and the rest stands on the party's account", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const part = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     await send(sink, part);
     const over = paymentDocument({ invoice: invoice.number, amount: d("20050.00") });
@@ -148,8 +144,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("more than is to pay, where a clerk entered a part, is a person's: it may be the same money", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     const check = { date: "2026-11-19", description: "check 12", how: "part" } as const;
     await pay(desk.books, { ...check, invoice: id, amount: d("129.33") });
@@ -164,8 +159,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("two payments with one reference are two payments, and each keeps it", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const description = "Check 4711; surcharge 1.00";
     const two = [d("29.33"), d("100.00")].map((amount) =>
       paymentDocument({ invoice: invoice.number, amount, description }),
@@ -179,8 +173,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("payments of what was settled as one are noted on it with their references, and counted once", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice } = await booked(desk);
+    const { desk, sink, invoice } = await booked(server);
     const first = paymentDocument({ invoice: invoice.number, amount: d("129.33") });
     await send(sink, first);
     const paid = { ...invoice, status: "paid", paidDate: "2026-11-21" } as const;
@@ -211,15 +204,16 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a payment that is booked on another invoice already is not booked again, where no link names it either", async () => {
-    const desk = deskIn(server);
-    const [before, after] = [await booked(desk), await booked(desk)];
-    const first = paymentDocument({ invoice: before.invoice.number, amount: d("300.00") });
-    await send(before.sink, first);
-    const moved = { ...first, invoice: after.invoice.number, invoiceId: after.invoice.id };
-    expect(await send(after.sink, moved)).toMatchObject({
+    const { desk, sink, invoice: before } = await booked(server);
+    const after = invoiceDocument();
+    await send(invoiceSink(desk.books), after);
+    const first = paymentDocument({ invoice: before.number, amount: d("300.00") });
+    await send(sink, first);
+    const moved = { ...first, invoice: after.number, invoiceId: after.id };
+    expect(await send(sink, moved)).toMatchObject({
       fault: {
         code: "differs",
-        message: expect.stringContaining(before.invoice.number) as string,
+        message: expect.stringContaining(before.number) as string,
       },
     });
     const lines = await rows<object>(desk, "account.invoice", [], ["amount_to_pay"]);
@@ -230,8 +224,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const payments = ["100.00", "29.33"].map((amount) =>
       paymentDocument({ invoice: invoice.number, amount: d(amount) }),
     );
@@ -261,8 +254,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("the same payment with another amount is told apart", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice } = await booked(desk);
+    const { sink, invoice } = await booked(server);
     const payment = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
     await send(sink, payment);
     const other = { ...payment, amount: d("200.00") };
@@ -271,8 +263,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("an invoice that Tryton does not have, or only as a draft, is named", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const { sink, invoice } = await booked(desk);
+    const { sink, invoice } = await booked(server, { posting: "draft" });
     const draft = paymentDocument({ invoice: invoice.number });
     expect(await send(sink, draft)).toMatchObject({ fault: { code: "not-posted" } });
     expect(await send(sink, paymentDocument({ invoice: "FL-0" }))).toMatchObject({
@@ -285,8 +276,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a payment of an invoice that its link names as a draft is booked once a person has posted it", async () => {
-    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
-    const { sink } = await booked(desk);
+    const { desk, sink } = await booked(server, { posting: "draft", numbering: "tryton" });
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     await desk.clerk.call("model.account.invoice.post", [[id]]);
     const payment = paymentDocument({ invoice: `#${id}` });
@@ -297,16 +287,14 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a payment on a day without a period is an accountant's", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice, toPay } = await booked(desk);
+    const { sink, invoice, toPay } = await booked(server);
     const payment = paymentDocument({ invoice: invoice.number, date: "2024-12-31" });
     expect(await send(sink, payment)).toMatchObject({ fault: { code: "closed-period" } });
     expect(await toPay()).toMatchObject({ amount_to_pay: d("20129.33") });
   });
 
   test("of what was booked, what a restored backup does not have is told", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice } = await booked(desk);
+    const { desk, sink, invoice } = await booked(server);
     const kept = desk.database.keep();
     const payment = paymentDocument({ invoice: invoice.number });
     const { ids = [] } = await sink.send(requestOf(sink, [payment]), never);
@@ -316,8 +304,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("another payment that has its move's id since then does not pass for it", async () => {
-    const desk = deskIn(server);
-    const { sink, invoice } = await booked(desk);
+    const { desk, sink, invoice } = await booked(server);
     const kept = desk.database.keep();
     const lost = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
     const { ids = [] } = await send(sink, lost);

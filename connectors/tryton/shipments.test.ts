@@ -6,11 +6,12 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { orderSink, shipmentSink } from "./sinks.ts";
 import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
-import { deskIn, type Desk } from "./sources/source.fixture.ts";
+import { deskIn, deskOf, type Desk } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;
 const TICKET = "1c2d3e4f-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
+const PRODUCT = "ULSD-CLR";
 const DONE = `DT-1001 done platform:${TICKET}`;
 const party = { code: "C1", name: "Acme", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" };
 
@@ -18,17 +19,13 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   const server = useTryton();
 
   const rowsOf = (desk: Desk, model: string, ...fields: string[]) =>
-    desk.clerk.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
+    desk.books.tryton.call<Record<string, unknown>[]>(`model.${model}.search_read`, [
       [],
       0,
       null,
       [["id", "ASC"]],
       fields,
     ]);
-  async function productCode(desk: Desk): Promise<string> {
-    const rows = await rowsOf(desk, "product.product", "code", "type");
-    return rows.find(({ type }) => type === "goods")?.["code"] as string;
-  }
   const lineOf = (product: string, quantity: string): ShipmentDocument["lines"][number] => ({
     product,
     quantity: d(quantity),
@@ -38,10 +35,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     temperature: null,
     apiGravity: null,
   });
-  const ticket = async (
-    desk: Desk,
-    more: Partial<ShipmentDocument> = {},
-  ): Promise<ShipmentDocument> => ({
+  const ticket = (more: Partial<ShipmentDocument> = {}): ShipmentDocument => ({
     id: TICKET,
     number: "DT-1001",
     party,
@@ -51,7 +45,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     date: "2026-11-20",
     reference: "BOL-4711",
     note: "driver Ann\nULSD, gross 7990.1 gal, API gravity 36.2",
-    lines: [lineOf(await productCode(desk), "7987.4")],
+    lines: [lineOf(PRODUCT, "7987.4")],
     ...more,
   });
   const over = (sink: Sink, document: ShipmentDocument | OrderDocument) => {
@@ -74,7 +68,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   /** Books an order of 8000 gallons; its id. */
   async function order(desk: Desk, type: OrderDocument["type"], id = "order"): Promise<string> {
     const line = {
-      product: await productCode(desk),
+      product: PRODUCT,
       quantity: d("8000"),
       unit: "gal",
       unitPrice: d("2.413755"),
@@ -85,12 +79,19 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     const { ids } = await over(orderSink(desk.books), document).send();
     return ids?.[0] as string;
   }
+  /** Books of a test's own that begin with that order, and its id. */
+  async function withOrder(type: OrderDocument["type"]): Promise<{ desk: Desk; booked: string }> {
+    const filled = await server.filled(`ordered: ${type}`, async (database) => {
+      await order(deskOf(database), type);
+    });
+    return { desk: deskIn(server, {}, filled), booked: `${type} 1 platform:order` };
+  }
 
   test.for(["out", "in"] as const)(
     "a signed ticket (%s) is done once, with its net gallons, date, BOL and note",
     async (type) => {
       const desk = deskIn(server);
-      const { send, find } = request(desk, await ticket(desk, { type }));
+      const { send, find } = request(desk, ticket({ type }));
       expect(await find()).toMatchObject({ found: "none" });
       expect(await send()).toMatchObject({ outcome: "done", ids: [DONE] });
       expect(await send()).toMatchObject({ outcome: "done", ids: [DONE] });
@@ -121,17 +122,15 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   ] as const)(
     "delivered is never ordered: a $kind stays done, and nothing is planned for the rest",
     async ({ type, kind, model, state }) => {
-      const desk = deskIn(server);
-      const booked = await order(desk, kind);
-      const product = await productCode(desk);
+      const { desk, booked } = await withOrder(kind);
       const loads = ["4000.3", "3987.2", "120.5"];
       for (const [at, gallons] of loads.entries()) {
-        const document = await ticket(desk, {
+        const document = ticket({
           id: `ticket-${at}`,
           number: `DT-${at}`,
           type,
           order: booked,
-          lines: [lineOf(product, gallons)],
+          lines: [lineOf(PRODUCT, gallons)],
         });
         expect(await request(desk, document).send()).toMatchObject({ outcome: "done" });
         expect(await rowsOf(desk, model, "state", "shipment_state")).toMatchObject([
@@ -147,11 +146,11 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   );
 
   test("an issued ticket waits, may change, and goes on when it is signed", async () => {
-    const desk = deskIn(server);
-    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    const { desk, booked } = await withOrder("sale");
+    const issued = ticket({ status: "waiting", order: booked });
     expect(await request(desk, issued).send()).toMatchObject({ outcome: "done" });
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "waiting" }]);
-    const changed = { ...issued, lines: [lineOf(await productCode(desk), "8012")] };
+    const changed = { ...issued, lines: [lineOf(PRODUCT, "8012")] };
     expect(await request(desk, changed).find()).toMatchObject({ found: "none" });
     expect(await request(desk, changed).send()).toMatchObject({ outcome: "done" });
     const signed = request(desk, { ...changed, status: "done" });
@@ -168,8 +167,8 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   });
 
   test("a void ticket cancels its shipment and leaves its order done; after delivery, a person decides", async () => {
-    const desk = deskIn(server);
-    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    const { desk, booked } = await withOrder("sale");
+    const issued = ticket({ status: "waiting", order: booked });
     const ordered = await rowsOf(desk, "sale.sale", "state", "shipment_state");
     await request(desk, issued).send();
     const voided = request(desk, { ...issued, status: "cancelled" });
@@ -186,19 +185,19 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
       fault: { code: "cancelled-in-tryton" },
     });
 
-    const done = await ticket(desk, { id: "done", number: "DT-2" });
+    const done = ticket({ id: "done", number: "DT-2" });
     await request(desk, done).send();
     expect(await request(desk, { ...done, status: "cancelled" }).send()).toMatchObject({
       outcome: "refused",
       fault: { code: "void-after-delivery" },
     });
-    const never = await ticket(desk, { id: "never", number: "DT-3", status: "cancelled" });
+    const never = ticket({ id: "never", number: "DT-3", status: "cancelled" });
     expect(await request(desk, never).send()).toMatchObject({ outcome: "done", ids: [null] });
   });
 
   test("what a kill left at any button is taken up there", async () => {
-    const desk = deskIn(server);
-    const issued = await ticket(desk, { status: "waiting", order: await order(desk, "sale") });
+    const { desk, booked } = await withOrder("sale");
+    const issued = ticket({ status: "waiting", order: booked });
     await request(desk, issued).send();
     const { send, find } = request(desk, { ...issued, status: "done" });
     for (const button of PICKING) {
@@ -211,7 +210,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
 
   test("another's shipment under its number is left alone, and so is another ticket's", async () => {
     const desk = deskIn(server);
-    const first = await ticket(desk);
+    const first = ticket();
     await request(desk, first).send();
     const other = request(desk, { ...first, id: "another ticket" });
     expect(await other.find()).toMatchObject({ found: "different" });
@@ -226,10 +225,10 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     const sink = shipmentSink(desk.books);
     const gone = async (...ids: unknown[]) => missingOf(sink, ids as string[]);
     const empty = desk.database.keep();
-    const issued = await ticket(desk, { status: "waiting" });
+    const issued = ticket({ status: "waiting" });
     const waiting = (await request(desk, issued).send()).ids?.[0];
     const before = desk.database.keep();
-    await request(desk, await ticket(desk)).send();
+    await request(desk, ticket()).send();
     expect(await gone(waiting, DONE, "DT-1001")).toEqual([]);
 
     desk.database.restore(before);
@@ -241,7 +240,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
 
     desk.database.restore(empty);
     expect(await gone(DONE, "DT-1001")).toEqual([DONE, "DT-1001"]);
-    await request(desk, await ticket(desk, { id: "another" })).send();
+    await request(desk, ticket({ id: "another" })).send();
     expect(await gone(DONE, "DT-1001 done platform:another")).toEqual([DONE]);
   });
 
@@ -252,7 +251,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     expect(booked).toBe("sale 1 platform:order");
     desk.database.restore(empty);
     expect(await order(desk, "sale", "other")).toBe("sale 1 platform:other");
-    const late = await ticket(desk, { order: booked });
+    const late = ticket({ order: booked });
     expect(await request(desk, late).send()).toMatchObject({
       outcome: "refused",
       fault: {
@@ -267,7 +266,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     expect(await request(desk, { ...late, order: again }).send()).toMatchObject({
       outcome: "done",
     });
-    const old = await ticket(desk, { id: "old", number: "DT-2", order: "sale 2" });
+    const old = ticket({ id: "old", number: "DT-2", order: "sale 2" });
     expect(await request(desk, old).send()).toMatchObject({ outcome: "done" });
     const origins = await rowsOf(desk, "sale.line", "sale.number", "actual_quantity");
     expect(origins).toMatchObject([
@@ -278,10 +277,9 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
 
   test("a line without gallons, and an order that is gone, are refused by name", async () => {
     const desk = deskIn(server);
-    const product = await productCode(desk);
-    const empty = await ticket(desk, { lines: [lineOf(product, "10"), lineOf(product, "0.0")] });
+    const empty = ticket({ lines: [lineOf(PRODUCT, "10"), lineOf(PRODUCT, "0.0")] });
     expect(() => request(desk, empty).send()).toThrow(Refused);
-    expect(await request(desk, await ticket(desk, { order: "sale 77" })).send()).toMatchObject({
+    expect(await request(desk, ticket({ order: "sale 77" })).send()).toMatchObject({
       outcome: "refused",
       fault: { code: "not-in-tryton", message: expect.stringContaining("sale 77") },
     });

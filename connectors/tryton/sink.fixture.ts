@@ -10,8 +10,8 @@ import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
-import { accept } from "./invoice-steps.ts";
 import { openLookup } from "./lookup.ts";
+import { billSink, invoiceSink } from "./sinks.ts";
 import { openTryton, type Tryton, TrytonError } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
@@ -30,8 +30,43 @@ export interface Desk {
 let copies = 0;
 
 /** Books of a test's own. */
-export function deskIn(server: TrytonServer, more: object = {}): Desk {
-  const database = server.copy(`sink${process.pid}_${++copies}`);
+export const deskIn = (server: TrytonServer, more: object = {}): Desk =>
+  deskOf(server.copy(`sink${process.pid}_${++copies}`), more);
+
+/**
+ * Books of a test's own that begin with these documents. They are sent once in a test run; whatever tests begin with the
+ * same gets copies. With `guard: claim` its right is granted.
+ */
+export async function deskWith(
+  server: TrytonServer,
+  documents: readonly InvoiceDocument[],
+  more: object = {},
+): Promise<Desk> {
+  const filled = await server.filled(JSON.stringify([documents, more]), async (database) => {
+    const desk = deskOf(database, more);
+    if (desk.books.config.guard === "claim") await grantClaims(desk);
+    for (const document of documents) {
+      const sink = document.type === "out" ? invoiceSink(desk.books) : billSink(desk.books);
+      const { outcome, detail } = await send(sink, document);
+      if (outcome !== "done") throw new Error(`${document.number}: ${outcome}, ${detail}`);
+    }
+  });
+  return deskOf(server.copy(`sink${process.pid}_${++copies}`, filled), more);
+}
+
+/** Books of a test's own with one invoice or bill, and the sink that brought it: {@link deskWith}. */
+export async function deskWithOne(
+  server: TrytonServer,
+  type: InvoiceDocument["type"],
+  more: object = {},
+): Promise<{ desk: Desk; sink: Sink; document: InvoiceDocument }> {
+  const document = begun(type);
+  const desk = await deskWith(server, [document], more);
+  const sink = type === "out" ? invoiceSink(desk.books) : billSink(desk.books);
+  return { desk, sink, document };
+}
+
+function deskOf(database: Database, more: object): Desk {
   const books = booksOf(database, more);
   return {
     database,
@@ -127,6 +162,12 @@ export function invoiceDocument(more: Partial<InvoiceDocument> = {}): InvoiceDoc
     ...more,
   };
 }
+
+/** What books begin with that have an invoice, or a bill: see {@link deskWith}. */
+export const begun = (type: InvoiceDocument["type"]): InvoiceDocument => {
+  const always = { id: "5f0c1a2e-0000-4000-8000-000000000001", number: "FL-00000001" };
+  return type === "out" ? invoiceDocument(always) : billDocument(always);
+};
 
 export const COMPANY_ID = "0a000000-0000-4000-8000-00000000c001";
 
@@ -235,38 +276,20 @@ export function lostOf(
   return goneOf(sink, delivered);
 }
 
-/** Rows of a model as the office sees them, oldest first. */
+/** Rows of a model, oldest first. */
 export const rows = <Row>(
-  { clerk }: Desk,
+  { books }: Desk,
   model: string,
   domain: readonly unknown[],
   fields: readonly string[] = [],
 ): Promise<Row[]> =>
-  clerk.call<Row[]>(`model.${model}.search_read`, [domain, 0, null, [["id", "ASC"]], fields]);
-
-/** As people take a payment back: its lines are settled with nothing any more, then its move is cancelled. */
-export async function takeBack(desk: Desk, move: number): Promise<void> {
-  const run = async (name: string, model: string, ids: readonly number[], states: object) => {
-    const context = { active_model: model, active_id: ids[0], active_ids: ids };
-    const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-      desk.clerk.call<T>(`wizard.account.move.${name}.${step}`, params, { context });
-    const [session] = await call<[number]>("create");
-    const execute = () =>
-      call("execute", session, states, name === "cancel" ? name : "unreconcile");
-    await execute().catch(async (error: unknown) => {
-      if (!(error instanceof TrytonError && error.warning !== undefined)) throw error;
-      await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
-      await execute();
-    });
-  };
-  const lines = await rows<{ id: number }>(desk, "account.move.line", [
-    ["move", "=", move],
-    ["reconciliation", "!=", null],
+  books.tryton.call<Row[]>(`model.${model}.search_read`, [
+    domain,
+    0,
+    null,
+    [["id", "ASC"]],
+    fields,
   ]);
-  const ids = lines.map(({ id }) => id);
-  if (ids.length > 0) await run("unreconcile_lines", "account.move.line", ids, {});
-  await run("cancel", "account.move", [move], { default: { description: "bounced" } });
-}
 
 export interface InvoiceRow {
   readonly id: number;
@@ -351,27 +374,3 @@ export async function grantClaims({ admin }: Desk): Promise<void> {
     ],
   ]);
 }
-
-/** A wizard of one step, as a clerk uses it on one record. */
-export async function wizard(
-  { clerk }: Desk,
-  name: string,
-  state: string,
-  values: object,
-  [model, id]: readonly [string, number],
-): Promise<void> {
-  const context = { active_model: model, active_id: id, active_ids: [id] };
-  const [session] = await clerk.call<[number]>(`wizard.${name}.create`, [], { context });
-  await clerk.call(`wizard.${name}.execute`, [session, values, state], { context });
-}
-
-/** A credit note of the whole invoice; with a refund it is cancelled by it. */
-export const creditInTryton = (desk: Desk, invoice: number, with_refund: boolean): Promise<void> =>
-  wizard(desk, "account.invoice.credit", "credit", { start: { with_refund, invoice_date: null } }, [
-    "account.invoice",
-    invoice,
-  ]).then(async () => {
-    if (with_refund) return;
-    const drafts = (await allInvoices(desk)).filter(({ state }) => state === "draft");
-    await desk.clerk.call("model.account.invoice.post", [drafts.map(({ id }) => id)]);
-  });

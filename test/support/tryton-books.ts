@@ -37,18 +37,23 @@ const MODULES = [
   "sale_price_list",
 ];
 
-/** The path of a database file. Several test workers may ask at once: one makes it, the others wait. */
+/** The path of a database file. */
 export async function preparedBooks(modules?: Modules): Promise<string> {
   const cache = process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir();
   const root = join(cache, `fuelbridge-tryton-books-${process.getuid?.() ?? 0}`);
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const ready = join(root, `${cacheKey(modules)}.sqlite`);
+  return madeOnce(ready, () => makeBooks(root, ready, modules));
+}
+
+/** The path `ready`, of a file that `make` makes. Several test workers may ask at once: one makes it, the others wait. */
+export async function madeOnce(ready: string, make: () => Promise<void>): Promise<string> {
   const lock = `${ready}.lock`;
   await until("the books of another worker", async () => {
     if (existsSync(ready)) return true;
     if (!taken(lock)) return false;
     try {
-      await makeBooks(root, ready, modules);
+      await make();
     } finally {
       rmSync(lock, { recursive: true, force: true });
     }

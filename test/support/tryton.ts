@@ -2,11 +2,12 @@
  * Real Tryton servers. The books are made once per machine and kept; each test gets a copy of its own, which a running
  * server serves at once under the copy's name.
  */
+import { createHash } from "node:crypto";
 import { copyFileSync, globSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { preparedBooks } from "./tryton-books.ts";
+import { madeOnce, preparedBooks } from "./tryton-books.ts";
 import { ADMIN, START_MS, TrytonDaemon, type TrytonSettings } from "./tryton-daemon.ts";
 import { isInstalled, testedSeries } from "./tryton-releases.ts";
 import { CLERK, COMPANY, SYNC } from "./tryton-setup.ts";
@@ -36,8 +37,10 @@ export interface Books {
 
 export interface TrytonServer {
   readonly url: string;
-  /** Fresh books; the database is called `name` and a number. */
-  copy(name: string): Books;
+  /** Fresh books; the database is called `name` and a number. With `of` a copy of what {@link filled} has made. */
+  copy(name: string, of?: string): Books;
+  /** The path of books that `fill` has worked in: once in a test run for each `key`, which names all that it does. */
+  filled(key: string, fill: (books: Books) => Promise<void>): Promise<string>;
   /** Hangs: takes connections and answers nothing. */
   pause(): void;
   resume(): void;
@@ -68,11 +71,12 @@ export function useTryton(settings: TrytonSettings = {}): TrytonServer {
     get url() {
       return there().url;
     },
-    copy(name) {
-      const books = there().copy(name);
+    copy(name, of) {
+      const books = there().copy(name, of);
       copies.push(books);
       return books;
     },
+    filled: (key, fill) => there().filled(key, fill),
     pause: () => there().pause(),
     resume: () => there().resume(),
     kill: () => there().kill(),
@@ -102,7 +106,19 @@ async function openServer(settings: TrytonSettings) {
   let copies = 0;
   return {
     url: daemon.url,
-    copy: (name: string) => copyOf(daemon, prepared, `${name}_${++copies}`),
+    copy: (name: string, of = prepared) => copyOf(daemon, of, `${name}_${++copies}`),
+    filled(key: string, fill: (books: Books) => Promise<void>) {
+      const hash = createHash("sha256")
+        .update(JSON.stringify([prepared, key]))
+        .digest("hex");
+      const ready = join(dirname(folder), `${hash.slice(0, 16)}.sqlite`);
+      return madeOnce(ready, async () => {
+        const books = copyOf(daemon, prepared, `filling_${++copies}`);
+        await fill(books);
+        copyFileSync(books.path, `${ready}.making`);
+        renameSync(`${ready}.making`, ready);
+      });
+    },
     pause: () => daemon.signal("SIGSTOP"),
     resume: () => daemon.signal("SIGCONT"),
     kill: () => daemon.end("SIGKILL"),
@@ -119,9 +135,11 @@ async function openServer(settings: TrytonSettings) {
   };
 }
 
-function copyOf(daemon: TrytonDaemon, prepared: string, name: string): Books {
+/** Its name ends with what it is a copy of: see tryton-server.py. */
+function copyOf(daemon: TrytonDaemon, of: string, title: string): Books {
+  const name = `${title}_of_${basename(of, ".sqlite")}`;
   const path = daemon.pathOf(name);
-  copyFileSync(prepared, path);
+  copyFileSync(of, path);
   let copies = 0;
   return {
     url: daemon.url,

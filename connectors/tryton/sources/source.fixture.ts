@@ -37,8 +37,11 @@ export const settings = (database: Database, more: object = {}): Record<string, 
 
 let copies = 0;
 
-export function deskIn(server: TrytonServer, more: object = {}): Desk {
-  const database = server.copy(`desk${process.pid}_${++copies}`);
+/** With `filled` copies of what {@link TrytonServer.filled} has made. */
+export const deskIn = (server: TrytonServer, more: object = {}, filled?: string): Desk =>
+  deskOf(server.copy(`desk${process.pid}_${++copies}`, filled), more);
+
+export function deskOf(database: Database, more: object = {}): Desk {
   const config = TrytonConfig.parse(settings(database, more));
   const desk = { clock: new Date("2026-11-21T12:00:00Z") };
   const surroundings = {
