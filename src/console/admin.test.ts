@@ -93,6 +93,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     backfillCost: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
     backfill: note(BACKFILL),
     backfills: note([BACKFILL]),
+    auditHead: note(null),
     checkAudit: note({ entries: 0, head: null, broken: null }),
     backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
     runNow: note({ flows: ["orders"] }),

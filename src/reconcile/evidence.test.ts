@@ -18,6 +18,7 @@ const ABOUT = {
   version: "0.1.0",
   at: "2026-11-22T19:00:00.000Z",
   by: "ann",
+  audit: null,
   mappings: { flows: [], digests: {} },
 };
 

@@ -326,6 +326,7 @@ const changes = () => ({
   backfillCost: async () => ({ records: 1, requests: 2, left: 2_498, goesOn: false }),
   backfill: async () => backfilled,
   backfills: async () => [backfilled],
+  auditHead: async () => ({ entry: 1, hash: "0".repeat(64) }),
   checkAudit: async () => ({ entries: 0, head: null, broken: null }),
   backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
   retry: async () => ({ retried: 1, left: 0 }),

@@ -136,7 +136,7 @@ export async function compare(asked: Asked): Promise<Answer> {
   const period = { ...wanted, from, to };
   const job = jobs.start(
     { asked: period, startedMs: nowMs, requests },
-    office.reconcile(period),
+    office.reconcile(period).then(async (report) => ({ report, audit: await office.auditHead() })),
     toldOf,
   );
   return { to: `/reconciliation/${job.id}`, told: null };
@@ -210,7 +210,7 @@ export async function csv(asked: Asked): Promise<Answer> {
 export async function evidence(asked: Asked): Promise<Answer> {
   const { state, asked: of } = jobOf(asked);
   if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
-  const files = await asked.pack(state.report, of.by);
+  const files = await asked.pack(state, of.by);
   return {
     file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
     type: "application/zip",
