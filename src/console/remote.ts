@@ -46,6 +46,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     backup: () => ask("backup"),
     backfillCost: (asked) => ask("backfillCost", asked),
     backfill: (asked) => ask("backfill", asked),
+    backfillBegin: (asked) => ask("backfillBegin", asked),
     backfills: () => ask("backfills"),
     auditHead: () => ask("auditHead"),
     checkAudit: (noted) => ask("checkAudit", noted),

@@ -71,6 +71,7 @@ export const questions = {
   backup: z.tuple([]),
   backfillCost: z.tuple([backfilling]),
   backfill: z.tuple([backfilling]),
+  backfillBegin: z.tuple([backfilling]),
   backfills: z.tuple([]),
   auditHead: z.tuple([]),
   checkAudit: z.tuple([z.strictObject({ entry: z.int().min(1), hash: text }).nullable()]),

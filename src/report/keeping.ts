@@ -11,6 +11,11 @@ export interface Keeping {
    * @throws OfficeError, SourceUnavailable when it cannot be begun
    */
   backfill(asked: Backfilling): Promise<BackfillState>;
+  /**
+   * The same, and the daemon carries it out: returns what it will take once it is written down. It makes one request.
+   * @throws OfficeError, SourceUnavailable when it cannot be begun
+   */
+  backfillBegin(asked: Backfilling): Promise<BackfillCost>;
   /** The newest first. */
   backfills(): Promise<readonly BackfillState[]>;
   /**

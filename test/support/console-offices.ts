@@ -325,6 +325,7 @@ const changes = () => ({
   audit: async () => ({ entries: [], next: null }),
   backfillCost: async () => ({ records: 1, requests: 2, left: 2_498, goesOn: false }),
   backfill: async () => backfilled,
+  backfillBegin: async () => ({ records: 1, requests: 2, left: 2_498, goesOn: false }),
   backfills: async () => [backfilled],
   auditHead: async () => ({ entry: 1, hash: "0".repeat(64) }),
   checkAudit: async () => ({ entries: 0, head: null, broken: null }),

@@ -9,7 +9,11 @@ export type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantine
 export const SHOWN = 100;
 
 /** All of the group where there are several, or one. */
-export const which = (id: string, { id: group, count, deliveries }: Shown, all: boolean): Html => html`
+export const which = (
+  id: string,
+  { id: group, count, deliveries }: Shown,
+  all: boolean,
+): Html => html`
   <label for="${id}-which">Which</label>
   <select id="${id}-which" name="selector">
     ${all && count > 1 ? html`<option value="${verbatim(group)}">All ${count} of this group</option>` : ""}
