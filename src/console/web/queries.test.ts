@@ -65,7 +65,8 @@ function listening(): Asked[] {
 }
 
 /** As the query planner names them, with the aliases that statements give them. */
-const GROWS = /^SCAN (record|delivery|request|link|audit|search_record|carried_before|d|r)\b/;
+const GROWS =
+  /^SCAN (record|delivery|request|link|audit|search_record|carried_before|d|r)\b|^SEARCH r USING INTEGER PRIMARY KEY \(rowid<\?\)/;
 /** By the row's own number from the newest on, and no more than so many. */
 const FEW = /from (delivery|audit|record)\b[^()]* order by \1 desc limit/;
 
