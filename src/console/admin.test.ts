@@ -92,6 +92,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     audit: note({ entries: [], next: null }),
     backfillCost: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
     backfill: note(BACKFILL),
+    backfillBegin: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
     backfills: note([BACKFILL]),
     auditHead: note(null),
     checkAudit: note({ entries: 0, head: null, broken: null }),

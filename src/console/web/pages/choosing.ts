@@ -6,7 +6,7 @@ import type { Answer, Asked } from "../route.ts";
 export type Shown = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
 
 /** So many documents are shown. */
-export const SHOWN = 100;
+export const SHOWN = 50;
 
 /** All of the group where there are several, or one. */
 export const which = (
