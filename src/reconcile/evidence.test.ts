@@ -88,9 +88,8 @@ test("a pack holds the head of the audit: verify finds that the store's audit wa
   for (const [name, text] of [...Object.entries(files), [SUMS, sumsOf(files)]] as const)
     writeFileSync(join(folder, name), text);
   const verify = async () => {
-    const said = await commandHere(
-      ...["evidence", "verify", folder, "--audit", "--config", file, "--json"],
-    );
+    const words = ["evidence", "verify", folder, "--audit", "--config", file, "--json"];
+    const said = await commandHere(...words);
     const { data } = JSON.parse(said.out) as { data: object };
     return { code: said.code, ...data };
   };
