@@ -11,8 +11,9 @@ export const FILLING = [
    select record, flow, 'file.customer-invoice', 'invoice', 'B-' || record, revision, 'B-' || record, 'key-' || record,
      'import/B-' || record, substr(text, 1, 600), 'x', 'done', '{}', :at - record, :at - record, :at - record
    from record where ${OURS}`,
+  // What is not mapped has no request.
   `insert into delivery (flow, record, revision, received_ms, state, request, number, amount, content, version)
-   select flow, record, revision, :at - 1000 * (:before + :count - record), iif(record % 1000 = 0, 'quarantined', 'delivered'), record, 'B-' || record, '10.00', 'c', version
+   select flow, record, revision, :at - 1000 * (:before + :count - record), iif(record % 1000 = 0, 'quarantined', 'delivered'), iif(record % 1000 = 0, null, record), 'B-' || record, '10.00', 'c', version
    from record where ${OURS}`,
   `insert into quarantine (delivery, code, cause, next, since_ms, lookup_table, lookup_key)
    select delivery, 'not-mapped', 'not mapped: product P' || (record % 7), 'Add a row.', :at, 'items', 'P' || (record % 7)

@@ -33,7 +33,7 @@ const daemon = await composeDaemon(config, log);
 const [flow] = daemon.daemon.flows;
 if (flow === undefined) throw new Error("the configuration has no flow");
 await openUsers(config.state, () => new Date()).add(NAME, "operator", PASSWORD);
-const web = await openWeb(config, daemon.office, (message) => process.stderr.write(`${message}\n`));
+const web = await openWeb(config, daemon, (message) => process.stderr.write(`${message}\n`));
 const lines = createInterface({ input: process.stdin });
 const [group] = await daemon.office.quarantine();
 say({

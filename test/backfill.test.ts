@@ -1,4 +1,6 @@
 /** A past period, read anew over HTTP from the sandbox, beside a flow that goes on living. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { customerInvoices } from "../mappings/canonical/customer-invoices.ts";
@@ -14,6 +16,7 @@ import { storeOffice } from "../src/report/store-office.ts";
 import { times } from "./conformance/support.ts";
 import { counting, never, usePlatform } from "./platform/support.ts";
 import { engineOn } from "./support/engine.ts";
+import type { TestClock } from "./support/clock.ts";
 import { tempFolder } from "./support/folder.ts";
 import { ledgerBooks } from "./support/ledger-books.ts";
 import { issued } from "./support/reconciled-site.ts";
@@ -31,22 +34,8 @@ async function site() {
     times(8, (at) => issued(at + 1)),
   );
   const clock = await platform.clock();
-  const bench = engineOn(tempFolder(), clock);
-  const { engine: made, store } = bench;
-  const tables = openTables(join(root, "config", "crossref"));
-  const engine: Engine = { ...made, tables };
-  const counted = counting();
-  const endpoint = platform.endpoint({ clock, dayOf: made.dayOf, governor: counted.governor });
-  const books = ledgerBooks(made.dayOf);
-  const flow = bench.flow({
-    name: "invoices-issued",
-    mapping: customerInvoices,
-    from: "platform.invoicesIssued",
-    to: "erp.invoices",
-    side: "platform",
-    source: endpoint.sources["invoicesIssued"] as Source,
-    sink: books.sinks["invoices"],
-  });
+  const opened = openedOn(tempFolder(), clock);
+  const { engine, store, flow } = opened;
   await runFlow(engine, flow, never);
   store.transaction(() =>
     store.flows.ran(flow.flow, { atMs: clock.now().wallMs, dueMs: 0, pages: 1 }, null),
@@ -57,6 +46,27 @@ async function site() {
     return issued(1, { invoiceNumber: `OLD-${at}`, createdAt: at8, updatedAt: at8 });
   };
   await control.records("invoices", times(150, old));
+  return opened;
+}
+
+/** `books`: those of before, where the store was opened before. */
+function openedOn(folder: string, clock: TestClock, held?: ReturnType<typeof ledgerBooks>) {
+  const bench = engineOn(folder, clock);
+  const { engine: made, store } = bench;
+  const tables = openTables(join(root, "config", "crossref"));
+  const engine: Engine = { ...made, tables };
+  const counted = counting();
+  const endpoint = platform.endpoint({ clock, dayOf: made.dayOf, governor: counted.governor });
+  const books = held ?? ledgerBooks(made.dayOf);
+  const flow = bench.flow({
+    name: "invoices-issued",
+    mapping: customerInvoices,
+    from: "platform.invoicesIssued",
+    to: "erp.invoices",
+    side: "platform",
+    source: endpoint.sources["invoicesIssued"] as Source,
+    sink: books.sinks["invoices"],
+  });
   const requests = (): number => counted.counts()["backfill"] ?? 0;
   const means = { spent: requests, perMonth: PER_MONTH };
   const numbers = (): string[] => [...books.held.values()].map(({ facts }) => String(facts.number));
@@ -65,6 +75,7 @@ async function site() {
   const backfills = (): Backfills => new Backfills(engine, means);
   const filling = (more: Partial<Filling> = {}): Filling => ({ flow, ...march, ...more });
   return {
+    folder,
     engine,
     store,
     clock,
@@ -141,6 +152,46 @@ test("a past period is read beside a live flow: killed between pages it goes on 
     "backfill began ann",
     "backfill done null",
   ]);
+});
+
+test("a backfill that SIGKILL ends between two pages goes on there, and never moves the live position", async () => {
+  const { folder, store, clock, flow, books } = await site();
+  const before = store.flows.position(flow.name);
+  store.close();
+  const program = join(import.meta.dirname, "support", "backfill-killed-program.ts");
+  const given = [folder, platform.urls().baseUrl, platform.secret("supplier")];
+  const args = [program, ...given, String(clock.now().wallMs)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] });
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+
+  const again = openedOn(folder, clock, books);
+  const [killed] = again.backfills().list();
+  expect(killed).toMatchObject({ state: "reading", gone: 100, received: 100, askedBy: "ann" });
+  expect(again.store.flows.position(flow.name)).toEqual(before);
+  await again.backfills().goOn();
+  expect(again.backfills().list()).toMatchObject([
+    { state: "done", gone: 158, records: 150, received: 150 },
+  ]);
+  expect(again.store.flows.position(flow.name)).toEqual(before);
+  await push(again.engine, again.flow, never);
+  const delivered = again.numbers();
+  expect(delivered).toHaveLength(7 + 150);
+  expect(new Set(delivered).size).toBe(delivered.length);
+});
+
+test("a backfill that a person begins in the console is carried out at once by the daemon's own loop", async () => {
+  const { backfills, filling, flow, store } = await site();
+  const kept = backfills();
+  const end = new AbortController();
+  kept.stirred = () => {
+    if (kept.list()[0]?.gone === 158) end.abort();
+  };
+  kept.begin(filling(), 158);
+  expect(kept.list()).toMatchObject([{ state: "reading", gone: 0, askedBy: "ann" }]);
+  const before = store.flows.position(flow.name);
+  await kept.keepOn(end.signal);
+  expect(kept.list()).toMatchObject([{ state: "done", received: 150 }]);
+  expect(store.flows.position(flow.name)).toEqual(before);
 });
 
 test("an older version that a backfill reads never replaces a newer one", async () => {

@@ -99,7 +99,7 @@ async function withDaemon<Result>(
     const { state, secrets } = config;
     const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
     try {
-      const { web, entrance } = await openEntrance(config, office, (message, details) =>
+      const { web, entrance } = await openEntrance(config, composed, (message, details) =>
         log.error(details, message),
       );
       const running = composed.run(both);

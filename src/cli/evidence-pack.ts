@@ -13,7 +13,7 @@ import { version } from "./version.ts";
 export function packOf(
   config: Config,
   report: Report,
-  { by, at }: Pick<EvidenceAbout, "by" | "at">,
+  { by, at, audit }: Pick<EvidenceAbout, "by" | "at" | "audit">,
 ): Readonly<Record<string, string>> {
   const about: EvidenceAbout = {
     company: config.company,
@@ -21,6 +21,7 @@ export function packOf(
     version,
     at,
     by,
+    audit,
     mappings: mappingsOf(config),
   };
   const files = evidenceOf(report, about, asText(report, table));

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { z } from "zod";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
-import { digestOf, SUMS, verified } from "../reconcile/evidence.ts";
+import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
+import type { AuditHead } from "../report/keeping.ts";
 import type { Answer } from "./answer.ts";
-import { askOf } from "./ask.ts";
+import { ask, askOf } from "./ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { packOf } from "./evidence-pack.ts";
@@ -23,12 +25,17 @@ export function evidence(program: Command): void {
       .option("--from <day>", "the first day (default: the first of this month)")
       .option("--to <day>", "the last day (default: today)"),
   );
-  addCommand(
-    parent,
-    "verify <folder>",
-    "is every file as it was when the pack was made?",
-    async ({ args: [folder = ""], options }) => verify(folder, options["seal"] ?? null),
-  ).option("--seal <sha256>", "the seal that was noted then");
+  configured(
+    addCommand(
+      parent,
+      "verify <folder>",
+      "is every file as it was when the pack was made?",
+      async ({ file, args: [folder = ""], options }) =>
+        verify(folder, options["seal"] ?? null, options["audit"] === undefined ? null : file),
+    )
+      .option("--seal <sha256>", "the seal that was noted then")
+      .option("--audit", "is the store's audit as it was then, too? asks the store of --config"),
+  );
 }
 
 type Days = { readonly from: string | null; readonly to: string | null };
@@ -40,14 +47,18 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
     throw new EnvironmentError(`${path} has files already.`, "Name a new folder, or an empty one.");
   const config = await loadConfiguration(file);
   const by = thisPerson();
-  const report = await askOf(
+  const { report, audit } = await askOf(
     config,
-    (office) => office.reconcile({ from, to, flow: null, by }),
+    async (office) => ({
+      report: await office.reconcile({ from, to, flow: null, by }),
+      audit: await office.auditHead(),
+    }),
     "evidence make",
   );
   const { [SUMS]: sums = "", ...files } = packOf(config, report, {
     by,
     at: new Date().toISOString(),
+    audit,
   });
   mkdirSync(path, { recursive: true });
   for (const [name, text] of [...Object.entries(files), [SUMS, sums] as const])
@@ -65,8 +76,11 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
   };
 }
 
-/** @throws EnvironmentError when it is no pack */
-function verify(folder: string, seal: string | null): Answer {
+/**
+ * `file`: the configuration whose store is asked for its audit; null: none is asked.
+ * @throws EnvironmentError when it is no pack, or has no head of an audit that is asked for
+ */
+async function verify(folder: string, seal: string | null, file: string | null): Promise<Answer> {
   const path = resolve(folder);
   if (!existsSync(join(path, SUMS)))
     throw new EnvironmentError(
@@ -77,18 +91,51 @@ function verify(folder: string, seal: string | null): Answer {
   const files = new Map(names.map((name) => [name, readFileSync(join(path, name))]));
   const found = verified(files, readFileSync(join(path, SUMS), "utf8"));
   const sealed = seal === null ? null : seal === found.seal;
+  const head = headIn(files.get(ABOUT)?.toString("utf8") ?? "");
+  if (file !== null && head === null)
+    throw new EnvironmentError(
+      `${join(path, ABOUT)} has no head of an audit.`,
+      "The pack was made by an older version, or from a store without entries: verify it without --audit.",
+    );
+  const audit = file === null ? null : await ask(file, (office) => office.checkAudit(head));
   const wrong = [
     ...found.changed.map((name) => `changed: ${name}`),
     ...found.missing.map((name) => `missing: ${name}`),
     ...found.extra.map((name) => `not of the pack: ${name}`),
     ...(sealed === false ? [`the seal is ${found.seal}, not the one that was noted`] : []),
+    ...(audit === null || audit.broken === null
+      ? []
+      : [
+          `the store's audit is not the one of the pack: entry ${audit.broken.entry} is ${audit.broken.how}`,
+        ]),
   ];
   return {
-    data: { ...found, sealed },
+    data: { ...found, sealed, head, audit },
     text:
       wrong.length > 0
         ? wrong.join("\n")
-        : `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
+        : [
+            `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
+            ...(head === null ? [] : [inWords(head, audit !== null)]),
+          ].join("\n"),
     exitCode: wrong.length === 0 ? exitCodes.ok : exitCodes.runtime,
   };
+}
+
+const inWords = ({ entry, hash }: AuditHead, wasAsked: boolean): string =>
+  wasAsked
+    ? `The store's audit is as it was written, and has the entry ${entry} that the pack names.`
+    : `Head of the audit then: ${entry}:${hash}. To check the store against it: --audit`;
+
+const Noted = z.object({
+  audit: z.object({ entry: z.int().min(1), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+});
+
+/** What the pack says of the audit; null: nothing, or nothing that can be read. */
+function headIn(about: string): AuditHead | null {
+  try {
+    return Noted.safeParse(JSON.parse(about)).data?.audit ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -43,7 +43,7 @@ export async function startServices(
     closing.unshift(startAlerts(config, daemon, log));
     closing.unshift(startBackfills(daemon));
     closing.unshift(startRetention(config, daemon));
-    const web = await openWeb(config, office, (message, details) => log.error(details, message));
+    const web = await openWeb(config, daemon, (message, details) => log.error(details, message));
     if (web !== null) {
       url = web.url;
       closing.unshift(() => web.close());

@@ -1,13 +1,14 @@
 /** The web console over the office of a daemon that runs in this process. */
 import type { Config } from "../config/config.ts";
 import type { Web } from "../console/web/server.ts";
-import type { Office } from "../report/office.ts";
+import { catchUp } from "../report/searching.ts";
 import { systemClock } from "./clock.ts";
+import type { Composed } from "./compose.ts";
 
 /** Null when the configuration has none. @throws EnvironmentError when it cannot listen */
 export async function openWeb(
   config: Config,
-  office: Office,
+  { office, engine }: Pick<Composed, "office" | "engine">,
   note: (message: string, details: Readonly<Record<string, unknown>>) => void,
 ): Promise<Web | null> {
   const { web } = config.console;
@@ -21,19 +22,22 @@ export async function openWeb(
     office,
     web,
     site: { company, currency, timeZone, environment: config.platform.environment },
-    pack: async (report, by) => {
+    pack: async ({ report, audit }, by) => {
       const { packOf } = await import("./evidence-pack.ts");
-      return packOf(config, report, { by, at: report.at });
+      return packOf(config, report, { by, at: report.at, audit });
     },
     users: openUsers(state, () => new Date()),
     secrets,
     note,
     clock: systemClock(),
   });
-  // Each question takes a little more into what is searched: so that is done before somebody searches. No document is
-  // older than 0: to show a page of them costs 25 documents' parsing each time.
+  // What came is taken into what is searched all the time: so that is done before somebody searches.
   const timer = setInterval(() => {
-    office.documents({ text: null, before: "0" }).catch(() => undefined);
+    try {
+      catchUp(engine, engine.flows, CATCH_UP_MS);
+    } catch (error) {
+      note("the search is not up to date", { error });
+    }
   }, SEARCH_EVERY_MS);
   return {
     ...served,
@@ -44,4 +48,6 @@ export async function openWeb(
   };
 }
 
+/** How long that may keep the daemon from its work, each time. */
+const CATCH_UP_MS = 10;
 const SEARCH_EVERY_MS = 500;

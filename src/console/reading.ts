@@ -19,6 +19,7 @@ export function readingOffice(office: Office, command: string): Office {
     reconcile: refuse,
     backfillCost: refuse,
     backfill: refuse,
+    backfillBegin: refuse,
     retry: refuse,
     resolve: refuse,
     assign: refuse,

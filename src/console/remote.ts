@@ -35,7 +35,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     samples: (asked) => ask("samples", asked),
     counterparts: (asked) => ask("counterparts", asked),
     quarantine: () => ask("quarantine"),
-    quarantineShow: (group) => ask("quarantineShow", group),
+    quarantineShow: (group, limit) => ask("quarantineShow", group, ...given(limit)),
     retry: (selector, anyway, person) =>
       ask("retry", selector, ...given(anyway === true ? true : person && false, person)),
     resolve: (selector, decision) => ask("resolve", selector, decision),
@@ -46,7 +46,9 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     backup: () => ask("backup"),
     backfillCost: (asked) => ask("backfillCost", asked),
     backfill: (asked) => ask("backfill", asked),
+    backfillBegin: (asked) => ask("backfillBegin", asked),
     backfills: () => ask("backfills"),
+    auditHead: () => ask("auditHead"),
     checkAudit: (noted) => ask("checkAudit", noted),
     runNow: (flow, person) => ask("runNow", flow, ...given(person)),
     release: (breaker, by, note) => ask("release", breaker, by, ...given(note)),

@@ -54,6 +54,7 @@ export class Backfills {
   readonly #means: Means;
   readonly #stop = new AbortController();
   #running: { readonly backfill: number; readonly ended: Promise<BackfillRow> } | null = null;
+  #wake: () => void = () => {};
   /** Told when deliveries have become possible. */
   stirred: () => void = () => {};
 
@@ -83,13 +84,24 @@ export class Backfills {
 
   /** Until it is done, or paused: the row says why. @throws SourceUnavailable when it cannot be begun */
   async run(filling: Filling, expected: number | null): Promise<BackfillRow> {
-    const { flow, from, to, share, person } = filling;
+    const backfill = this.#entered(filling, expected);
+    return this.#running?.ended ?? this.#carryOut(backfill, filling.flow);
+  }
+
+  /** Leaves it to {@link keepOn}, which begins at once. @throws SourceUnavailable when it cannot be begun */
+  begin(filling: Filling, expected: number | null): void {
+    this.#entered(filling, expected);
+    this.#wake();
+  }
+
+  /** Its row, new or found again; what runs already is left as it is. */
+  #entered({ flow, from, to, share, person }: Filling, expected: number | null): number {
     const { store, clock } = this.#engine;
     const again = this.#againOf(flow);
     const known = store.backfills.find(flow.name, from, to);
     this.#expectFree(known?.backfill ?? null);
-    if (this.#running !== null) return this.#running.ended;
-    const backfill = store.transaction(() => {
+    if (this.#running !== null) return this.#running.backfill;
+    return store.transaction(() => {
       const at = clock.now().wallMs;
       const event = known === null ? "backfill began" : "backfill goes on";
       const detail = `${flow.name}, ${from} to ${to}, at most ${share} % of the month's requests`;
@@ -102,7 +114,6 @@ export class Backfills {
       const fresh = { flow: flow.flow, fromDay: from, toDay: to, position, share, expected };
       return store.backfills.add({ ...fresh, askedBy: person.by }, at);
     });
-    return this.#carryOut(backfill, flow);
   }
 
   /** The newest ones. */
@@ -114,8 +125,10 @@ export class Backfills {
   async keepOn(signal: AbortSignal): Promise<void> {
     const { clock } = this.#engine;
     while (!signal.aborted) {
+      const woken = new AbortController();
+      this.#wake = () => woken.abort();
       await this.goOn();
-      await clock.pause(LOOK_MS, signal);
+      await clock.pause(LOOK_MS, AbortSignal.any([signal, woken.signal]));
     }
   }
 

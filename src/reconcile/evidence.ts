@@ -19,6 +19,11 @@ export interface EvidenceAbout {
   /** ISO 8601 UTC. */
   readonly at: string;
   readonly by: string;
+  /**
+   * The newest entry of the store's audit when both sides had been compared, and its hash; null: there was none. The audit
+   * up to it cannot be changed or cut off later without disagreeing with the pack.
+   */
+  readonly audit: { readonly entry: number; readonly hash: string } | null;
   /** The flows with their mappings, and digests of what the mappings and tables say. */
   readonly mappings: {
     readonly flows: readonly {
@@ -34,6 +39,8 @@ export interface EvidenceAbout {
 }
 
 export const SUMS = "SHA256SUMS";
+/** {@link EvidenceAbout} without the mappings, as JSON. */
+export const ABOUT = "about.json";
 const PERIOD = "period.journal";
 
 /** By name, without {@link SUMS}. `text`: the report as people read it. @throws FuelbridgeError as the journals */
@@ -45,7 +52,7 @@ export function evidenceOf(
   const { cases: _, ...totals } = report;
   const { mappings, ...made } = about;
   return {
-    "about.json": json(made),
+    [ABOUT]: json(made),
     "cases.csv": asCsv(report),
     "records.csv": recordsCsv(report),
     "report.json": json(report),

@@ -31,7 +31,7 @@ function partyParts(
   { party = null, partyName = null }: About,
 ): { code: string | null; name: string | null } {
   if (party === null) return { code: null, name: partyName };
-  const link = store.links.search(party).find(({ kind }) => PARTIES.has(kind));
+  const link = store.links.parties(party).at(0);
   const row = rowOf(tables, party);
   const code = link?.erpId ?? row?.["account"] ?? party;
   const own = link === undefined ? null : ownName({ store, flows }, link);
@@ -54,8 +54,6 @@ function rowOf(tables: Engine["tables"], party: string) {
     return null;
   }
 }
-
-const PARTIES: ReadonlySet<string> = new Set(["customer", "supplier"]);
 
 /** With two decimals, unless it has more. */
 export const inCents = (amount: Decimal): string =>

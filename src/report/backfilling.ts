@@ -9,7 +9,7 @@ import { OfficeError } from "./office.ts";
 export function backfilling(
   flows: readonly Flow[],
   backfills: Backfills | undefined,
-): Pick<Keeping, "backfillCost" | "backfill" | "backfills"> {
+): Pick<Keeping, "backfillCost" | "backfill" | "backfillBegin" | "backfills"> {
   const able = (): Backfills => {
     if (backfills !== undefined) return backfills;
     throw new OfficeError("Nothing can be read anew here.", "Use the fuelbridge command.");
@@ -20,6 +20,12 @@ export function backfilling(
       const filling = fillingOf(flows, asked);
       const { records } = await able().cost(filling);
       return stateOf(await able().run(filling, records));
+    },
+    async backfillBegin(asked) {
+      const filling = fillingOf(flows, asked);
+      const cost = await able().cost(filling);
+      able().begin(filling, cost.records);
+      return cost;
     },
     backfills: async () => (backfills?.list() ?? []).map(stateOf),
   };

@@ -120,7 +120,7 @@ function groupOf(
   const count = causes.reduce((sum, { count }) => sum + count, 0);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);
-  const counts = of === undefined ? null : store.deliveries.shownCounts(of.flow);
+  const counts = of === undefined ? null : store.deliveries.counts(of.flow);
   const { title, accountant, operator } = voicesOf({
     code,
     kind: of?.mapping.kind ?? null,

@@ -11,19 +11,32 @@ export interface Keeping {
    * @throws OfficeError, SourceUnavailable when it cannot be begun
    */
   backfill(asked: Backfilling): Promise<BackfillState>;
+  /**
+   * The same, and the daemon carries it out: returns what it will take once it is written down. It makes one request.
+   * @throws OfficeError, SourceUnavailable when it cannot be begun
+   */
+  backfillBegin(asked: Backfilling): Promise<BackfillCost>;
   /** The newest first. */
   backfills(): Promise<readonly BackfillState[]>;
   /**
    * Whether the audit is as it was written: every entry holds a hash over the one before it and its own content. `noted`:
    * an entry and its hash as somebody noted it earlier; null: nobody did.
    */
-  checkAudit(noted: { entry: number; hash: string } | null): Promise<AuditCheck>;
+  checkAudit(noted: AuditHead | null): Promise<AuditCheck>;
+  /** The newest entry of the audit, which is not checked here; null: there is none. */
+  auditHead(): Promise<AuditHead | null>;
+}
+
+/** An entry of the audit and its hash (SHA-256, hex). Who knows it finds out that the audit was changed or cut off before it. */
+export interface AuditHead {
+  readonly entry: number;
+  readonly hash: string;
 }
 
 export interface AuditCheck {
   readonly entries: number;
-  /** The newest entry and its hash, to be noted elsewhere: who knows it finds out that the end was cut off. Null: none. */
-  readonly head: { readonly entry: number; readonly hash: string } | null;
+  /** The newest entry, to be noted elsewhere; null: there is none. */
+  readonly head: AuditHead | null;
   /**
    * The first entry that is not as it was written. `changed`: its content or its hash; `missing`: entries were removed
    * before it, or it is newer than any that is left; null: all are as they were.

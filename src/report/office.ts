@@ -43,8 +43,14 @@ export interface Office extends Desk, Keeping {
   /** The other side's ids, in the order they were asked; null: there is none yet. */
   counterparts(asked: Counterparts): Promise<readonly (string | null)[]>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
-  /** One group with its deliveries. @throws OfficeError when there is no such group. */
-  quarantineShow(group: string): Promise<QuarantineGroup & { deliveries: readonly Quarantined[] }>;
+  /**
+   * One group with its deliveries, the oldest first. `limit`: so many at most, by default all.
+   * @throws OfficeError when there is no such group
+   */
+  quarantineShow(
+    group: string,
+    limit?: number,
+  ): Promise<QuarantineGroup & { deliveries: readonly Quarantined[] }>;
   /**
    * Back to pending, to be mapped anew; "all" for every group. What a retry cannot help keeps its place (`left`), unless
    * `anyway`: a new version of fuelbridge may take what an older one refused.

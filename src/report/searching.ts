@@ -11,10 +11,15 @@ import type { Found, FoundDocument, Searching } from "./desk.ts";
 
 const PAGE = 25;
 /** Deliveries that are taken into the table in one transaction. */
-const STEP = 200;
+const STEP = 100;
+
+/** Takes into the table what came since, where that is little: whoever searches finds what has just come. */
+export function catchUpWithFew(engine: Engine, flows: readonly Flow[]): void {
+  if (engine.store.found.unsearchedCount() <= STEP) catchUp(engine, flows, 0);
+}
 
 /**
- * Takes into the table what came since, for about so long.
+ * The same for about so long, however much it is.
  * @param forMs of the thread that also pulls and sends
  */
 export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): void {
@@ -74,15 +79,20 @@ export function documentsOf(
 }
 
 /** The newest ones of each way to read the text. */
-function matching({ store: { found } }: Engine, text: string, end: number): number[] {
+function matching({ store: { found, links } }: Engine, text: string, end: number): number[] {
   const limit = PAGE + 1;
   const amount = amountIn(text);
   const day = dayIn(text);
   const upper = text.toUpperCase();
+  // By an id of either side, or by a number that a link has.
+  const ids = new Set([
+    text,
+    ...links.search(text).flatMap(({ platformId, erpId }) => [platformId, erpId]),
+  ]);
   const all = [
     ...found.byNumber(text, end, limit),
     ...(upper === text ? [] : found.byNumber(upper, end, limit)),
-    ...found.byId(text, end),
+    ...[...ids].flatMap((id) => found.byId(id, end)),
     ...(amount === null ? [] : found.byAmount(amount, end, limit)),
     ...(day === null ? [] : found.byDay(day, end, limit)),
     ...(text.length < 2 ? [] : found.byParty(text, end, limit)),

@@ -27,7 +27,7 @@ import { helped, resolve, retry, select } from "./decisions.ts";
 import { edit } from "./edits.ts";
 import { lifeOf } from "./life.ts";
 import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
-import { catchUp, documentsOf } from "./searching.ts";
+import { catchUp, catchUpWithFew, documentsOf } from "./searching.ts";
 import { backfilling } from "./backfilling.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Tables } from "../config/crossref.ts";
@@ -102,10 +102,10 @@ export function storeOffice(parts: OfficeParts): Office {
     counterparts: async (asked) => counterpartsOf(store, asked),
     quarantine: async () => quarantineOf(engine),
 
-    async quarantineShow(id) {
+    async quarantineShow(id, limit) {
       const found = groupOf(engine, id);
       const flow = flows.find(({ name }) => name === found.shown.flow);
-      const rows = deliveriesOf(store, found);
+      const rows = deliveriesOf(store, found).slice(0, limit);
       return { ...found.shown, deliveries: rows.map((row) => shown(engine, flow, row)) };
     },
 
@@ -146,6 +146,7 @@ export function storeOffice(parts: OfficeParts): Office {
     release: async (breaker, by, note) => clearedStop(parts, breaker, { by, note }),
     ...desk(parts),
     ...backfilling(flows, parts.backfills),
+    auditHead: async () => store.journal.head(),
     checkAudit: (noted) => store.journal.check(noted, setImmediate),
   };
 }
@@ -177,7 +178,7 @@ function clearedStop(
   return { released: breaker };
 }
 
-/** So long searching may keep the daemon from its work, each time. */
+/** How long a command that searches takes in what is not searched yet. */
 const CATCH_UP_MS = 20;
 
 function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
@@ -198,7 +199,9 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
   };
   return {
     async documents(asked) {
-      catchUp(engine, flows, CATCH_UP_MS);
+      // Beside a daemon it is done all the time (src/cli/web.ts).
+      if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);
+      else catchUpWithFew(engine, flows);
       return documentsOf(engine, flows, asked);
     },
     document: async (id) => lifeOf(engine, flows, id),
@@ -326,7 +329,7 @@ function flowStatus(
   daemon: Daemon | null,
 ): Omit<FlowStatus, "agreed"> {
   const row = store.flows.find(flow.name);
-  const counts = store.deliveries.shownCounts(flow.flow);
+  const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const waits = store.waits.ofFlow(flow.flow);
   return {

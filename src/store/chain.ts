@@ -86,6 +86,14 @@ export interface Noted {
   readonly hash: string;
 }
 
+/** The newest entry and its hash; null: there is none. */
+export function newestEntry(database: Database.Database): () => Noted | null {
+  const last = database.prepare<[], Pick<Row, "audit" | "chain">>(
+    "select audit, chain from audit order by audit desc limit 1",
+  );
+  return () => headOf(last.get() ?? null);
+}
+
 /**
  * Looks at every entry, in steps: `between` runs after each, so that a daemon goes on meanwhile. Whoever chains a changed
  * audit anew, or cuts off its end, is found out by an entry that was `noted` earlier.
@@ -123,10 +131,10 @@ export async function checkChain(
 const isLinked = (before: Row | null, row: Row): boolean =>
   row.chain !== null && linkOf(before?.chain ?? null, row).equals(row.chain);
 
-const headOf = (row: Row | null): Checked["head"] =>
+const headOf = (row: Pick<Row, "audit" | "chain"> | null): Checked["head"] =>
   row === null ? null : { entry: row.audit, hash: hashOf(row) };
 
-const hashOf = ({ chain }: Row): string => chain?.toString("hex") ?? "";
+const hashOf = ({ chain }: Pick<Row, "chain">): string => chain?.toString("hex") ?? "";
 
 function linkOf(before: Buffer | null, row: Omit<Row, "chain">): Buffer {
   const { audit, at, flow, request, delivery, event, detail, parts, who, reason } = row;

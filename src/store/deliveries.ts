@@ -69,15 +69,6 @@ type PendingRow = Omit<PendingDelivery, "recordId" | "fault" | "correctedBefore"
   corrected: 0 | 1;
 };
 
-interface StateCount {
-  readonly flow: number;
-  readonly state: string;
-  readonly count: number;
-}
-
-const COUNTED_MAX = 200_000;
-const SHOWN_FOR_MS = 15_000;
-
 /** The same record has no other delivery that is still to be decided. */
 const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = delivery.record
   and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`;
@@ -203,39 +194,13 @@ function changed(result: Database.RunResult, delivery: number): void {
     throw new Error(`delivery ${delivery} is not in a state that allows this`);
 }
 
-/** How many deliveries of a flow are in each state. */
+/** How many deliveries of a flow are in each state: the table is held by triggers (migration-counts.ts). */
 function counting(database: Database.Database) {
   const counts = database.prepare<[number], { state: string; count: number }>(
-    "select state, count(*) as count from delivery where flow = ? group by state",
+    "select state, count from delivery_count where flow = ? and count > 0",
   );
-  const allCounts = database.prepare<[], StateCount>(
-    "select flow, state, count(*) as count from delivery group by flow, state",
-  );
-  const last = database.prepare<[], number | null>("select max(delivery) from delivery").pluck();
-  let shown: { atMs: number; byFlow: ReadonlyMap<number, readonly StateCount[]> } = {
-    atMs: -Infinity,
-    byFlow: new Map(),
-  };
-
-  const exact = (flow: number): Map<string, number> =>
-    new Map(counts.all(flow).map(({ state, count }) => [state, count]));
-
   return {
-    counts: exact,
-
-    /**
-     * The same for people who look: exact up to {@link COUNTED_MAX} deliveries, and of larger stores up to 15 s old.
-     * Counting a million takes a good part of a second, in which nothing else is done.
-     */
-    shownCounts(flow: number): ReadonlyMap<string, number> {
-      if ((last.get() ?? 0) <= COUNTED_MAX) return exact(flow);
-      const nowMs = performance.now();
-      if (nowMs - shown.atMs > SHOWN_FOR_MS) {
-        const byFlow = Map.groupBy(allCounts.all(), (row) => row.flow);
-        shown = { atMs: nowMs, byFlow };
-      }
-      const rows = shown.byFlow.get(flow) ?? [];
-      return new Map(rows.map(({ state, count }) => [state, count]));
-    },
+    counts: (flow: number): Map<string, number> =>
+      new Map(counts.all(flow).map(({ state, count }) => [state, count])),
   };
 }

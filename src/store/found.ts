@@ -64,7 +64,10 @@ export interface Lately {
 
 /** Deliveries that are looked at for what happened lately, at most. */
 const LATELY_MAX = 20_000;
-const PARTIES_MAX = 20;
+const PARTIES_MAX = 200;
+/** Deliveries under a prefix that are sorted as they are, and the newest ones that are looked at where there are more. */
+const FEW = 2_000;
+const WINDOW = 5_000;
 
 type Stored<Row> = Omit<Row, "recordId"> & { id: Buffer | string };
 
@@ -83,20 +86,9 @@ function searching(database: Database.Database) {
      where r.record = ?`,
   );
   const newest = pluck(database, "select record from record where record < ?");
-  const byNumber = database
-    .prepare<[string, string, number, number], number>(
-      `select distinct record from delivery where number >= ? and number < ? and record < ? order by record desc limit ?`,
-    )
-    .pluck();
   const byId = database
     .prepare<[string, Buffer | string, number], number>(
-      `select record from flow f join record r on r.flow = f.flow and r.id in (?, ?) where r.record < ?`,
-    )
-    .pluck();
-  const byLink = database
-    .prepare<[{ text: string }], string>(
-      `select platform_id from link where number = :text or erp_id = :text
-       union select erp_id from link where number = :text or platform_id = :text`,
+      `select record from flow f cross join record r on r.flow = f.flow and r.id in (?, ?) where +r.record < ?`,
     )
     .pluck();
   const byAmount = pluck(
@@ -139,14 +131,8 @@ function searching(database: Database.Database) {
     },
     /** Each of these: records older than `before`, newest first. */
     newest: (before: number, limit: number): number[] => newest.all(before, limit),
-    /** Whose number begins so. */
-    byNumber: (text: string, before: number, limit: number): number[] =>
-      byNumber.all(text, `${text}\u{10FFFF}`, before, limit),
-    /** By an id of either side, or by a number that a link has. */
-    byId(text: string, before: number): number[] {
-      const ids = [text, ...byLink.all({ text })];
-      return ids.flatMap((id) => byId.all(id, storedId(id), before));
-    },
+    ...numbered(database),
+    byId: (id: string, before: number): number[] => byId.all(id, storedId(id), before),
     byAmount: (amount: string, before: number, limit: number): number[] =>
       byAmount.all(amount, before, limit),
     byDay: (day: string, before: number, limit: number): number[] => byDay.all(day, before, limit),
@@ -174,6 +160,38 @@ function searching(database: Database.Database) {
 
 const pluck = (database: Database.Database, select: string) =>
   database.prepare<unknown[], number>(`${select} order by record desc limit ?`).pluck();
+
+/** By the beginning of a number: the newest records, whether it fits a handful or nearly all of a million. */
+function numbered(database: Database.Database) {
+  const range = "number >= :from and number < :to";
+  const some = database
+    .prepare<unknown[], number>(
+      `select count(*) from (select 1 from delivery where ${range} limit ${FEW + 1})`,
+    )
+    .pluck();
+  const all = database
+    .prepare<unknown[], number>(
+      `select distinct record from delivery where ${range} and record < :before order by record desc limit :limit`,
+    )
+    .pluck();
+  const newest = database
+    .prepare<unknown[], number>(
+      `select distinct record from (
+         select record, number from delivery where record < :before order by record desc limit ${WINDOW})
+       where ${range} order by record desc limit :limit`,
+    )
+    .pluck();
+  return {
+    /** Whose number begins so. */
+    byNumber(text: string, before: number, limit: number): number[] {
+      const range = { from: text, to: `${text}\u{10FFFF}` };
+      const asked = { ...range, before, limit };
+      if ((some.get(range) ?? 0) <= FEW) return all.all(asked);
+      const found = newest.all(asked);
+      return found.length === limit ? found : all.all(asked);
+    },
+  };
+}
 
 function lives(database: Database.Database) {
   const versions = database.prepare<[number, number], VersionRow>(

@@ -1,7 +1,7 @@
 /** The audit, the breakers and the count of requests: what the daemon tells about itself. */
 import type Database from "better-sqlite3";
 import type { Purpose, Spent } from "../core/budget.ts";
-import { appending, checkChain, type Checked, type Noted } from "./chain.ts";
+import { appending, checkChain, type Checked, newestEntry, type Noted } from "./chain.ts";
 
 export interface Entry {
   readonly flow?: number;
@@ -79,6 +79,8 @@ export function journal(database: Database.Database) {
     /** Is every entry as it was written? */
     check: (noted: Noted | null, between: () => Promise<void>): Promise<Checked> =>
       checkChain(database, noted, between),
+    /** The newest entry of the audit and its hash. */
+    head: newestEntry(database),
     trip(breaker: BreakerRow): void {
       standing = null;
       trip.run({ ...breaker });

@@ -66,13 +66,17 @@ export function links(database: Database.Database) {
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
   // The kinds are named for the indices: without them SQLite reads every link.
-  const ofAnyKind = `kind in (${Object.keys(kinds)
-    .map((kind) => `'${kind}'`)
-    .join(", ")})`;
-  const anySide = database.prepare<[{ text: string }], Link & { linkedMs: number }>(
-    `select ${columns} from link
-     where number = :text or (${ofAnyKind} and platform_id = :text) or (${ofAnyKind} and erp_id = :text)
-     order by kind, platform_id`,
+  const searching = (those: readonly string[]) => {
+    const isOne = `kind in (${those.map((kind) => `'${kind}'`).join(", ")})`;
+    return database.prepare<[{ text: string }], Link & { linkedMs: number }>(
+      `select ${columns} from link
+       where (number = :text and +${isOne}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
+       order by kind, platform_id`,
+    );
+  };
+  const anySide = searching(Object.keys(kinds));
+  const ofParties = searching(
+    Object.entries(kinds).flatMap(([kind, held]) => (held === "party" ? kind : [])),
   );
 
   return {
@@ -115,5 +119,7 @@ export function links(database: Database.Database) {
     search(text: string): (Link & { linkedMs: number })[] {
       return anySide.all({ text });
     },
+    /** The same of parties alone. */
+    parties: (text: string): Link[] => ofParties.all({ text }),
   };
 }

@@ -10,6 +10,7 @@ import { bytesMayGo } from "./migration-retention.ts";
 import { backfillsKept } from "./migration-backfill.ts";
 import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
+import { countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 
@@ -374,4 +375,5 @@ export const migrations: readonly string[] = [
   backfillsKept,
   auditChained,
   bytesMayGo,
+  countsKept,
 ];

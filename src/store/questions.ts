@@ -82,7 +82,7 @@ export function questions(database: Database.Database) {
      where delivery.delivery in (
        select delivery from delivery where number = ?
        union select delivery from delivery where record in
-         (select r.record from flow f join record r on r.flow = f.flow and r.id in (?, ?)))
+         (select r.record from flow f cross join record r on r.flow = f.flow and r.id in (?, ?)))
      order by delivery.delivery`,
   );
   const auditOf = database.prepare<[{ delivery: number; request: number | null }], AuditRow>(
@@ -141,26 +141,29 @@ export function questions(database: Database.Database) {
   };
 }
 
-/** What needs a person. */
+/**
+ * What needs a person. `cross join` keeps the order of the tables: SQLite has no statistics here, and would begin with
+ * the millions of records and deliveries instead of the few flows or the quarantine.
+ */
 function quarantined(database: Database.Database) {
   const causes = database.prepare<[], CauseRow>(
     `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
             min(awaits_kind) as awaitsKind, min(awaits_id) as awaitsId,
             min(lookup_table) as lookupTable, min(lookup_key) as lookupKey, count(*) as count,
             min(since_ms) as sinceMs
-     from quarantine join delivery using (delivery) join flow using (flow)
+     from quarantine cross join delivery using (delivery) join flow using (flow)
      where delivery.state = 'quarantined' group by flow.name, code, cause
      order by count desc, cause`,
   );
   const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
     `select delivery, record.record, delivery.request, delivery.number, record.id, record.version, record.origin, code,
             cause, field, awaits_id as awaitsId, since_ms as sinceMs
-     from quarantine join delivery using (delivery) join flow using (flow) join record using (record)
+     from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
   );
   const numbered = database
     .prepare<[Buffer | string], string>(
-      `select delivery.number from flow join record on record.flow = flow.flow and record.id = ?
+      `select delivery.number from flow cross join record on record.flow = flow.flow and record.id = ?
          join delivery on delivery.record = record.record
        where delivery.number is not null and state in ('pending', 'quarantined') limit 1`,
     )

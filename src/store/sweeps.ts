@@ -192,7 +192,7 @@ function newestOf(database: Database.Database) {
     .pluck();
   const recordsSince = database
     .prepare<[number, string], number>(
-      "select count(*) from record where flow = ? and (version is null or version >= ?)",
+      "select coalesce(sum(count), 0) from record_count where flow = ? and (day = '' or day >= ?)",
     )
     .pluck();
 
@@ -202,7 +202,8 @@ function newestOf(database: Database.Database) {
       newest.get(storedId(recordId), flow) ?? null,
     /** When a request's bytes last left; null: never. */
     lastSentMs: (request: number): number | null => lastSent.get(request) ?? null,
-    /** How many records of a flow changed since a version, for what a run will cost. */
-    recordsSince: (flow: number, version: string): number => recordsSince.get(flow, version) ?? 0,
+    /** How many records of a flow changed since the day of a version, for what a run will cost. */
+    recordsSince: (flow: number, version: string): number =>
+      recordsSince.get(flow, version.slice(0, 10)) ?? 0,
   };
 }

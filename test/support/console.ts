@@ -49,7 +49,7 @@ export async function testConsole(office: Office, clock = testClock()): Promise<
       currency: "USD",
       timeZone: "America/Chicago",
     },
-    pack: async (report, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
+    pack: async ({ report }, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
     web: { port: 0, host: "127.0.0.1", names: [], tls: null },
     secrets: ["canary-secret"],
     note: (message, { error }) => process.stderr.write(`${message}: ${(error as Error).stack}\n`),

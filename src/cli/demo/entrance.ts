@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { openUsers } from "../../console/web/users.ts";
 import type { Web } from "../../console/web/server.ts";
 import { EnvironmentError } from "../../core/errors.ts";
-import type { Office } from "../../report/office.ts";
+import type { Composed } from "../compose.ts";
 import { openWeb } from "../web.ts";
 
 /** Any other one where it is taken. */
@@ -14,7 +14,7 @@ const NAME = "demo";
 /** `entrance`: for people. The password is a new one each time, and is kept nowhere but as its hash. */
 export async function openEntrance(
   config: Config,
-  office: Office,
+  daemon: Pick<Composed, "office" | "engine">,
   note: Parameters<typeof openWeb>[2],
 ): Promise<{ web: Web; entrance: string }> {
   const users = openUsers(config.state, () => new Date());
@@ -23,7 +23,7 @@ export async function openEntrance(
   if (isThere) await users.setPassword(NAME, password);
   else await users.add(NAME, "operator", password);
   const at = (port: number): Promise<Web | null> =>
-    openWeb({ ...config, console: { port: 0, web: { ...LOCAL, port } } }, office, note);
+    openWeb({ ...config, console: { port: 0, web: { ...LOCAL, port } } }, daemon, note);
   const web = await at(PORT).catch((error: unknown) => {
     if (!(error instanceof EnvironmentError)) throw error;
     return at(0);

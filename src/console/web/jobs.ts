@@ -1,7 +1,14 @@
 /** Reconciliations that somebody asked for in the console: they take as long as their requests do. */
 import { randomUUID } from "node:crypto";
 import type { Report } from "../../reconcile/report.ts";
+import type { AuditHead } from "../../report/keeping.ts";
 import type { Reconciling } from "../../report/office.ts";
+
+export interface Compared {
+  readonly report: Report;
+  /** The newest entry of the audit just after it. */
+  readonly audit: AuditHead | null;
+}
 
 export interface Job {
   readonly id: string;
@@ -11,7 +18,7 @@ export interface Job {
   readonly requests: number;
   state:
     | { readonly is: "running" }
-    | { readonly is: "done"; readonly report: Report }
+    | ({ readonly is: "done" } & Compared)
     | { readonly is: "failed"; readonly message: string; readonly next: string };
 }
 
@@ -32,7 +39,7 @@ export class Jobs {
   /** `failed`: what a failure is told as. */
   start(
     about: Pick<Job, "asked" | "startedMs" | "requests">,
-    work: Promise<Report>,
+    work: Promise<Compared>,
     failed: (error: unknown) => { message: string; next: string },
   ): Job {
     const job: Job = { id: randomUUID(), ...about, state: { is: "running" } };
@@ -40,7 +47,7 @@ export class Jobs {
     const [oldest] = this.#jobs.keys();
     if (this.#jobs.size > KEPT && oldest !== undefined) this.#jobs.delete(oldest);
     work.then(
-      (report) => (job.state = { is: "done", report }),
+      (compared) => (job.state = { is: "done", ...compared }),
       (error: unknown) => (job.state = { is: "failed", ...failed(error) }),
     );
     return job;

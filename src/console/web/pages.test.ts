@@ -155,6 +155,23 @@ test("an accountant assigns, notes and corrects in the console, and takes the ev
   expect(pack.headers["content-disposition"]).toMatch(/evidence-[\w-]+-[0-9a-f]{64}\.zip"$/);
 });
 
+test("what is meant for one document that has left its group meanwhile is refused, and never done to the whole group", async () => {
+  const { as, office } = await site();
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  expect((await office.quarantineShow(group?.id ?? "", 1)).deliveries).toEqual(
+    deliveries.slice(0, 1),
+  );
+  const selector = deliveries[0]?.delivery ?? "";
+  const form = { selector, note: "entered by hand" };
+  const to = `/needs-you/${group?.id}`;
+  expect((await accountant.post(`${to}/resolve`, form)).status).toBe(303);
+  const again = await accountant.post(`${to}/resolve`, form);
+  expect([again.status, again.body.includes("not in the group any more")]).toEqual([422, true]);
+  expect(await office.quarantine()).toMatchObject([{ id: group?.id, count: 1 }]);
+});
+
 test("a document is found by number, its beginning, party, amount and day, and its page has its life and bytes", async () => {
   const { as, office } = await site();
   const viewer = await as("viewer");

@@ -1,9 +1,8 @@
 /** What a page is asked with and answers. The list of all routes is routes.ts: who may what stands there once. */
-import type { Report } from "../../reconcile/report.ts";
 import type { Office } from "../../report/office.ts";
 import type { Html } from "./html.ts";
 import type { Session } from "./sessions.ts";
-import type { Jobs } from "./jobs.ts";
+import type { Compared, Jobs } from "./jobs.ts";
 import type { Role } from "./roles.ts";
 
 /** Whose console it is. */
@@ -16,7 +15,7 @@ export interface Site {
 }
 
 /** The files of an evidence pack by name. `by`: who asked for the comparison. */
-export type Pack = (report: Report, by: string) => Promise<Readonly<Record<string, string>>>;
+export type Pack = (compared: Compared, by: string) => Promise<Readonly<Record<string, string>>>;
 
 export interface Asked {
   readonly office: Office;

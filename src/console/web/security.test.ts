@@ -87,6 +87,7 @@ const CHANGES = new Set([
   "assign",
   "remark",
   "reconcile",
+  "backfillBegin",
 ]);
 
 test("each role may what its routes say, and nobody who is not logged in sees or does anything", async () => {

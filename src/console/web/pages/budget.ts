@@ -59,6 +59,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "read-back": "Looking whether a write arrived",
   check: "Checks by people",
   audit: "Comparing both sides",
+  backfill: "Reading past periods again",
   lost: "Not known: a process was killed",
 };
 

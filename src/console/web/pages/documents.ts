@@ -2,6 +2,7 @@
 import type { FieldDifference } from "../../../reconcile/case.ts";
 import type { Field, Life, SentRequest } from "../../../report/desk.ts";
 import { fieldsOf } from "../../../report/life.ts";
+import { valueIn } from "../amounts.ts";
 import { bytes, type Html, html, segment, verbatim } from "../html.ts";
 import { ago, at, facts, further, link, mark, number, plural, table } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
@@ -98,7 +99,7 @@ export async function document(asked: Asked): Promise<Answer> {
       life.differences.length === 0
         ? ""
         : html`<h2>Where both sides differ</h2>
-            ${differences(life.differences)}`
+            ${differences(life.differences, asked)}`
     }
     ${correctionsOf(life.corrections, asked)}
     <h2>Its life</h2>
@@ -128,14 +129,14 @@ export async function document(asked: Asked): Promise<Answer> {
   return { title: life.summary, body };
 }
 
-const differences = (rows: readonly FieldDifference[]): Html =>
+const differences = (rows: readonly FieldDifference[], { site }: Asked): Html =>
   table(
     "Fields that differ",
     ["Field", "Platform", "ERP"],
     rows.map(({ field, platform, books }) => [
       field,
-      html`<strong>${platform}</strong>`,
-      html`<strong>${books}</strong>`,
+      html`<strong>${valueIn(field, platform, site.currency)}</strong>`,
+      html`<strong>${valueIn(field, books, site.currency)}</strong>`,
     ]),
   );
 

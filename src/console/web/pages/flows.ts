@@ -1,16 +1,21 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
+import { BACKFILL_SHARE, type BackfillState } from "../../../report/keeping.ts";
 import type { FlowStatus, Stop } from "../../../report/office.ts";
-import { type Html, html, segment } from "../html.ts";
-import { ago, at, changing, facts, number, plural } from "../parts.ts";
+import { type Html, html, segment, verbatim } from "../html.ts";
+import { ago, at, changing, facts, number, plural, right, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { stateOf } from "./today.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
-  const { flows, stops } = await asked.office.status();
+  const [{ flows, stops }, backfills] = await Promise.all([
+    asked.office.status(),
+    asked.office.backfills(),
+  ]);
   const body = html`<h1>Flows</h1>
     ${stops.map((stop) => stopped(stop, asked))}
     ${flows.length === 0 ? html`<p>No flow is configured.</p>` : ""}
-    ${flows.map((flow) => card(flow, asked))}`;
+    ${flows.map((flow) => card(flow, asked))}
+    ${backfills.length === 0 ? "" : readAnew(backfills, asked)}`;
   return { title: "Flows", body };
 }
 
@@ -59,6 +64,7 @@ const card = (flow: FlowStatus, asked: Asked): Html =>
       <summary>Change</summary>
       ${flow.state === "paused" ? form(asked, flow, "resume", "Go on") : html`${form(asked, flow, "now", "Look now")} ${form(asked, flow, "pause", "Pause")}`}
     </details>
+    ${flow.from.startsWith("platform.") && flow.state !== "paused" ? past(asked, flow) : ""}
   </article>`;
 
 const form = (asked: Asked, { name }: FlowStatus, action: string, button: string): Html =>
@@ -91,4 +97,113 @@ export async function release(asked: Asked): Promise<Answer> {
   const { by, note } = personOf(asked);
   const { released } = await asked.office.release(asked.params["stop"] ?? "", by, note);
   return { to: "/flows", told: `The stop "${released}" is cleared; work goes on.` };
+}
+
+/** Given again for the same days, it goes on where it was. */
+const past = (asked: Asked, { name }: FlowStatus): Html =>
+  html`<details>
+    <summary>Read a past period again</summary>
+    <p>
+      What the platform changed since the first day is gone through, and documents of the period
+      that never came are taken in. The live position stays where it is. It stops when the share of
+      the month's requests is used.
+    </p>
+    ${changing(asked, {
+      id: `backfill-${name}`,
+      action: `/flows/${segment(name)}/backfill`,
+      button: `Read the period: ${name}`,
+      role: "operator",
+      fields: html`<div class="line">
+        <label for="backfill-${name}-from"
+          >From <input id="backfill-${name}-from" name="from" type="date" required
+        /></label>
+        <label for="backfill-${name}-to"
+          >To <input id="backfill-${name}-to" name="to" type="date" required
+        /></label>
+        ${shareField(name, BACKFILL_SHARE)}
+      </div>`,
+    })}
+  </details>`;
+
+const shareField = (id: string, share: number): Html =>
+  html`<label for="backfill-${id}-share"
+    >Percent of the month's requests
+    <input
+      id="backfill-${id}-share"
+      name="share"
+      type="number"
+      min="1"
+      max="50"
+      required
+      value="${share}"
+  /></label>`;
+
+/** It asks for itself again while one is under way; without a script the page is as it was loaded. */
+const readAnew = (backfills: readonly BackfillState[], asked: Asked): Html =>
+  html`<section
+    id="backfills"
+    ${
+      backfills.some(({ state }) => state === "reading")
+        ? html`hx-get="/flows" hx-trigger="every 2s" hx-select="#backfills" hx-target="#backfills"
+          hx-swap="outerHTML"`
+        : ""
+    }
+  >
+    <h2>Past periods that were read again</h2>
+    ${table(
+      "Past periods, the newest first",
+      [
+        "Period",
+        "Flow",
+        "State",
+        right("Done"),
+        right("Records"),
+        right("New"),
+        right("Requests"),
+        "Asked by",
+      ],
+      backfills.map((one) => [
+        `${one.from} to ${one.to}`,
+        one.flow,
+        one.trouble === null ? one.state : `${one.state}: ${one.trouble.message}`,
+        one.done === null ? "–" : `${Math.floor(one.done * 100)} %`,
+        number(one.records),
+        number(one.received),
+        number(one.requests),
+        html`${one.by} <small>${ago(one.beganAt, asked)}</small>`,
+      ]),
+    )}
+    ${backfills.map((one, at) => (one.state === "paused" ? resumed(one, `paused-${at}`, asked) : ""))}
+  </section>`;
+
+const resumed = ({ flow, from, to, share, trouble }: BackfillState, id: string, asked: Asked) =>
+  html`<p><strong>${flow}, ${from} to ${to}</strong> is paused. ${trouble?.next ?? ""}</p>
+    ${changing(asked, {
+      id: `backfill-${id}`,
+      action: `/flows/${segment(flow)}/backfill`,
+      button: "Go on with it",
+      role: "operator",
+      fields: html`<input type="hidden" name="from" value="${verbatim(from)}" />
+        <input type="hidden" name="to" value="${verbatim(to)}" /> ${shareField(id, share)}`,
+    })}`;
+
+export async function backfill(asked: Asked): Promise<Answer> {
+  const { office, params, form } = asked;
+  const [flow, from, to] = [params["flow"] ?? "", form.get("from") ?? "", form.get("to") ?? ""];
+  const share = Number(form.get("share") ?? BACKFILL_SHARE);
+  const { records, requests, left, goesOn } = await office.backfillBegin({
+    flow,
+    from,
+    to,
+    share,
+    ...personOf(asked),
+  });
+  const takes =
+    requests === null
+      ? "The platform does not say how much that is"
+      : `About ${plural(requests, "request")} for ${plural(records ?? 0, "record")} that changed since`;
+  return {
+    to: "/flows",
+    told: `${goesOn ? "Going on with" : "Reading"} ${flow} from ${from} to ${to}. ${takes}; ${number(left)} are left for it this month.`,
+  };
 }

@@ -60,7 +60,7 @@ const card = (group: QuarantineGroup, asked: Asked): Html =>
 
 export async function group(asked: Asked): Promise<Answer> {
   const { office, params } = asked;
-  const shown = await office.quarantineShow(params["group"] ?? "");
+  const shown = await office.quarantineShow(params["group"] ?? "", SHOWN);
   const tables = shown.lookup === null ? [] : await office.tables();
   const missing = tables.find(({ name }) => name === shown.lookup?.table);
   const body = html`<p>${link("/needs-you", "Needs you")}</p>
@@ -94,7 +94,7 @@ export async function group(asked: Asked): Promise<Answer> {
 }
 
 /** A column that says nothing in any row is left out. */
-function list({ deliveries, cause }: Shown, asked: Asked): Html {
+function list({ deliveries, cause, count }: Shown, asked: Asked): Html {
   const columns: readonly (readonly [string, (one: Quarantined) => string | null])[] = [
     ["Since", ({ since }) => ago(since, asked)],
     ["From", ({ origin, version }) => origin ?? version],
@@ -102,15 +102,13 @@ function list({ deliveries, cause }: Shown, asked: Asked): Html {
     ["Assigned to", ({ assignee }) => assignee],
   ];
   const told = columns.filter(([, of]) => deliveries.some((one) => of(one) !== null));
-  const rows = deliveries
-    .slice(0, SHOWN)
-    .map((one) => [
-      link(`/documents/${segment(one.document)}`, one.summary),
-      ...told.map(([, of]) => of(one) ?? "–"),
-    ]);
+  const rows = deliveries.map((one) => [
+    link(`/documents/${segment(one.document)}`, one.summary),
+    ...told.map(([, of]) => of(one) ?? "–"),
+  ]);
   const titles = ["Document", ...told.map(([title]) => title)];
   return html`${table("Documents of this group", titles, rows)}
-  ${deliveries.length > SHOWN ? html`<p>and ${deliveries.length - SHOWN} more.</p>` : ""}`;
+  ${count > deliveries.length ? html`<p>and ${count - deliveries.length} more.</p>` : ""}`;
 }
 
 const AWAITED_SHOWN = 10;

@@ -6,6 +6,7 @@ import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
 import type { CaseRow, Report } from "../../../reconcile/report.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
+import { valueIn } from "../amounts.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
 import { ago, at, changing, link, money, number, plural, right, table } from "../parts.ts";
@@ -87,7 +88,7 @@ const knownRow = (
   asked: Asked,
 ) => [
   link(`/documents?text=${encodeURIComponent(number)}`, `${kind} ${number}`),
-  html`${bucket}${row === null ? "" : fieldsOf(row)}`,
+  html`${bucket}${row === null ? "" : fieldsOf(row, asked.site.currency)}`,
   html`${cause}<br /><strong>Next:</strong> ${next}`,
   at(since, asked),
 ];
@@ -136,7 +137,7 @@ export async function compare(asked: Asked): Promise<Answer> {
   const period = { ...wanted, from, to };
   const job = jobs.start(
     { asked: period, startedMs: nowMs, requests },
-    office.reconcile(period),
+    office.reconcile(period).then(async (report) => ({ report, audit: await office.auditHead() })),
     toldOf,
   );
   return { to: `/reconciliation/${job.id}`, told: null };
@@ -210,7 +211,7 @@ export async function csv(asked: Asked): Promise<Answer> {
 export async function evidence(asked: Asked): Promise<Answer> {
   const { state, asked: of } = jobOf(asked);
   if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
-  const files = await asked.pack(state.report, of.by);
+  const files = await asked.pack(state, of.by);
   return {
     file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
     type: "application/zip",
@@ -275,7 +276,7 @@ function reported(report: Report, job: Job, asked: Asked): Html {
 const caseRow = (row: CaseRow, currency: string) => [
   html`${link(`/documents?text=${encodeURIComponent(row.number)}`, `${row.kind} ${row.number}`)}
     <small>${[row.party, row.day].filter(Boolean).join(", ")}</small>`,
-  html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row)}`,
+  html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row, currency)}`,
   money(row.amount.platform, currency),
   money(row.amount.books, currency),
   row.cause === null
@@ -284,15 +285,16 @@ const caseRow = (row: CaseRow, currency: string) => [
         ${row.bucket === "with a person" ? link("/needs-you", "Needs you") : row.cause.next}`,
 ];
 
-const fieldsOf = ({ kind, differences }: CaseRow): Html =>
+const fieldsOf = ({ kind, differences }: CaseRow, currency: string): Html =>
   differences.length === 0
     ? html``
     : html`<ul>
         ${differences.map(
           ({ field, platform, books }) =>
             html`<li>
-              ${labelOf(kind, field)}: platform <strong>${platform}</strong>, ERP
-              <strong>${books}</strong>
+              ${labelOf(kind, field)}: platform
+              <strong>${valueIn(field, platform, currency)}</strong>, ERP
+              <strong>${valueIn(field, books, currency)}</strong>
             </li>`,
         )}
       </ul>`;
