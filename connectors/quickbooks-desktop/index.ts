@@ -36,6 +36,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         payments: here(bookSink(sales, "payment")),
       },
       check: (signal) => wire.expect(signal),
+      presence: () => wire.presence(),
       holdings: holdingsOf(sales.name, {
         invoice: kindHoldings(sales, "invoice"),
         bill: kindHoldings(purchases, "bill"),

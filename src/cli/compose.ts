@@ -2,7 +2,7 @@
 import { monthAt, type Purpose } from "../core/budget.ts";
 import type { Clock } from "../core/moment.ts";
 import { calendarOf } from "../core/calendar.ts";
-import type { Endpoint } from "../core/contract.ts";
+import type { Endpoint, Notebook } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
 import type { EndpointConfig } from "../config/check.ts";
@@ -125,6 +125,11 @@ interface Arrivals {
   of: (endpoint: string) => void;
 }
 
+const notebookIn = (store: Store, endpoint: string): Notebook => ({
+  get: (name) => store.notebooks.get(endpoint, name),
+  set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+});
+
 const announcing = (arrivals?: Arrivals) =>
   arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
 
@@ -149,6 +154,7 @@ async function open(
       clock,
       governor,
       remembered: (operation: string) => store.remembered.of(operation),
+      notebook: (endpoint: string) => notebookIn(store, endpoint),
       scratch: (bytes: number) => openScratch(config.state, bytes),
       note: (message: string, details = {}) => note(message, details),
       ...announcing(arrivals),
@@ -207,6 +213,7 @@ async function open(
     return {
       engine,
       flows,
+      endpoints,
       auditor,
       backfills,
       month,

@@ -54,6 +54,7 @@ export const STATUS: Status = {
     },
   ],
   stops: [],
+  callers: [],
   quarantine: [
     {
       id: "q12ab34c",

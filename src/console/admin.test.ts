@@ -29,6 +29,7 @@ const STATUS: Status = {
   healthy: true,
   flows: [],
   stops: [],
+  callers: [],
   quarantine: [],
   reconciliation: {
     lastAt: null,

@@ -4,6 +4,7 @@
  * an insert pays for and no question needs.
  */
 import { legalMoves } from "../core/request-state.ts";
+import { notebooksOfEndpoints } from "./notebooks.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
 import { bytesMayGo } from "./migration-retention.ts";
@@ -374,4 +375,5 @@ export const migrations: readonly string[] = [
   backfillsKept,
   auditChained,
   bytesMayGo,
+  notebooksOfEndpoints,
 ];

@@ -34,13 +34,16 @@ const desktopConfig = DesktopConfig.parse({
   bankAccount: "Checking",
   depositAccount: "Undeposited Funds",
   paymentMethod: "ACH",
-  nameTaken: "suffix",
+  sameName: "suffix",
   settleAfter: "0s",
 });
 
 export async function desktopRequests(seed: number, count: number): Promise<readonly Emitted[]> {
   const file = new CompanyFile();
-  const wire = asking((xml) => Promise.resolve(file.answer(xml)));
+  const wire = asking(
+    ({ xml }) => Promise.resolve(file.answer(xml)),
+    () => "r",
+  );
   const surroundings = surroundingsIn(".", { now: () => new Date("2026-11-21T12:00:00Z") });
   const of = (side: "customer" | "vendor"): Books =>
     booksOf(wire, desktopConfig, surroundings, side);

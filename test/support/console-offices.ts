@@ -119,6 +119,16 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       healthy: false,
       flows: [flow()],
       stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
+      callers: [
+        {
+          endpoint: text(),
+          lastAt: AT,
+          isHere: false,
+          isAwaited: true,
+          waiting: 2,
+          silence: { since: AT, limitMs: 1_000, message: text(), next: text() },
+        },
+      ],
       quarantine: [groupOf()],
       reconciliation: {
         lastAt: AT,
