@@ -4,6 +4,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { never, requestOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Notebook, Sink } from "../../src/core/contract.ts";
+import type { Needs } from "../../src/core/examination.ts";
 import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
@@ -26,6 +27,8 @@ async function daemonOver({ port }: Site, more: object = {}) {
   const now = (): Date => new Date(clock.ms);
   const open = (): Endpoint =>
     quickbooksDesktop.open(config, surroundingsIn(".", { notebook, now, arrived: () => {} }));
+  const doctor = (): Endpoint =>
+    quickbooksDesktop.open(config, surroundingsIn(".", { notebook, now, looking: true }));
   const listens = () =>
     expect
       .poll(() =>
@@ -41,6 +44,7 @@ async function daemonOver({ port }: Site, more: object = {}) {
   return {
     store,
     clock,
+    doctor,
     get presence() {
       return endpoint.presence?.();
     },
@@ -139,3 +143,54 @@ test("between two sessions it is awaited; a silence longer than expectEvery is t
   await connector.list("authenticate", USER, "wrong");
   expect(daemon.presence?.isAwaited).toBe(false);
 });
+
+test("doctor cannot know before the first session; after it, what is missing in QuickBooks is named", async () => {
+  const site = await openSite({ calls: false });
+  site.file.closedBefore = "2026-10-31";
+  const daemon = await daemonOver(site, { bankAccount: "Fuel Checking", expectEvery: "2h" });
+  const doctor = daemon.doctor();
+  await expect(doctor.check(never)).rejects.toMatchObject({
+    message: expect.stringContaining("has told nothing yet"),
+  });
+  expect(await doctor.examine?.(never, NEEDS)).toEqual([]);
+  site.connector.start();
+  await expect.poll(() => daemon.store.notebooks.get("books", "company")).not.toBe(null);
+  await site.connector.stop();
+  await doctor.check(never);
+  const examined = (await doctor.examine?.(never, NEEDS)) ?? [];
+  const faults = examined.flatMap(({ what, fault }) =>
+    fault === null ? [] : [[what, fault.code]],
+  );
+  expect(faults).toEqual([
+    ["account Fuel Checking", "not-in-quickbooks"],
+    ["books closed until 2026-10-31", "closed-period"],
+    ["crossref/items.csv line 3", "not-in-quickbooks"],
+  ]);
+  expect(examined[0]).toMatchObject({
+    what: "company Prairie Fuel",
+    note: expect.stringContaining("Little company file"),
+  });
+  const lists = site.file.asked.filter((xml) => xml.includes("<ItemQueryRq"));
+  expect(lists).toHaveLength(1);
+  daemon.clock.ms += 3 * HOUR_MS;
+  await expect(doctor.check(never)).rejects.toMatchObject({
+    message: expect.stringContaining("expectEvery"),
+  });
+});
+
+/** Of two items one is in QuickBooks; two documents wait, one of them in a closed month. */
+const NEEDS: Needs = {
+  currency: "USD",
+  ourselves: [],
+  parts: new Set(["invoices"]),
+  column: (table, column) =>
+    table === "items" && column === "item"
+      ? ["ULSD-CLR", "E85"].map((value, at) => ({
+          key: value,
+          value,
+          file: "crossref/items.csv",
+          line: at + 2,
+        }))
+      : [],
+  days: ["2026-10-31", "2026-11-20"].map((day) => ({ day, flow: "invoices-issued", count: 1 })),
+};

@@ -9,6 +9,7 @@ import type { DesktopConfig } from "./config.ts";
 import { Mailbox, NOT_HERE } from "./mailbox.ts";
 import { type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
+import { tell, toldIn } from "./told.ts";
 import { isDone, isRead } from "./status.ts";
 import { Visits } from "./visits.ts";
 import { type Asked, document, isOf, type Request } from "./write.ts";
@@ -98,11 +99,24 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
         isAmiss = false;
         surroundings.note("QuickBooks is here", { ...found });
         arrived?.();
+        void remember(found);
       },
       (error: unknown) => {
         isAmiss ||= error instanceof SourceUnavailable;
         surroundings.note("QuickBooks is not here", { error });
       },
+    );
+  }
+
+  /** Once a day: what `doctor` is asked for cannot be asked then. */
+  async function remember(found: Company): Promise<void> {
+    const { notebook, dayOf, note } = surroundings;
+    const at = surroundings.now().toISOString();
+    const before = toldIn(notebook)?.at ?? null;
+    if (notebook === undefined || (before !== null && dayOf(before) === dayOf(at))) return;
+    const asked = asking((one, signal) => mailbox.ask(one, signal));
+    await tell(asked, notebook, found, at, new AbortController().signal).catch((error: unknown) =>
+      note("QuickBooks did not tell its lists", { error }),
     );
   }
 
@@ -113,6 +127,13 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     return await mailbox.ask(asked, signal);
   };
 
+  /** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
+  const lookedAt = (): void => {
+    const silence = visits.silence(surroundings.now().getTime(), config.expectEvery);
+    if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
+    if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
+  };
+
   let closed: Promise<void> | null = null;
   return {
     ...asking(exchange),
@@ -120,7 +141,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       return company;
     },
     async expect(signal) {
-      if (looking === true) throw notHere(LOOKING);
+      if (looking === true) return lookedAt();
       const opened = await open();
       if (opened instanceof Error) throw unopened(config.url, opened);
       await mailbox.expect(config.patienceMs, signal);
@@ -155,9 +176,10 @@ function notRight(error: unknown): never {
   throw new BookError("answered", (error as Error).message, { code: NOT_HERE });
 }
 
-const LOOKING = {
-  message: "QuickBooks cannot be asked from here: it calls the daemon",
-  next: "Start the daemon, press Update Selected in the Web Connector, and read `fuelbridge status`.",
+/** Before the first session nobody can know anything. */
+const UNKNOWN: Mailbox["absence"] = {
+  message: "it has told nothing yet, and cannot be asked from here: it calls the daemon",
+  next: "Start the daemon, press Update Selected in the Web Connector on the machine with QuickBooks, and run doctor again.",
   isCredentials: false,
   isUsual: true,
 };

@@ -73,6 +73,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
     toBook: note([]),
+    notebook: note({}),
     samples: note([]),
     counterparts: note([]),
     differences: note({ lastAt: null, differences: [] }),

@@ -28,6 +28,8 @@ export interface Office extends Desk, Keeping {
   admit(): Promise<Admission>;
   /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
   toBook(): Promise<readonly DayToBook[]>;
+  /** What an endpoint keeps, by its own names (`doctor`). */
+  notebook(endpoint: string): Promise<Readonly<Record<string, string>>>;
   /** What a reconciliation will ask of the platform, before it does. */
   reconcileCost(asked: Reconciling): Promise<ReconcileCost>;
   /**

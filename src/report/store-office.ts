@@ -90,6 +90,7 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     toBook: async () => toBook(engine, flows),
+    notebook: async (endpoint) => store.notebooks.of(endpoint),
 
     async reconcileCost(asked) {
       const { auditor, question } = asking(parts, asked);

@@ -145,6 +145,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     budget: async () => month(),
     admit: async () => ({ admitted: true as const }),
     toBook: async () => [],
+    notebook: async () => ({}),
     samples: async () => [],
     counterparts: async () => [],
     differences: async () => ({
