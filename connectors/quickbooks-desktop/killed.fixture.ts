@@ -38,7 +38,7 @@ const notebook = {
 };
 const arrived = (): void => clearBreakers(engine, ["books"]);
 const { sinks } = quickbooksDesktop.open(
-  DesktopConfig.parse(settings(Number(port), { holdMs: 50, patienceMs: 200 })),
+  DesktopConfig.parse(settings(Number(port), { holdMs: 50, patienceMs: 200, lingerMs: 0 })),
   surroundingsIn(".", { notebook, arrived }),
 );
 let number = "";
