@@ -127,10 +127,10 @@ test("between two sessions it is awaited; a silence longer than expectEvery is t
   const site = await openSite({ calls: false });
   const { connector } = site;
   const daemon = await daemonOver(site, { holdMs: 1, expectEvery: "2h" });
-  const never_ = { lastAt: null, isHere: false, isAwaited: true };
-  expect(daemon.presence).toEqual({ ...never_, silence: null });
+  const absent = { lastAt: null, isHere: false, isAwaited: true };
+  expect(daemon.presence).toEqual({ ...absent, silence: null });
   daemon.clock.ms += 3 * HOUR_MS;
-  expect(daemon.presence).toMatchObject({ ...never_, silence: { since: SENT } });
+  expect(daemon.presence).toMatchObject({ ...absent, silence: { since: SENT } });
   const [ticket = ""] = await connector.list("authenticate", USER, PASSWORD);
   expect(daemon.presence).toMatchObject({ isHere: true, silence: null });
   await connector.call("closeConnection", ticket);

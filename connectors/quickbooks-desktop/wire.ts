@@ -110,13 +110,13 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
 
   /** Once a day: what `doctor` is asked for cannot be asked then. */
   async function remember(found: Company): Promise<void> {
-    const { notebook, dayOf, note } = surroundings;
+    const { notebook, dayOf } = surroundings;
     const at = surroundings.now().toISOString();
     const before = toldIn(notebook)?.at ?? null;
     if (notebook === undefined || (before !== null && dayOf(before) === dayOf(at))) return;
     const asked = asking((one, signal) => mailbox.ask(one, signal));
     await tell(asked, notebook, found, at, new AbortController().signal).catch((error: unknown) =>
-      note("QuickBooks did not tell its lists", { error }),
+      surroundings.note("QuickBooks did not tell its lists", { error }),
     );
   }
 
@@ -127,13 +127,6 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     return await mailbox.ask(asked, signal);
   };
 
-  /** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
-  const lookedAt = (): void => {
-    const silence = visits.silence(surroundings.now().getTime(), config.expectEvery);
-    if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
-    if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
-  };
-
   let closed: Promise<void> | null = null;
   return {
     ...asking(exchange),
@@ -141,7 +134,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       return company;
     },
     async expect(signal) {
-      if (looking === true) return lookedAt();
+      if (looking === true) return lookedAt(config, surroundings, visits);
       const opened = await open();
       if (opened instanceof Error) throw unopened(config.url, opened);
       await mailbox.expect(config.patienceMs, signal);
@@ -168,6 +161,17 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
         if (opened !== null && !(opened instanceof Error)) await opened.close();
       })()),
   };
+}
+
+/** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
+function lookedAt(
+  { expectEvery }: DesktopConfig,
+  surroundings: Surroundings,
+  visits: Visits,
+): void {
+  if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
+  const silence = visits.silence(surroundings.now().getTime(), expectEvery);
+  if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
 }
 
 /** Nothing is asked of another company's file. */

@@ -125,9 +125,14 @@ interface Arrivals {
   of: (endpoint: string) => void;
 }
 
-const notebookIn = (store: Store, endpoint: string): Notebook => ({
-  get: (name) => store.notebooks.get(endpoint, name),
-  set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+/** What the store, and its folder, have for endpoints. */
+const roomFor = (store: Store, state: string) => ({
+  remembered: (operation: string) => store.remembered.of(operation),
+  scratch: (bytes: number) => openScratch(state, bytes),
+  notebook: (endpoint: string): Notebook => ({
+    get: (name) => store.notebooks.get(endpoint, name),
+    set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+  }),
 });
 
 const announcing = (arrivals?: Arrivals) =>
@@ -153,9 +158,7 @@ async function open(
     const opening = {
       clock,
       governor,
-      remembered: (operation: string) => store.remembered.of(operation),
-      notebook: (endpoint: string) => notebookIn(store, endpoint),
-      scratch: (bytes: number) => openScratch(config.state, bytes),
+      ...roomFor(store, config.state),
       note: (message: string, details = {}) => note(message, details),
       ...announcing(arrivals),
     };

@@ -3,16 +3,16 @@
  * of an invoice, delivers it to QuickBooks and says so.
  */
 import { z } from "zod";
-import { engineOn } from "../../test/support/engine.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { engineOn } from "./engine.ts";
+import { surroundingsIn } from "./surroundings.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import { defineMapping, type Sink } from "../../src/core/contract.ts";
 import { clearBreakers } from "../../src/engine/breakers.ts";
 import { push, recover, runFlow } from "../../src/engine/run.ts";
-import { invoiceDocument } from "../example/example.fixture.ts";
-import { DesktopConfig } from "./config.ts";
-import { settings } from "./desktop.fixture.ts";
-import { quickbooksDesktop } from "./index.ts";
+import { invoiceDocument } from "../../connectors/example/example.fixture.ts";
+import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
+import { settings } from "../../connectors/quickbooks-desktop/desktop.fixture.ts";
+import { quickbooksDesktop } from "../../connectors/quickbooks-desktop/index.ts";
 
 const mapping = defineMapping({
   name: "killed",

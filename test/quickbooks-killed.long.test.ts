@@ -8,11 +8,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { tempFolder } from "../../test/support/folder.ts";
-import { openSite, rowsOf } from "./desktop.fixture.ts";
-import { guidOf } from "./rows.ts";
+import { tempFolder } from "./support/folder.ts";
+import { openSite, rowsOf } from "../connectors/quickbooks-desktop/desktop.fixture.ts";
+import { guidOf } from "../connectors/quickbooks-desktop/rows.ts";
 
-const PROGRAM = fileURLToPath(new URL("./killed.fixture.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./support/quickbooks-killed-program.ts", import.meta.url));
 const CALLS_MAX = 100;
 
 test("killed between any two SOAP calls, it books each invoice once", async () => {
