@@ -37,6 +37,12 @@ const d = (text: string | undefined): Decimal => Decimal.of(text ?? "0");
 export class CompanyFile {
   company = "Prairie Fuel";
   items = new Set(["ULSD-CLR", "2300", "FREIGHT"]);
+  /** Small lists of names. `null`: it is switched off. */
+  readonly lists: Record<string, Set<string> | null> = {
+    Account: new Set(["Checking"]),
+    SalesTaxCode: new Set(["Non", "Tax"]),
+    PaymentMethod: null,
+  };
   closedBefore = "2000-01-01";
   /** It answers the next request of this name with a status, and does nothing. */
   says: { readonly name: RegExp; readonly code: number; readonly message: string } | null = null;
@@ -128,6 +134,9 @@ export class CompanyFile {
           `<PreferencesRet><AccountingPreferences><ClosingDate>${this.closedBefore}</ClosingDate></AccountingPreferences></PreferencesRet>`,
         ],
       };
+    const list = name.replace(/Query$/, "");
+    if (name === "ItemQuery") return namesOf("ItemService", this.items);
+    if (list in this.lists) return namesOf(list, this.lists[list] ?? null);
     if (name.endsWith("Query")) return this.#query(name.replace(/Query$/, "") as Table, request);
     if (name === "TxnVoid") return this.#void(request);
     const [content] = request.below;
@@ -309,6 +318,14 @@ export class CompanyFile {
       ? `<Subtotal>${total.fixed(2)}</Subtotal><SalesTaxTotal>0.00</SalesTaxTotal><BalanceRemaining>${open.fixed(2)}</BalanceRemaining>${paid}${links}`
       : `<AmountDue>${total.fixed(2)}</AmountDue>${paid}${links}<OpenAmount>${open.fixed(2)}</OpenAmount>`;
   }
+}
+
+function namesOf(list: string, names: ReadonlySet<string> | null): Done {
+  if (names === null) throw new Refusal(3250, "This feature is not enabled or not available.");
+  const rets = [...names].map(
+    (name) => `<${list}Ret><FullName>${escaped(name)}</FullName></${list}Ret>`,
+  );
+  return { rets, found: rets.length > 0 };
 }
 
 interface Done {

@@ -1,6 +1,6 @@
 /** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
 import { z } from "zod";
-import { settleAfter } from "../../src/books/settings.ts";
+import { expectEvery, settleAfter } from "../../src/books/settings.ts";
 
 const full = (most: number, what: string) =>
   z
@@ -71,13 +71,14 @@ const Settings = z.strictObject({
     "The account that customers' payments go to; left out: Undeposited Funds, or as QuickBooks is set.",
   ).optional(),
   paymentMethod: full(31, "The payment method of customers' payments; left out: none.").optional(),
-  nameTaken: z
+  sameName: z
     .enum(["refuse", "suffix"])
     .default("refuse")
     .describe(
       "A customer or vendor whose name another list has. refuse: a person decides; suffix: it is created with (C) or (V) after its name.",
     ),
   settleAfter,
+  expectEvery,
   patienceMs: z
     .int()
     .min(0)

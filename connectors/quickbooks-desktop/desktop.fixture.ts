@@ -7,8 +7,8 @@ import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { quickbooksDesktop } from "./index.ts";
 import { WebConnector } from "./web-connector.fixture.ts";
 
-const USER = "fuelbridge-prairie";
-const PASSWORD = "web-connector-password";
+export const USER = "fuelbridge-prairie";
+export const PASSWORD = "web-connector-password";
 
 export const settings = (port: number, more: object = {}): Record<string, unknown> => ({
   url: `http://127.0.0.1:${port}/qbwc`,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createClientAsync } from "soap";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { deliver, never } from "../../test/support/connector.ts";
+import { deliver, never, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -127,10 +127,28 @@ test("a name that the other list has is refused, or suffixed by policy, and foun
   const answer = await deliver(endpoint.sinks["invoices"] as Sink, [item]);
   expect(answer).toMatchObject({ outcome: "refused", fault: { code: "name-taken" } });
   await endpoint.close();
-  const sink = opened(port, { nameTaken: "suffix" }).sinks["invoices"] as Sink;
+  const sink = opened(port, { sameName: "suffix" }).sinks["invoices"] as Sink;
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
   expect(file.rows("Customer").map(({ fields }) => fields["Name"])).toContain("CUST-9 (C)");
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
+});
+
+test("a document of 0.00 is refused before it is sent: QuickBooks would show it as void", async () => {
+  const { port, file } = await openSite();
+  const endpoint = opened(port);
+  const none = Decimal.zero;
+  const nothing = { lines: [], taxes: [], subtotal: none, tax: none, total: none };
+  const [line] = invoiceDocument("FL-0").lines;
+  if (line === undefined) throw new TypeError("the fixture has a line");
+  const lines = [{ ...line, quantity: none, amount: none }];
+  for (const name of ["invoices", "bills"]) {
+    const item = itemOf(invoiceDocument("FL-0", { ...nothing, lines }));
+    expect(await refusalOf(endpoint.sinks[name] as Sink, item), name).toMatchObject({
+      code: "not-held",
+      message: expect.stringContaining("0.00"),
+    });
+  }
+  expect(file.asked.some((xml) => xml.includes("AddRq"))).toBe(false);
 });
 
 test("a list whose iterator is lost with its session is read from its beginning, and tells all", async () => {
@@ -151,12 +169,15 @@ test("a list whose iterator is lost with its session is read from its beginning,
 
 test("nothing is written that QuickBooks would change, and text goes by numbers", () => {
   const add = (Amount: Decimal) =>
-    document([
-      {
-        name: "InvoiceAdd",
-        values: { InvoiceAdd: { CustomerRef: { FullName: "é" }, InvoiceLineAdd: [{ Amount }] } },
-      },
-    ]);
+    document(
+      [
+        {
+          name: "InvoiceAdd",
+          values: { InvoiceAdd: { CustomerRef: { FullName: "é" }, InvoiceLineAdd: [{ Amount }] } },
+        },
+      ],
+      "r",
+    );
   expect(add(Decimal.of("1.5"))).toContain(
     "&#233;</FullName></CustomerRef><InvoiceLineAdd><Amount>1.50<",
   );

@@ -6,10 +6,12 @@ import { kindHoldings } from "../../src/books/held.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
 import { DesktopConfig } from "./config.ts";
+import { examineDesktop } from "./examine.ts";
 import { invoiceAdapter } from "./invoices.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
 import { errors } from "./status.ts";
+import { toldIn } from "./told.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 export const quickbooksDesktop = defineConnector<DesktopConfig>({
@@ -36,6 +38,11 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         payments: here(bookSink(sales, "payment")),
       },
       check: (signal) => wire.expect(signal),
+      examine: async (signal, needs) => {
+        const told = toldIn(surroundings.notebook);
+        return told === null ? [] : await examineDesktop(config, told, needs, signal);
+      },
+      presence: () => wire.presence(),
       holdings: holdingsOf(sales.name, {
         invoice: kindHoldings(sales, "invoice"),
         bill: kindHoldings(purchases, "bill"),

@@ -53,7 +53,10 @@ export function invoiceAdapter<K extends Kind>(
     once(rows).map((row) => standingOf(currency, kind, row, wanted));
   return {
     ladder: ladderOf(kind),
-    accept: (document) => void itemLines(document, config.chargeItem),
+    accept: (document) => {
+      if (document.total.sign === 0 && document.status !== "void") throw ofNothing(kind);
+      itemLines(document, config.chargeItem);
+    },
     expected: async (documents) => documents.map((one) => expectedOf(config, currency, kind, one)),
     async locate(wanted, { signal }) {
       const ids = wanted.flatMap(({ binding }) => binding ?? []);
@@ -93,6 +96,15 @@ export function invoiceAdapter<K extends Kind>(
     },
   };
 }
+
+/** QuickBooks shows a void document as one of 0.00: it could not be told from a document that never had an amount. */
+const ofNothing = (kind: Kind): Refused =>
+  new Refused({
+    code: "not-held",
+    message: `QuickBooks cannot keep this ${kind}: it comes to 0.00, which in QuickBooks means void`,
+    next: "Nothing is to be paid on it: resolve it here with a note; or correct it where it comes from, then retry.",
+    field: "total",
+  });
 
 const byId = (ids: readonly string[]): Values[] => (ids.length === 0 ? [] : [{ TxnID: ids }]);
 

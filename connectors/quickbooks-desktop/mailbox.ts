@@ -1,14 +1,17 @@
 /**
  * QuickBooks calls us: what is to be asked waits here until its Web Connector comes for it. One session at a time; a new
  * one ends the one before. A question that was handed over and has no answer is `torn`: nobody knows what became of it.
- * One that was not handed over is `not-sent`.
+ * One that was not handed over is `not-sent`. A session goes on over a restart ({@link Visits}); what was asked before it
+ * has nobody who waits for the answer, and is looked for again.
  */
 import { randomUUID } from "node:crypto";
 import { BookError } from "../../src/books/adapter.ts";
 import { hresultOf } from "./hresults.ts";
+import { repliesIn } from "./read.ts";
+import type { Visits } from "./visits.ts";
+import { type Asked, isOf } from "./write.ts";
 
-interface Question {
-  readonly xml: string;
+interface Question extends Asked {
   readonly answered: (xml: string) => void;
   readonly failed: (error: BookError) => void;
 }
@@ -19,6 +22,8 @@ export interface Absence {
   readonly next: string;
   /** The Web Connector came with a wrong user or password. */
   readonly isCredentials: boolean;
+  /** Nothing is known to be wrong: it comes again by itself. */
+  readonly isUsual: boolean;
 }
 
 export interface Timing {
@@ -35,6 +40,7 @@ export class Mailbox {
   readonly #timing: Timing;
   readonly #now: () => number;
   readonly #arrived: () => void;
+  readonly #visits: Visits;
   /** The ticket of the live session; null: nobody is there. */
   #ticket: string | null = null;
   #lastError = "";
@@ -45,17 +51,21 @@ export class Mailbox {
   #watch: NodeJS.Timeout | null = null;
   /** Wakes calls that are held, and those who wait for a session. */
   readonly #stirred = new Set<() => void>();
-  #absence: Absence = {
-    message: "the Web Connector has not called since fuelbridge started",
-    next: "On the machine with QuickBooks, open the QuickBooks Web Connector and press Update Selected; with Auto-Run on it comes by itself.",
-    isCredentials: false,
-  };
+  #absence: Absence;
 
   /** @param arrived a session began: what waited for it may go */
-  constructor(timing: Timing, now: () => number, arrived: () => void) {
+  constructor(timing: Timing, visits: Visits, now: () => number, arrived: () => void) {
     this.#timing = timing;
+    this.#visits = visits;
     this.#now = now;
     this.#arrived = arrived;
+    const { lastAt } = visits;
+    this.#absence = {
+      message: lastAt === null ? "the Web Connector has never called" : lastSession(lastAt),
+      next: NEXT,
+      isCredentials: false,
+      isUsual: true,
+    };
   }
 
   get isOpen(): boolean {
@@ -67,17 +77,13 @@ export class Mailbox {
     return this.#absence;
   }
 
-  /** A session begins. Its ticket. */
+  /** A session begins. Its ticket. @throws StorageError */
   begin(): string {
     this.#end("a new session of the Web Connector has begun", null);
-    this.#ticket = randomUUID();
-    this.#lastError = "";
-    this.#answered = 0;
-    this.#lastAskedAt = this.#now();
-    this.#heard();
-    this.#arrived();
-    this.#stir();
-    return this.#ticket;
+    const ticket = randomUUID();
+    this.#visits.begun(ticket, this.#now());
+    this.#open(ticket);
+    return ticket;
   }
 
   refuse(absence: Absence): void {
@@ -87,13 +93,13 @@ export class Mailbox {
   }
 
   /** Hands it to the next call of the Web Connector. @throws BookError */
-  ask(xml: string, signal: AbortSignal): Promise<string> {
+  ask(asked: Asked, signal: AbortSignal): Promise<string> {
     if (signal.aborted) return Promise.reject(new BookError("not-sent", "it was told to stop"));
     if (!this.isOpen) return Promise.reject(this.#notHere());
     return new Promise((resolve, reject) => {
       const over = (): void => signal.removeEventListener("abort", stop);
       const question: Question = {
-        xml,
+        ...asked,
         answered: (answer) => {
           over();
           resolve(answer);
@@ -123,26 +129,31 @@ export class Mailbox {
       await this.#pause(until - this.#now());
   }
 
-  /** `sendRequestXML`: the next question; empty: none is there. */
+  /** `sendRequestXML`: the next question; empty: none is there. @throws StorageError */
   async next(ticket: string): Promise<string> {
+    if (this.#isOfBefore(ticket)) this.#open(ticket);
     if (!this.#is(ticket)) return "";
     // A question that was handed over and never answered: the Web Connector lost it.
     this.#tear("the Web Connector asks for the next request and never answered the last one");
     await this.#held(ticket);
     if (!this.#is(ticket)) return "";
-    const question = this.#waiting.shift();
+    const [question] = this.#waiting;
     if (question === undefined) {
       this.#lastError = this.#lingers() ? NO_OP : "Nothing is waiting.";
       return "";
     }
+    this.#visits.hand(question.id, this.#now());
+    this.#waiting.shift();
     this.#handed = question;
     return question.xml;
   }
 
-  /** `receiveResponseXML`: percent done; negative: an error, which {@link lastError} tells. */
+  /** `receiveResponseXML`: percent done; negative: an error, which {@link lastError} tells. @throws StorageError */
   async take(ticket: string, response: string, hresult: string, message: string): Promise<number> {
+    if (this.#isOfBefore(ticket)) return await this.#takeOfBefore(ticket, response);
     if (!this.#is(ticket)) return -1;
     const handed = this.#handed;
+    this.#visits.hand(null, this.#now());
     this.#handed = null;
     if (handed === null) {
       this.#lastError = "Nothing was asked.";
@@ -161,13 +172,12 @@ export class Mailbox {
       this.#answered++;
       handed.answered(response);
     }
-    await this.#held(ticket);
-    if (!this.#is(ticket)) return -1;
-    return this.#waiting.length > 0 || this.#lingers() ? Math.min(99, this.#answered) : 100;
+    return await this.#percent(ticket);
   }
 
   /** `connectionError`: QuickBooks cannot be opened. */
   broken(ticket: string, hresult: string, message: string): string {
+    if (this.#isOfBefore(ticket)) this.#open(ticket);
     if (this.#is(ticket)) this.#fail(hresult, message);
     return "done";
   }
@@ -180,13 +190,53 @@ export class Mailbox {
 
   /** `closeConnection`. */
   close(ticket: string): string {
-    if (this.#is(ticket)) this.#end("the session is over", this.#done());
+    if (this.#isOfBefore(ticket)) this.#visits.over(this.#now());
+    if (this.#is(ticket)) this.#end("the session is over", null);
     return "OK";
   }
 
-  /** For good: fuelbridge stops. */
+  /** fuelbridge stops: the session may go on with the process after it. */
   stop(): void {
-    this.#end("fuelbridge stops", null);
+    this.#left("fuelbridge stops");
+  }
+
+  /** A process before this one began the session of this ticket, and nobody is here now. */
+  #isOfBefore(ticket: string): boolean {
+    return (
+      this.#ticket === null && this.#visits.isOpen(ticket, this.#now(), this.#timing.deadlineMs)
+    );
+  }
+
+  /**
+   * The answer to what a process before this one asked: who asked is no more, and looks for it again. Provably that
+   * answer, the session goes on; anything else ends it.
+   */
+  async #takeOfBefore(ticket: string, response: string): Promise<number> {
+    const { handed } = this.#visits;
+    if (handed === null || !answers(response, handed)) {
+      this.#visits.over(this.#now());
+      this.#lastError = EXPIRED;
+      return -1;
+    }
+    this.#visits.hand(null, this.#now());
+    this.#open(ticket);
+    return await this.#percent(ticket);
+  }
+
+  #open(ticket: string): void {
+    this.#ticket = ticket;
+    this.#lastError = "";
+    this.#answered = 0;
+    this.#lastAskedAt = this.#now();
+    this.#heard();
+    this.#arrived();
+    this.#stir();
+  }
+
+  async #percent(ticket: string): Promise<number> {
+    await this.#held(ticket);
+    if (!this.#is(ticket)) return -1;
+    return this.#waiting.length > 0 || this.#lingers() ? Math.min(99, this.#answered) : 100;
   }
 
   /** Somebody with this ticket called: the session lives. */
@@ -199,28 +249,32 @@ export class Mailbox {
   #fail(hresult: string, message: string): number {
     const { means, next } = hresultOf(hresult);
     const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
-    this.#end(says, { message: says, next, isCredentials: false });
+    this.#end(says, { message: says, next, isCredentials: false, isUsual: false });
     this.#lastError = `${says}. ${next}`;
     return -1;
   }
 
+  /** @param absence null: the session was closed as it should be. @throws StorageError */
   #end(why: string, absence: Absence | null): void {
+    if (this.#ticket === null) return;
+    this.#left(why, absence);
+    this.#visits.over(this.#now());
+  }
+
+  #left(why: string, absence: Absence | null = null): void {
     if (this.#watch !== null) clearTimeout(this.#watch);
     this.#watch = null;
     if (this.#ticket === null) return;
     this.#ticket = null;
-    if (absence !== null) this.#absence = absence;
+    this.#absence = absence ?? {
+      message: lastSession(new Date(this.#now()).toISOString()),
+      next: NEXT,
+      isCredentials: false,
+      isUsual: true,
+    };
     this.#tear(`${why}, and the answer did not come`);
     for (const question of this.#waiting.splice(0)) question.failed(this.#notHere());
     this.#stir();
-  }
-
-  #done(): Absence {
-    return {
-      message: `the last session of the Web Connector ended at ${new Date(this.#now()).toISOString()}`,
-      next: "It goes on with the next session: by itself with Auto-Run on, at once with Update Selected in the Web Connector.",
-      isCredentials: false,
-    };
   }
 
   #tear(why: string): void {
@@ -268,6 +322,21 @@ export class Mailbox {
   }
 }
 
+/** Every reply says that it answers this question, and there is one. */
+function answers(response: string, id: string): boolean {
+  try {
+    const replies = repliesIn(response);
+    return replies.length > 0 && replies.every(({ request }) => isOf(request ?? "", id));
+  } catch (error) {
+    if (error instanceof BookError) return false;
+    throw error;
+  }
+}
+
+const lastSession = (at: string): string => `the last session of the Web Connector ended at ${at}`;
+const NEXT =
+  "It goes on with the next session: by itself with Auto-Run on, at once with Update Selected in the Web Connector on the machine with QuickBooks.";
+
 /** The code of a question that nobody is there to answer. */
 export const NOT_HERE = "no-session";
 /** The same, because the Web Connector was turned away. */
@@ -279,4 +348,5 @@ const SILENT: Absence = {
   message: "the Web Connector fell silent in the middle of a session",
   next: "On the machine with QuickBooks, look whether QuickBooks shows a dialog; close it, then press Update Selected in the Web Connector.",
   isCredentials: false,
+  isUsual: false,
 };

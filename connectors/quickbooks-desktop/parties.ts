@@ -16,7 +16,7 @@ const FIELDS = ["ListID", "EditSequence", "Name", "FullName", "IsActive", "Compa
 
 export function partyAdapter(
   wire: Asked,
-  { nameTaken }: Pick<DesktopConfig, "nameTaken">,
+  { sameName: policy }: Pick<DesktopConfig, "sameName">,
   side: Side,
 ): PartyAdapter {
   const query = side === "customer" ? "CustomerQuery" : "VendorQuery";
@@ -87,11 +87,11 @@ export function partyAdapter(
         if (!(error instanceof BookError) || error.code !== "3100") throw error;
         const [there] = await named([name], signal);
         if (there !== undefined) return [fullName(there)];
-        if (nameTaken === "suffix") return await write(suffixed(name, side, most));
+        if (policy === "suffix") return await write(suffixed(name, side, most));
         throw new Refused({
           code: "name-taken",
           message: `QuickBooks has the name ${JSON.stringify(name)} in another list, so no ${side} can have it`,
-          next: `Give the company another code in the cross-reference (${suffixed(name, side, most)}), or rename the other one in QuickBooks; or set nameTaken: suffix. Then retry.`,
+          next: `Give the company another code in the cross-reference (${suffixed(name, side, most)}), or rename the other one in QuickBooks; or set sameName: suffix. Then retry.`,
           field: "party",
         });
       }

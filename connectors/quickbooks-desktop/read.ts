@@ -4,6 +4,8 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { below, child, type Element, elementIn, textOf, XmlFault } from "./xml.ts";
 
 export interface Reply {
+  /** The `requestID` that it answers; null: it does not say. */
+  readonly request: string | null;
   /** QuickBooks' status code: 0 is good. */
   readonly code: number;
   readonly message: string;
@@ -27,6 +29,7 @@ export function repliesIn(xml: string): Reply[] {
     throw new BookError("torn", "QuickBooks' answer is no qbXML answer");
   return all.below.map(({ attributes, below: rets }) => {
     const {
+      requestID: request = null,
       statusCode = "",
       statusMessage = "",
       iteratorID = "",
@@ -35,6 +38,7 @@ export function repliesIn(xml: string): Reply[] {
     if (!/^\d{1,5}$/.test(statusCode))
       throw new BookError("torn", "QuickBooks' answer has no status code");
     return {
+      request,
       code: Number(statusCode),
       message: statusMessage,
       rets: rets.filter(({ name }) => name.endsWith("Ret")),

@@ -132,6 +132,7 @@ function authenticate(
     message: "the Web Connector came with another user name or password",
     next: "In the Web Connector, click the password of this application and type the configured one; or add the .qwc file of `fuelbridge quickbooks qwc` again.",
     isCredentials: true,
+    isUsual: false,
   });
   return ["", "nvu"];
 }

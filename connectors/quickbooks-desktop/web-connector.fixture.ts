@@ -14,6 +14,9 @@ export class WebConnector {
   readonly #stop = new AbortController();
   /** It is killed at the nth step from now: before a call, or after QuickBooks did its work. 0: it is not. */
   killAt = 0;
+  /** Done before each call, with what is called. */
+  before: (operation: Operation, given: readonly string[]) => Promise<void> = () =>
+    Promise.resolve();
   /** The sessions that it began. */
   sessions = 0;
   running: Promise<void> = Promise.resolve();
@@ -101,6 +104,7 @@ export class WebConnector {
 
   async #post(operation: Operation, given: readonly string[]): Promise<Element> {
     this.#step();
+    await this.before(operation, given);
     const inner = operations[operation]
       .map((name, at) => `<${name}>${escaped(given[at] ?? "")}</${name}>`)
       .join("");
@@ -109,6 +113,8 @@ export class WebConnector {
       method: "POST",
       headers: {
         "content-type": "text/xml; charset=utf-8",
+        // The service may be another process with the next call.
+        connection: "close",
         SOAPAction: `"http://developer.intuit.com/${operation}"`,
       },
       body,

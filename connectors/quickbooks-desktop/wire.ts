@@ -1,14 +1,18 @@
 /** QuickBooks as the adapters ask it: one document of requests, one answer, whenever its Web Connector is here. */
+import { randomBytes } from "node:crypto";
 import { BookError } from "../../src/books/adapter.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
+import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { companyIn, type Company, HELLO } from "./company.ts";
 import type { DesktopConfig } from "./config.ts";
 import { Mailbox, NOT_HERE } from "./mailbox.ts";
 import { type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
+import { tell, toldIn } from "./told.ts";
 import { isDone, isRead } from "./status.ts";
-import { document, type Request } from "./write.ts";
+import { Visits } from "./visits.ts";
+import { type Asked, document, isOf, type Request } from "./write.ts";
 
 export interface Wire {
   /** Queries: one reply each. Nothing found is no error. @throws BookError */
@@ -17,6 +21,8 @@ export interface Wire {
   write(request: Request, signal: AbortSignal): Promise<Reply>;
   /** A session is open, and it is the right company's. @throws SourceUnavailable */
   expect(signal: AbortSignal): Promise<void>;
+  /** When it was here, from the store. */
+  presence(): Presence;
   /** What the session told of the company file; null: there was no session. */
   readonly company: Company | null;
   close(): Promise<void>;
@@ -25,19 +31,20 @@ export interface Wire {
 /** How long work is put off when nobody is here, unless a session begins before, ms. */
 const PUT_OFF_MS = 60 * 60_000;
 
-/** Requests over one exchange of documents. @throws BookError */
+/** Requests over one exchange of documents, each with an id of its own. @throws BookError */
 export const asking = (
-  exchange: (xml: string, signal: AbortSignal) => Promise<string>,
+  exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
+  newId: () => string = () => randomBytes(12).toString("hex"),
 ): Pick<Wire, "read" | "write"> => ({
   async read(requests, signal) {
-    const replies = repliesIn(await exchange(document(requests), signal));
+    const replies = await exchanged(exchange, newId(), requests, signal);
     for (const { code, message } of replies) if (!isRead(code)) throw said(code, message);
     if (replies.length !== requests.length)
       throw new BookError("torn", "QuickBooks answered to fewer requests than it was asked");
     return replies;
   },
   async write(request, signal) {
-    const [reply, another] = repliesIn(await exchange(document([request]), signal));
+    const [reply, another] = await exchanged(exchange, newId(), [request], signal);
     if (reply === undefined || another !== undefined)
       throw new BookError("torn", `QuickBooks did not answer to ${request.name} alone`);
     if (!isDone(reply.code)) throw said(reply.code, reply.message);
@@ -45,41 +52,79 @@ export const asking = (
   },
 });
 
+async function exchanged(
+  exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
+  id: string,
+  requests: readonly Request[],
+  signal: AbortSignal,
+): Promise<readonly Reply[]> {
+  const replies = repliesIn(await exchange({ id, xml: document(requests, id) }, signal));
+  if (replies.some(({ request }) => request !== null && !isOf(request, id)))
+    throw new BookError("torn", "QuickBooks' answer belongs to another request");
+  return replies;
+}
+
 const said = (code: number, message: string): BookError =>
   new BookError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
 
 export function openWire(config: DesktopConfig, surroundings: Surroundings): Wire {
   const { folder, looking, arrived } = surroundings;
-  const mailbox = new Mailbox(config, () => surroundings.now().getTime(), greet);
+  const visits = new Visits(surroundings.notebook);
+  const mailbox = new Mailbox(config, visits, () => surroundings.now().getTime(), greet);
+  /** Why nobody is expected though nobody is here: a wrong company, a port in use. */
+  let isAmiss = false;
   /** What the session said of its company; null: there is none. Rejects when it is another one. */
   let greeted: Promise<Company> | null = null;
   let company: Company | null = null;
   let service: Promise<Service | Error> | null = null;
   const open = (): Promise<Service | Error> =>
-    (service ??= openService(config, folder, mailbox).catch((error: unknown) => error as Error));
+    (service ??= openService(config, folder, mailbox).catch((error: unknown) => {
+      isAmiss = true;
+      return error as Error;
+    }));
   // A daemon is there for the Web Connector from its start; a command listens when it needs an answer.
-  if (arrived !== undefined) void open();
+  if (arrived !== undefined) {
+    visits.expected(surroundings.now().getTime());
+    void open();
+  }
 
   function greet(): void {
-    const asked = asking((xml, signal) => mailbox.ask(xml, signal));
+    const asked = asking((one, signal) => mailbox.ask(one, signal));
     greeted = asked
       .read(HELLO, new AbortController().signal)
       .then((replies) => companyIn(replies, config.company));
     greeted.then(
       (found) => {
         company = found;
+        isAmiss = false;
         surroundings.note("QuickBooks is here", { ...found });
         arrived?.();
+        void remember(found);
       },
-      (error: unknown) => surroundings.note("QuickBooks is not here", { error }),
+      (error: unknown) => {
+        isAmiss ||= error instanceof SourceUnavailable;
+        surroundings.note("QuickBooks is not here", { error });
+      },
     );
   }
 
-  const exchange = async (xml: string, signal: AbortSignal): Promise<string> => {
+  /** Once a day: what `doctor` is asked for cannot be asked then. */
+  async function remember(found: Company): Promise<void> {
+    const { notebook, dayOf } = surroundings;
+    const at = surroundings.now().toISOString();
+    const before = toldIn(notebook)?.at ?? null;
+    if (notebook === undefined || (before !== null && dayOf(before) === dayOf(at))) return;
+    const asked = asking((one, signal) => mailbox.ask(one, signal));
+    await tell(asked, notebook, found, at, new AbortController().signal).catch((error: unknown) =>
+      surroundings.note("QuickBooks did not tell its lists", { error }),
+    );
+  }
+
+  const exchange = async (asked: Asked, signal: AbortSignal): Promise<string> => {
     await open();
     await mailbox.expect(config.patienceMs, signal);
     if (mailbox.isOpen && greeted !== null) await greeted.catch(notRight);
-    return await mailbox.ask(xml, signal);
+    return await mailbox.ask(asked, signal);
   };
 
   let closed: Promise<void> | null = null;
@@ -89,7 +134,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       return company;
     },
     async expect(signal) {
-      if (looking === true) throw notHere(LOOKING);
+      if (looking === true) return lookedAt(config, surroundings, visits);
       const opened = await open();
       if (opened instanceof Error) throw unopened(config.url, opened);
       await mailbox.expect(config.patienceMs, signal);
@@ -101,6 +146,14 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
         throw notHere(mailbox.absence);
       }
     },
+    presence: () => ({
+      lastAt: visits.lastAt,
+      isHere: mailbox.isOpen,
+      isAwaited: !isAmiss && mailbox.absence.isUsual,
+      silence: mailbox.isOpen
+        ? null
+        : visits.silence(surroundings.now().getTime(), config.expectEvery),
+    }),
     close: () =>
       (closed ??= (async () => {
         mailbox.stop();
@@ -110,16 +163,29 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
   };
 }
 
+/** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
+function lookedAt(
+  { expectEvery }: DesktopConfig,
+  surroundings: Surroundings,
+  visits: Visits,
+): void {
+  if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
+  const silence = visits.silence(surroundings.now().getTime(), expectEvery);
+  if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
+}
+
 /** Nothing is asked of another company's file. */
 function notRight(error: unknown): never {
   if (error instanceof BookError) throw error;
   throw new BookError("answered", (error as Error).message, { code: NOT_HERE });
 }
 
-const LOOKING = {
-  message: "QuickBooks cannot be asked from here: it calls the daemon",
-  next: "Start the daemon, press Update Selected in the Web Connector, and read `fuelbridge status`.",
+/** Before the first session nobody can know anything. */
+const UNKNOWN: Mailbox["absence"] = {
+  message: "it has told nothing yet, and cannot be asked from here: it calls the daemon",
+  next: "Start the daemon, press Update Selected in the Web Connector on the machine with QuickBooks, and run doctor again.",
   isCredentials: false,
+  isUsual: true,
 };
 
 const notHere = ({ message, next, isCredentials }: Mailbox["absence"]): SourceUnavailable =>

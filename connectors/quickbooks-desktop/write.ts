@@ -17,11 +17,17 @@ export interface Request {
   readonly iterator?: "Start" | { readonly id: string };
 }
 
+/** A document that is asked, and the id of its requests. */
+export interface Asked {
+  readonly id: string;
+  readonly xml: string;
+}
+
 /**
- * One document; each request has its place in it as its `requestID`.
+ * One document; the `requestID` of each request is `id` and its place ({@link requestId}).
  * @throws TypeError for values that the table does not have, or that are too long: a fault in the connector
  */
-export function document(all: readonly Request[]): string {
+export function document(all: readonly Request[], id: string): string {
   const inner = all
     .map(({ name, values, iterator }, at) => {
       const fields = requests[name];
@@ -32,11 +38,17 @@ export function document(all: readonly Request[]): string {
           : iterator === "Start"
             ? ' iterator="Start"'
             : ` iterator="Continue" iteratorID="${escaped(iterator.id)}"`;
-      return `<${name}Rq requestID="${at + 1}"${pages}>${written(name, fields, values)}</${name}Rq>`;
+      return `<${name}Rq requestID="${requestId(id, at)}"${pages}>${written(name, fields, values)}</${name}Rq>`;
     })
     .join("");
   return `<?xml version="1.0" encoding="utf-8"?><?qbxml version="13.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">${inner}</QBXMLMsgsRq></QBXML>`;
 }
+
+/** QuickBooks echoes it: an answer is known by it. 50 characters at most. */
+const requestId = (id: string, at: number): string => `${id}.${at + 1}`;
+
+/** Does this `requestID` belong to the document of that id? */
+export const isOf = (requestID: string, id: string): boolean => requestID.startsWith(`${id}.`);
 
 function written(path: string, fields: readonly Field[], values: Values): string {
   for (const name of Object.keys(values))

@@ -1,6 +1,6 @@
 /** What is wrong now, out of what `status` says: one condition for each thing that a person would act on. */
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
-import type { FlowStatus, Status, Stop } from "../report/office.ts";
+import type { Caller, FlowStatus, Status, Stop } from "../report/office.ts";
 import type { Condition } from "../store/alerts.ts";
 
 export interface Limits {
@@ -21,6 +21,7 @@ export function conditionsOf(
     ...status.warnings.map(ofWarning),
     ...unreachable(status.flows, isLong),
     ...status.flows.flatMap(ofFlow),
+    ...status.callers.flatMap(ofCaller),
     ...ofQuarantine(status),
     ...ofBoth(status),
     ...ofBudget(status),
@@ -46,6 +47,19 @@ const ofWarning = ({ endpoint, code, message, next }: Status["warnings"][number]
   detail: message,
   next,
 });
+/** One that calls us, and has not for too long. */
+const ofCaller = ({ endpoint, silence, waiting }: Caller): Condition[] =>
+  silence === null
+    ? []
+    : [
+        {
+          key: `silent ${endpoint}`,
+          urgent: true,
+          title: `${endpoint} does not call`,
+          detail: `${silence.message} ${waiting} ${waiting === 1 ? "document waits" : "documents wait"} for it.`,
+          next: silence.next,
+        },
+      ];
 
 /** A side that does not answer is one condition, however many flows read it. */
 function unreachable(

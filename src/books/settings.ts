@@ -45,10 +45,20 @@ export const batch = z
 export const code = (what: string) => z.string().min(1).max(80).describe(what);
 
 /** Written as `26h`; ms. */
-export const settleAfter = z
+const duration = z
   .string()
   .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
-  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0))
+  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0));
+
+/** ms. Of books that call us. */
+export const expectEvery = duration
+  .prefault("26h")
+  .describe(
+    "How long the books may stay silent before that is told in status, doctor and alerts. 74h where their machine is off over the weekend.",
+  );
+
+/** ms. */
+export const settleAfter = duration
   .prefault("26h")
   .describe(
     "How long an invoice that is paid on the platform waits for its payments, where a flow brings them; then the " +

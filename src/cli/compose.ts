@@ -2,7 +2,7 @@
 import { monthAt, type Purpose } from "../core/budget.ts";
 import type { Clock } from "../core/moment.ts";
 import { calendarOf } from "../core/calendar.ts";
-import type { Endpoint } from "../core/contract.ts";
+import type { Endpoint, Notebook } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
 import type { EndpointConfig } from "../config/check.ts";
@@ -125,6 +125,16 @@ interface Arrivals {
   of: (endpoint: string) => void;
 }
 
+/** What the store, and its folder, have for endpoints. */
+const roomFor = (store: Store, state: string) => ({
+  remembered: (operation: string) => store.remembered.of(operation),
+  scratch: (bytes: number) => openScratch(state, bytes),
+  notebook: (endpoint: string): Notebook => ({
+    get: (name) => store.notebooks.get(endpoint, name),
+    set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+  }),
+});
+
 const announcing = (arrivals?: Arrivals) =>
   arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
 
@@ -148,8 +158,7 @@ async function open(
     const opening = {
       clock,
       governor,
-      remembered: (operation: string) => store.remembered.of(operation),
-      scratch: (bytes: number) => openScratch(config.state, bytes),
+      ...roomFor(store, config.state),
       note: (message: string, details = {}) => note(message, details),
       ...announcing(arrivals),
     };
@@ -198,6 +207,7 @@ async function open(
     return {
       engine,
       flows,
+      endpoints,
       auditor,
       backfills,
       month,

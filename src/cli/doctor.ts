@@ -86,11 +86,11 @@ async function examineAll(
   signal: AbortSignal,
 ): Promise<Examined[]> {
   const tables = openTables(config.crossReferences);
-  const { days, ...own } = await ownExaminations(config, file, tables);
+  const { days, kept, ...own } = await ownExaminations(config, file, tables);
   const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
   // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
   const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
-  for (const [name, endpoint] of await openLooking(config, governor)) {
+  for (const [name, endpoint] of await openLooking(config, governor, kept)) {
     const needs = needsOf(config, trusted ? tables : NO_TABLES, days, name);
     try {
       for (const one of await examine(endpoint, needs, signal))
@@ -107,12 +107,15 @@ const AS_ROOT =
   "the service's user may have fewer rights: run doctor as that user to have its folders examined";
 const NO_TABLES: Pick<Tables, "rows"> = { rows: () => [] };
 
+interface Own {
+  readonly examined: Examination[];
+  readonly days: readonly DayToBook[];
+  /** What the store keeps of endpoints, by their names. */
+  readonly kept: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
 /** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */
-async function ownExaminations(
-  config: Config,
-  file: string,
-  tables: Tables,
-): Promise<{ examined: Examination[]; days: readonly DayToBook[] }> {
+async function ownExaminations(config: Config, file: string, tables: Tables): Promise<Own> {
   const examined: Examination[] = [];
   const said = async (what: string, look: () => Promise<void>, code?: string): Promise<void> => {
     const fault = await faultOf(look);
@@ -120,13 +123,17 @@ async function ownExaminations(
   };
   if (process.getuid?.() === 0) examined.push({ what: "user root", fault: null, note: AS_ROOT });
   let days: readonly DayToBook[] = [];
+  const kept = new Map<string, Readonly<Record<string, string>>>();
   await said("cross-reference tables", async () => void tables.check(), TABLES);
   // A store that is not there has nothing waiting, and is not made for asking.
   if (existsSync(config.state))
     await said("documents that wait", async () => {
-      days = await ask(file, (office) => office.toBook());
+      await ask(file, async (office) => {
+        days = await office.toBook();
+        for (const { name } of config.endpoints) kept.set(name, await office.notebook(name));
+      });
     });
-  return { examined, days };
+  return { examined, days, kept };
 }
 
 /** What cannot be reached is not examined. */

@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.ts";
 import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
-import type { Endpoint, Surroundings } from "../core/contract.ts";
+import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import type { systemClock } from "./clock.ts";
 import { version } from "./version.ts";
@@ -11,6 +11,8 @@ interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" |
   readonly clock: ReturnType<typeof systemClock>;
   /** The endpoint of this name calls us and is there now. Left out: no daemon waits for it. */
   readonly arrived?: (endpoint: string) => void;
+  /** What the endpoint of this name keeps. Left out: nothing is stored. */
+  readonly notebook?: (endpoint: string) => Notebook;
   /** Admits what is asked of the platform. */
   readonly governor: Governor;
 }
@@ -22,7 +24,7 @@ export interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
 /** By their names, the platform first. `platform` is given as it was opened, and kept as it is returned. */
 export function openEndpoints(
   config: Config,
-  { clock, governor, arrived, ...given }: Opening,
+  { clock, governor, arrived, notebook, ...given }: Opening,
   kept: (platform: Endpoint) => Endpoint = (platform) => platform,
 ): Opened {
   const dayOf = calendarOf(config.timeZone);
@@ -45,6 +47,7 @@ export function openEndpoints(
           connector.open(settings, {
             ...surroundings,
             ...(arrived === undefined ? {} : { arrived: () => arrived(name) }),
+            ...(notebook === undefined ? {} : { notebook: notebook(name) }),
           }),
         ] as const,
     ),

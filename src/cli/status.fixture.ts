@@ -55,6 +55,7 @@ export const STATUS: Status = {
   ],
   stops: [],
   warnings: [],
+  callers: [],
   quarantine: [
     {
       id: "q12ab34c",

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ReasonCode } from "../engine/in-step.ts";
-import type { FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
+import type { Caller, FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { durationText } from "../config/duration.ts";
 import { stretchText } from "./budget.ts";
@@ -43,6 +43,7 @@ export function inWords(status: Status): string {
     ...errors(status),
     ...unread(status.flows),
     ...silent(status.flows),
+    ...status.callers.flatMap(called),
     ...waits(status.flows),
     ...agreement(status),
     ...quarantine(status),
@@ -225,6 +226,22 @@ const silent = (flows: readonly Pick<FlowStatus, "name" | "silence">[]): string[
   flows.flatMap(({ name, silence }) =>
     silence === null ? [] : ["", `SILENT ${name}: ${silence.message}`, `  ${silence.next}`],
   );
+
+/** One that calls us: when it was here, and what waits for it. */
+function called({ endpoint, lastAt, isHere, waiting, silence }: Caller): string[] {
+  const was = isHere
+    ? "is here"
+    : lastAt === null
+      ? "has never called"
+      : `was last here ${instant(lastAt)}`;
+  const waits = `${counted(waiting, "document")} wait${waiting === 1 ? "s" : ""}`;
+  const next = waiting === 0 ? "" : isHere ? `; ${waits}` : `; ${waits} for its next call`;
+  return [
+    "",
+    `${endpoint} ${was}${next}.`,
+    ...(silence === null ? [] : [`SILENT ${endpoint}: ${silence.message}`, `  ${silence.next}`]),
+  ];
+}
 
 /** Nobody need do anything about them. */
 const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>

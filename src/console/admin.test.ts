@@ -30,6 +30,7 @@ const STATUS: Status = {
   flows: [],
   stops: [],
   warnings: [],
+  callers: [],
   quarantine: [],
   reconciliation: {
     lastAt: null,
@@ -73,6 +74,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     budget: note(MONTH),
     admit: note({ admitted: true as const }),
     toBook: note([]),
+    notebook: note({}),
     samples: note([]),
     counterparts: note([]),
     differences: note({ lastAt: null, differences: [] }),

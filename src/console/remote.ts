@@ -28,6 +28,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     budget: () => ask("budget"),
     admit: () => ask("admit"),
     toBook: () => ask("toBook"),
+    notebook: (endpoint) => ask("notebook", endpoint),
     reconcileCost: (asked) => ask("reconcileCost", asked),
     reconcile: (asked) => ask("reconcile", asked),
     differences: () => ask("differences"),

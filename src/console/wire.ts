@@ -54,6 +54,7 @@ export const questions = {
   budget: z.tuple([]),
   admit: z.tuple([]),
   toBook: z.tuple([]),
+  notebook: z.tuple([text]),
   reconcileCost: z.tuple([reconciling]),
   reconcile: z.tuple([reconciling]),
   differences: z.tuple([]),

@@ -14,12 +14,15 @@ import type { Kind } from "./kinds.ts";
 import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Advance, Obstacle } from "./obstacle.ts";
+import type { Notebook } from "./notebook.ts";
+import type { Presence } from "./presence.ts";
 import type { Rereading } from "./rereading.ts";
 import type { Scratch } from "./scratch.ts";
 
 export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
 export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
 export type { Advance, Obstacle } from "./obstacle.ts";
+export type { Notebook } from "./notebook.ts";
 export type { Rereading } from "./rereading.ts";
 export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
 
@@ -239,6 +242,8 @@ export interface Endpoint {
    * asked, and it costs next to nothing. Left out: nothing is known ahead.
    */
   readonly warnings?: () => readonly Fault[];
+  /** Of one that calls us: when it was here. Left out: it is called. */
+  readonly presence?: () => Presence;
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;
@@ -285,6 +290,8 @@ export interface Surroundings {
    * @throws SourceUnavailable when there is none
    */
   readonly scratch?: (bytes: number) => Scratch;
+  /** Left out: nothing is stored, and what is kept ends with this process. */
+  readonly notebook?: Notebook;
   /** True: somebody only looks (`doctor`); nothing is made that was not there. Left out: false. */
   readonly looking?: boolean;
   /** For one that calls us: it is there now, and what waits for it goes at once. Left out: nobody waits (no daemon). */

@@ -4,6 +4,7 @@
  */
 import type { DayToBook } from "../core/examination.ts";
 import type { Day } from "../core/holdings.ts";
+import type { Presence } from "../core/presence.ts";
 import type { Quiet } from "../core/silence.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
@@ -27,6 +28,8 @@ export interface Office extends Desk, Keeping {
   admit(): Promise<Admission>;
   /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
   toBook(): Promise<readonly DayToBook[]>;
+  /** What an endpoint keeps, by its own names (`doctor`). */
+  notebook(endpoint: string): Promise<Readonly<Record<string, string>>>;
   /** What a reconciliation will ask of the platform, before it does. */
   reconcileCost(asked: Reconciling): Promise<ReconcileCost>;
   /**
@@ -130,7 +133,7 @@ export interface Status {
   readonly outOfStep: readonly Reason[];
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
-   * person, nothing lies unread (what is still being written may), the sides have no confirmed difference, and the
+   * person, nothing lies unread (what is still being written may), nobody who calls us is silent for too long, the sides have no confirmed difference, and the
    * month has requests left.
    */
   readonly healthy: boolean;
@@ -138,6 +141,8 @@ export interface Status {
   readonly stops: readonly Stop[];
   /** What a person should do before something stops; nothing of it makes this unhealthy yet. */
   readonly warnings: readonly Warning[];
+  /** Endpoints that call us. */
+  readonly callers: readonly Caller[];
   /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
   readonly quarantine: readonly QuarantineGroup[];
   readonly reconciliation: ReconciliationStatus;
@@ -146,6 +151,13 @@ export interface Status {
   readonly store: StoreSize;
   /** Requests to the platform in this calendar month (UTC). */
   readonly requests: Pick<MonthStatus, "month" | "used" | "perMonth" | "forecast">;
+}
+
+/** An endpoint that calls us, and what waits for its next call. */
+export interface Caller extends Presence {
+  readonly endpoint: string;
+  /** Documents that are not delivered to it yet. */
+  readonly waiting: number;
 }
 
 /** What is known of both sides' agreement: by the last run, whoever asked for it. */

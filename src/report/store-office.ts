@@ -1,9 +1,10 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
 import { setImmediate } from "node:timers/promises";
-import { type Governor, PAUSED, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { type Governor, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { toldOf } from "../core/silence.ts";
+import type { Endpoint } from "../core/contract.ts";
 import type { Daemon } from "../engine/daemon.ts";
-import type { Engine, Flow, Schedule } from "../engine/engine.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
 import { outOfStep } from "../engine/in-step.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
@@ -20,7 +21,6 @@ import {
   type Trace,
   type Warning,
 } from "./office.ts";
-import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
 import { agreements, knownDifferences, reconciliationStatus } from "./agreement.ts";
 import { helped, resolve, retry, select } from "./decisions.ts";
@@ -29,6 +29,8 @@ import { lifeOf } from "./life.ts";
 import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
 import { catchUp, catchUpWithFew, documentsOf } from "./searching.ts";
 import { backfilling } from "./backfilling.ts";
+import { lastErrorOf, scheduleText, stateAfter } from "./flow-words.ts";
+import { callersOf, flowsBeside, stopsBeside } from "./callers.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Desk, Person } from "./desk.ts";
@@ -42,6 +44,8 @@ import { trace } from "./trace.ts";
 export interface OfficeParts {
   readonly engine: Engine;
   readonly flows: readonly Flow[];
+  /** By their names; left out: none of them calls us. */
+  readonly endpoints?: ReadonlyMap<string, Pick<Endpoint, "presence">>;
   /** Null when no daemon runs in this process. */
   readonly daemon: Daemon | null;
   readonly version: string;
@@ -89,6 +93,7 @@ export function storeOffice(parts: OfficeParts): Office {
     },
 
     toBook: async () => toBook(engine, flows),
+    notebook: async (endpoint) => store.notebooks.of(endpoint),
 
     async reconcileCost(asked) {
       const { auditor, question } = asking(parts, asked);
@@ -268,12 +273,14 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { company, environment } = engine;
   const { month, used, perMonth, forecast } = parts.month.status();
   const agreed = agreements(engine);
-  const states = flows.map((flow) => ({
+  const all = flows.map((flow) => ({
     ...flowStatus(engine, flow, daemon),
     agreed: agreed.get(flow.name) ?? null,
   }));
+  const callers = callersOf(parts.endpoints ?? new Map(), all);
+  const states = flowsBeside(callers, all);
   const reconciliation = reconciliationStatus(engine, parts.nightly ?? null);
-  const stops = stopsOf(parts);
+  const stops = stopsBeside(callers, stopsOf(parts));
   return {
     version,
     company,
@@ -281,6 +288,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
     healthy:
       stops.length === 0 &&
+      callers.every(({ silence }) => silence === null) &&
       reconciliation.differences.confirmed === 0 &&
       used < perMonth &&
       states.every(
@@ -294,6 +302,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     flows: states,
     stops,
     warnings: parts.warnings?.() ?? [],
+    callers,
     quarantine: quarantineOf(engine),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,
@@ -365,24 +374,6 @@ function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["si
   if (silence === null) return null;
   const { sinceMs, longestMs, limitMs } = silence;
   return { since: iso(sinceMs), longestMs, limitMs, ...toldOf(silence) };
-}
-
-function stateAfter(row: FlowRow | null): FlowStatus["state"] {
-  const error = lastErrorOf(row);
-  if (error === null) return "idle";
-  return error.code === WAITS_FOR_BUDGET ? PAUSED : "stopped";
-}
-
-function lastErrorOf(row: FlowRow | null): FlowStatus["lastError"] {
-  if (row === null || row.last_error === null) return null;
-  const { last_error_code: code, last_error: message, last_error_next: next } = row;
-  return { code: code ?? "unavailable", message, next: next ?? "" };
-}
-
-function scheduleText(schedule: Schedule): string {
-  if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;
-  const seconds = schedule.everyMs / 1_000;
-  return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }
 
 const quarantineOf = (engine: Engine): QuarantineGroup[] =>

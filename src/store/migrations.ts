@@ -4,6 +4,7 @@
  * an insert pays for and no question needs.
  */
 import { legalMoves } from "../core/request-state.ts";
+import { notebooksOfEndpoints } from "./notebooks.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
 import { answersOfPartners, answersOfSap, rhythm } from "./migration-partners.ts";
 import { bytesMayGo } from "./migration-retention.ts";
@@ -376,4 +377,5 @@ export const migrations: readonly string[] = [
   auditChained,
   bytesMayGo,
   countsKept,
+  notebooksOfEndpoints,
 ];

@@ -16,6 +16,7 @@ import { handling } from "./handling.ts";
 import { highWater } from "./high-water.ts";
 import { incidents } from "./incidents.ts";
 import { intake } from "./intake.ts";
+import { notebooks } from "./notebooks.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
@@ -132,6 +133,7 @@ function rooms(database: Database.Database, folder: string, leaving: (atMs: numb
     binding: binding(database, folder, told),
     flows: flows(database),
     intake: intake(database),
+    notebooks: notebooks(database),
     deliveries: deliveries(database),
     causes: causes(database),
     openRecords: openRecords(database),

@@ -6,9 +6,10 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
-import { HELLO } from "../../connectors/quickbooks-desktop/company.ts";
+import { companyIn, HELLO } from "../../connectors/quickbooks-desktop/company.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
+import { tell } from "../../connectors/quickbooks-desktop/told.ts";
 import { asking } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { BookKind, Books } from "../../src/books/adapter.ts";
 import { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
@@ -34,18 +35,22 @@ const desktopConfig = DesktopConfig.parse({
   bankAccount: "Checking",
   depositAccount: "Undeposited Funds",
   paymentMethod: "ACH",
-  nameTaken: "suffix",
+  sameName: "suffix",
   settleAfter: "0s",
 });
 
 export async function desktopRequests(seed: number, count: number): Promise<readonly Emitted[]> {
   const file = new CompanyFile();
-  const wire = asking((xml) => Promise.resolve(file.answer(xml)));
+  const wire = asking(
+    ({ xml }) => Promise.resolve(file.answer(xml)),
+    () => "r",
+  );
   const surroundings = surroundingsIn(".", { now: () => new Date("2026-11-21T12:00:00Z") });
   const of = (side: "customer" | "vendor"): Books =>
     booksOf(wire, desktopConfig, surroundings, side);
   const site = { file, sales: of("customer"), purchases: of("vendor") };
-  await wire.read(HELLO, never);
+  const company = companyIn(await wire.read(HELLO, never), desktopConfig.company);
+  await tell(wire, { get: () => null, set: () => {} }, company, "2026-11-21T12:00:00Z", never);
   for (const document of [...documentsOfCases(), ...randomDocuments(seed, count)])
     await wholeLife(site, document);
   const scope = { dated: null, changedSince: "2026-11-01T00:00:00Z", open: true };

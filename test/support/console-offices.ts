@@ -120,6 +120,16 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       flows: [flow()],
       stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
       warnings: [{ endpoint: text(), code: text(), message: text(), next: text() }],
+      callers: [
+        {
+          endpoint: text(),
+          lastAt: AT,
+          isHere: false,
+          isAwaited: true,
+          waiting: 2,
+          silence: { since: AT, limitMs: 1_000, message: text(), next: text() },
+        },
+      ],
       quarantine: [groupOf()],
       reconciliation: {
         lastAt: AT,
@@ -136,6 +146,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     budget: async () => month(),
     admit: async () => ({ admitted: true as const }),
     toBook: async () => [],
+    notebook: async () => ({}),
     samples: async () => [],
     counterparts: async () => [],
     differences: async () => ({

@@ -58,7 +58,7 @@ function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
 
 /** What a person should look at, the most dangerous first; each says where. */
 function wrongs(status: Status, asked: Asked): Html[] {
-  const { daemon, stops, warnings, flows, quarantine, reconciliation, requests } = status;
+  const { daemon, stops, warnings, callers, flows, quarantine, reconciliation, requests } = status;
   const own = quarantine.filter(needsSomebody);
   const failing = flows.filter(({ state }) => state === "stopped");
   const unread = flows.flatMap(({ name, unread }) =>
@@ -95,6 +95,11 @@ function wrongs(status: Status, asked: Asked): Html[] {
       silence === null
         ? []
         : html`<strong>${name}</strong> is silent: ${silence.message} ${silence.next}`,
+    ),
+    ...callers.flatMap(({ endpoint, silence }) =>
+      silence === null
+        ? []
+        : html`<strong>${endpoint}</strong> does not call: ${silence.message} ${silence.next}`,
     ),
     ...own
       .slice(0, SHOWN)

@@ -1,0 +1,73 @@
+/** What QuickBooks told of its company file in the first session of a day: what `doctor` examines, for it cannot ask. */
+import { z } from "zod";
+import { BookError } from "../../src/books/adapter.ts";
+import type { Notebook } from "../../src/core/contract.ts";
+import type { Company } from "./company.ts";
+import { textOf } from "./read.ts";
+import type { Wire } from "./wire.ts";
+
+const names = z.array(z.string()).nullable();
+
+const Told = z.object({
+  /** ISO 8601 UTC. */
+  at: z.string(),
+  company: z.object({
+    company: z.string(),
+    product: z.string().nullable(),
+    country: z.string().nullable(),
+    salesTax: z.boolean().nullable(),
+    multiCurrency: z.boolean().nullable(),
+    closingDate: z.string().nullable(),
+  }),
+  /** Full names of what is active there; null: QuickBooks did not tell them. */
+  accounts: names,
+  items: names,
+  taxCodes: names,
+  paymentMethods: names,
+});
+export type Told = z.infer<typeof Told>;
+
+const NAME = "company";
+
+/** Null: there was no session yet. */
+export function toldIn(notebook: Notebook | undefined): Told | null {
+  const text = notebook?.get(NAME) ?? null;
+  return text === null ? null : (Told.safeParse(JSON.parse(text)).data ?? null);
+}
+
+/** Asks for the lists and stores them. @throws BookError when the session ended meanwhile, StorageError */
+export async function tell(
+  wire: Pick<Wire, "read">,
+  notebook: Notebook,
+  company: Company,
+  at: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const told: Told = {
+    at,
+    company,
+    accounts: await namesOf(wire, "AccountQuery", signal),
+    items: await namesOf(wire, "ItemQuery", signal),
+    taxCodes: await namesOf(wire, "SalesTaxCodeQuery", signal),
+    paymentMethods: await namesOf(wire, "PaymentMethodQuery", signal),
+  };
+  notebook.set(NAME, JSON.stringify(told));
+}
+
+/** Null where this edition does not have the list, or it is switched off. */
+async function namesOf(
+  wire: Pick<Wire, "read">,
+  name: string,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  try {
+    const IncludeRetElement = ["Name", "FullName"];
+    const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);
+    return (reply?.rets ?? []).flatMap(
+      (row) => textOf(row, "FullName") ?? textOf(row, "Name") ?? [],
+    );
+  } catch (error) {
+    if (error instanceof BookError && error.phase === "answered") return null;
+    throw error;
+  }
+}

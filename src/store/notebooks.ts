@@ -1,0 +1,36 @@
+/** What endpoints keep between two starts (`Surroundings.notebook`): the sessions of one that calls us, and what it told. */
+import type Database from "better-sqlite3";
+
+export const notebooksOfEndpoints = `
+  -- Small texts of an endpoint, by its own names for them (src/core/contract.ts, Notebook).
+  create table notebook (
+    endpoint text not null,
+    name text not null,
+    text text not null,
+    primary key (endpoint, name)
+  ) strict, without rowid;
+`;
+
+export function notebooks(database: Database.Database) {
+  const get = database
+    .prepare<[string, string], string>("select text from notebook where endpoint = ? and name = ?")
+    .pluck();
+  const all = database.prepare<[string], { readonly name: string; readonly text: string }>(
+    "select name, text from notebook where endpoint = ?",
+  );
+  const put = database.prepare(
+    "insert or replace into notebook (endpoint, name, text) values (?, ?, ?)",
+  );
+  const drop = database.prepare("delete from notebook where endpoint = ? and name = ?");
+  return {
+    get: (endpoint: string, name: string): string | null => get.get(endpoint, name) ?? null,
+    /** By name. */
+    of: (endpoint: string): Readonly<Record<string, string>> =>
+      Object.fromEntries(all.all(endpoint).map(({ name, text }) => [name, text])),
+    /** Call it inside a transaction. */
+    set(endpoint: string, name: string, text: string | null): void {
+      if (text === null) drop.run(endpoint, name);
+      else put.run(endpoint, name, text);
+    },
+  };
+}

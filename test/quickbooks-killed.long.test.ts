@@ -1,0 +1,69 @@
+/**
+ * fuelbridge is killed between every two calls of the Web Connector, which goes on with its session at the next process:
+ * the invoice is in the company file once, and QuickBooks was told to add it once.
+ *
+ * @module-tag numbers
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { tempFolder } from "./support/folder.ts";
+import { openSite, rowsOf } from "../connectors/quickbooks-desktop/desktop.fixture.ts";
+import { guidOf } from "../connectors/quickbooks-desktop/rows.ts";
+
+const PROGRAM = fileURLToPath(new URL("./support/quickbooks-killed-program.ts", import.meta.url));
+const CALLS_MAX = 100;
+
+test("killed between any two SOAP calls, it books each invoice once", async () => {
+  const { connector, file, port } = await openSite({ calls: false });
+  const folder = tempFolder();
+  let child: ChildProcess | null = null;
+  const start = async (): Promise<ChildProcess> => {
+    const started = fork(PROGRAM, [folder, String(port)], { stdio: "inherit" });
+    child = started;
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/qbwc`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(answers, { timeout: 60_000 }).toBe(true);
+    return started;
+  };
+  const stop = async (): Promise<void> => {
+    child?.kill("SIGKILL");
+    if (child !== null && child.signalCode === null) await once(child, "exit");
+  };
+  onTestFinished(stop);
+  let delivered = Promise.withResolvers<void>();
+  const tell = (to: ChildProcess, number: string): void => {
+    to.once("message", () => delivered.resolve());
+    to.send(number);
+  };
+  let running = await start();
+  connector.start();
+  let kills = 0;
+  for (let nth = 1; nth <= CALLS_MAX; nth++) {
+    const number = `FL-${nth}`;
+    delivered = Promise.withResolvers();
+    let calls = 0;
+    connector.before = async () => {
+      if (++calls !== nth) return;
+      kills++;
+      await stop();
+      running = await start();
+      tell(running, number);
+    };
+    tell(running, number);
+    await delivered.promise;
+    connector.before = () => Promise.resolve();
+    expect(rowsOf(file, "invoices", `id-${number}`), number).toHaveLength(1);
+    const adds = file.asked.filter(
+      (xml) => xml.includes("<InvoiceAddRq") && xml.includes(guidOf(`id-${number}`)),
+    );
+    expect(adds, number).toHaveLength(1);
+    if (calls < nth) break;
+  }
+  await connector.stop();
+  expect(kills).toBeGreaterThan(10);
+});
