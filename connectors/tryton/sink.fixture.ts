@@ -358,7 +358,7 @@ export function olderClaims({ database }: Desk): void {
 }
 
 /** What `guard: claim` needs, and nobody has by default. */
-export async function grantClaims({ admin }: Desk): Promise<void> {
+async function grantClaims({ admin }: Desk): Promise<void> {
   const one = async (model: string, domain: readonly unknown[]): Promise<number> =>
     (await admin.call<[number]>(`model.${model}.search`, [domain, 0, 1, null]))[0];
   await admin.call("model.ir.model.access.create", [
