@@ -83,6 +83,9 @@ async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promi
   };
 }
 
+const placesRemedy = (decimals: number): string =>
+  `Set price_decimal = ${decimals} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it.`;
+
 function companyChecks(books: Books, needs: Needs): Check[] {
   const { lookup, config } = books;
   const kept = async (): Promise<string> => {
@@ -90,11 +93,9 @@ function companyChecks(books: Books, needs: Needs): Check[] {
     const company = await rowOf<CompanyRow>(books, "company.company", id, "currency.code");
     return company["currency."].code;
   };
-  const remedy = (decimals: number): string =>
-    `Set price_decimal = ${decimals} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it.`;
   return [
     currencyCheck(config, needs, kept),
-    pricePlacesCheck(TRYTON.name, () => lookup.pricePlaces(), remedy),
+    pricePlacesCheck(TRYTON.name, () => lookup.pricePlaces(), placesRemedy),
   ];
 }
 

@@ -87,7 +87,7 @@ const asWanted = (books: Books, parties: readonly Party[], call: Call): Promise<
 };
 
 /** The code goes before the platform's id: people give it. @param books what people call the books */
-export function partyIn(books: string, party: Party, rows: readonly Standing[]): PartyOf {
+function partyIn(books: string, party: Party, rows: readonly Standing[]): PartyOf {
   const { code, companyId, name } = party;
   const named = rows.find(({ number }) => number === code);
   if (named !== undefined) return { code, standing: named };
