@@ -34,8 +34,8 @@ export const fuelbridge = (args: readonly string[], env: Environment = {}): Runn
 export const program = (args: readonly string[]): Running => start(root, args, {});
 
 /**
- * `node src/launch.mjs ARGS` in a copy of the checkout. The launcher spares memory by collecting garbage more often, a
- * third of the computing; here it starts with more.
+ * `node src/launch.mjs ARGS` in a copy of the checkout. The launcher spares memory by collecting garbage more often; with
+ * more memory at first, a test of minutes computes less.
  */
 export const launch = (home: string, args: readonly string[]): Running =>
   start(home, ["src/launch.mjs", ...args], {}, ["--min-semi-space-size=16"]);

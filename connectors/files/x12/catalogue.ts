@@ -7,6 +7,7 @@ import {
   at,
   codeOf,
   day,
+  expectCount,
   first,
   faulty,
   loops,
@@ -25,6 +26,7 @@ import type { Segment, TransactionSet } from "./syntax.ts";
 export const readCatalogue: SetReader = (reading, set) => {
   const segments = set.segments.slice(1, -1);
   const { before, loops: lines } = loops(segments, "LIN", ["CTT"]);
+  expectCount(segments, lines.length);
   const terminal = codeOf(first(before, "N1", "SF", "TM", "ST"));
   return lines.flatMap((line) => {
     const own = codeOf(first(line, "N1", "SF", "TM", "ST")) ?? terminal;

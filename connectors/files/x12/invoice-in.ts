@@ -7,6 +7,7 @@ import {
   cents,
   codeOf,
   day,
+  expectCount,
   first,
   loops,
   money,
@@ -28,6 +29,7 @@ export const readInvoice: SetReader = (reading, set) => {
   const { options, currency } = reading;
   const segments = set.segments.slice(1, -1);
   const { before, loops: lines, after } = loops(segments, "IT1", ["TDS"]);
+  expectCount(segments, lines.length);
   const big = first(segments, "BIG");
   const number = needed(at(big, 2), "BIG02");
   const seller = codeOf(first(before, "N1", "SE", "SU", "RI"));

@@ -72,6 +72,22 @@ describe("golden files", () => {
     expect(read("books.prices", text, {}, "2026-11-18T18:00:00Z").left).toBeUndefined();
   });
 
+  test("a set that has other lines than its CTT counts is not taken; one without a CTT is", () => {
+    const counted = (golden: readonly string[], to: string[]) =>
+      golden.flatMap((segment) => (segment === "CTT*2" ? to : [segment]));
+    for (const [golden, functionalId, end] of [
+      [golden810, "IN", "books.invoices"],
+      [golden832, "SC", "books.prices"],
+    ] as const) {
+      const other = envelope({ functionalId, sets: [counted(golden, ["CTT*3"])] });
+      expect(read(end, other).changes.map(({ fault }) => fault)).toMatchObject([
+        { code: "lines-counted", message: "CTT01 says 3 lines, and there are 2", field: "CTT01" },
+      ]);
+      const none = envelope({ functionalId, sets: [counted(golden, [])] });
+      expect(read(end, none).changes[0]?.fault).toBeUndefined();
+    }
+  });
+
   test("an 820 becomes an invoice that is paid in full; in part, adjusted, or without its sum it is not", () => {
     const text = envelope({ functionalId: "RA", sets: [golden820] });
     expect(records(read("books.paidInvoices", text).changes)).toMatchObject([

@@ -57,6 +57,16 @@ export function loops(
   return { before: segments.slice(0, start), loops: found, after: segments.slice(end) };
 }
 
+/**
+ * CTT01 is the number of lines (IT1 of an 810, LIN of an 832), where the set has a CTT.
+ * @throws Refused where it says another number: lines are missing, or there are too many
+ */
+export function expectCount(segments: readonly Segment[], lines: number): void {
+  const told = at(first(segments, "CTT"), 1);
+  if (told !== null && money(told)?.plain() !== String(lines))
+    throw refused("lines-counted", `CTT01 says ${told} lines, and there are ${lines}`, "CTT01");
+}
+
 export const day = (text: string | null): string | null => (text === null ? null : dayOf(text));
 export const money = (text: string | null): Decimal | null =>
   text === null ? null : explicitDecimal(text);
