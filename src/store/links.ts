@@ -66,17 +66,19 @@ export function links(database: Database.Database) {
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
   // The kinds are named for the indices: without them SQLite reads every link.
-  const searching = (those: readonly string[]) => {
+  const searching = (those: readonly string[], byNumber: (isOne: string) => string) => {
     const isOne = `kind in (${those.map((kind) => `'${kind}'`).join(", ")})`;
     return database.prepare<[{ text: string }], Link & { linkedMs: number }>(
       `select ${columns} from link
-       where (number = :text and +${isOne}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
+       where (${byNumber(isOne)}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
        order by kind, platform_id`,
     );
   };
-  const anySide = searching(Object.keys(kinds));
+  // A row under a kind's old spelling is found by its number (migration-kinds.ts).
+  const anySide = searching(Object.keys(kinds), () => "number = :text");
   const ofParties = searching(
     Object.entries(kinds).flatMap(([kind, held]) => (held === "party" ? kind : [])),
+    (isOne) => `number = :text and +${isOne}`,
   );
 
   return {
