@@ -65,5 +65,6 @@ test("killed between any two SOAP calls, it books each invoice once", async () =
     if (calls < nth) break;
   }
   await connector.stop();
-  expect(kills).toBeGreaterThan(10);
+  // Sign in, add and read back, each asked and answered; how often it is asked for nothing depends on the machine.
+  expect(kills).toBeGreaterThanOrEqual(6);
 });
