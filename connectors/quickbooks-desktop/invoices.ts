@@ -15,7 +15,7 @@ import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { branches, pages, WITH_LINES } from "./pages.ts";
-import { PAYMENTS, paymentMarks } from "./payments.ts";
+import { PAID_BY, paymentMarks } from "./payments.ts";
 import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
@@ -214,7 +214,7 @@ async function withPayments(
 ): Promise<Row[]> {
   const linked = rows.flatMap((row) =>
     below(row, "LinkedTxn").flatMap((one) =>
-      textOf(one, "TxnType") === PAYMENTS[kind].type ? needed(one, "TxnID") : [],
+      textOf(one, "TxnType") === PAID_BY[kind].type ? needed(one, "TxnID") : [],
     ),
   );
   const marks = await paymentMarks(wire, kind, [...new Set(linked)], signal);

@@ -1,5 +1,11 @@
 /** Payments: what customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
-import { BARE, type BookAdapter, type Standing, type Wanted } from "../../src/books/adapter.ts";
+import {
+  BARE,
+  type BookAdapter,
+  PAYMENTS,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import type { DesktopConfig } from "./config.ts";
@@ -15,7 +21,7 @@ type Asked = Pick<Wire, "read" | "write">;
 type Direction = "invoice" | "bill";
 
 /** What pays each, as QuickBooks calls it. */
-export const PAYMENTS = {
+export const PAID_BY = {
   invoice: { type: "ReceivePayment", query: "ReceivePaymentQuery", of: "InvoiceQuery" },
   bill: { type: "BillPaymentCheck", query: "BillPaymentCheckQuery", of: "BillQuery" },
 } as const;
@@ -33,7 +39,7 @@ export async function paymentMarks(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map();
-  const { query } = PAYMENTS[direction];
+  const { query } = PAID_BY[direction];
   const [reply] = await wire.read([{ name: query, values: { TxnID: ids } }], signal);
   return new Map(
     (reply?.rets ?? []).map((row) => [needed(row, "TxnID"), markedBy(row, []).mark] as const),
@@ -53,7 +59,7 @@ export function paymentAdapter(
     const asked = DIRECTIONS.flatMap((direction) => {
       const given = values(direction);
       if (given === null) return [];
-      const name = PAYMENTS[direction].query;
+      const name = PAID_BY[direction].query;
       return [{ direction, request: { name, values: { ...given, IncludeLineItems: true } } }];
     });
     if (asked.length === 0) return [];
@@ -68,13 +74,7 @@ export function paymentAdapter(
   const byIds = (ids: readonly string[], signal: AbortSignal): Promise<Standing<Element>[]> =>
     ask(() => (ids.length === 0 ? null : { TxnID: ids }), signal);
   return {
-    ladder: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "per-party",
-    },
+    ...PAYMENTS,
     expected: async (documents) =>
       documents.map((one) => {
         const facts = paymentFacts(one, currency);
@@ -97,12 +97,11 @@ export function paymentAdapter(
       const { rets } = await wire.write(addOf(config, wanted), signal);
       return [needed(only(rets), "TxnID")];
     },
-    advance: () => Promise.resolve(),
     get: (ids, { signal }) => byIds(ids, signal),
     async named(numbers, signal) {
       const replies = await wire.read(
         DIRECTIONS.map((direction) => ({
-          name: PAYMENTS[direction].of,
+          name: PAID_BY[direction].of,
           values: {
             RefNumberCaseSensitive: numbers.map((number) =>
               documentNumber(number, number, REF_NUMBER_MOST[direction]),
@@ -117,12 +116,12 @@ export function paymentAdapter(
     async *list(scope, from, signal) {
       const lists = DIRECTIONS.flatMap((direction) =>
         branches({ ...scope, open: false }).map((values) => ({
-          name: PAYMENTS[direction].query,
+          name: PAID_BY[direction].query,
           values: { ...values, IncludeLineItems: true },
         })),
       );
       for await (const { name, rets, position } of pages(wire, lists, from, signal)) {
-        const direction = name === PAYMENTS.bill.query ? "bill" : "invoice";
+        const direction = name === PAID_BY.bill.query ? "bill" : "invoice";
         const standings = rets.map((row) => standingOf(currency, direction, row, []));
         yield { standings, position };
       }

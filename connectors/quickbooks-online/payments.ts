@@ -1,5 +1,5 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
-import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
+import { type BookAdapter, PAYMENTS, type Standing, type Wanted } from "../../src/books/adapter.ts";
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/books/marks.ts";
@@ -19,14 +19,6 @@ type Side = "in" | "out";
 const ENTITIES = { out: "Payment", in: "BillPayment" } as const;
 const PAID = { out: "invoice", in: "bill" } as const;
 const SIDES = ["out", "in"] as const;
-
-const LADDER: Ladder = {
-  has: ["posted", "cancelled"],
-  byUs: "posted",
-  amend: {},
-  atomic: 1,
-  numbered: "per-party",
-};
 
 export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRow> {
   const { wire, surroundings } = online;
@@ -59,7 +51,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
   }
 
   return {
-    ladder: LADDER,
+    ...PAYMENTS,
     expected: async (documents) =>
       documents.map((one) => paymentFacts({ ...one, description: textOf(one) }, currency)),
     async locate(wanted, { signal }) {
@@ -82,8 +74,6 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
           return `${ENTITIES[side]} ${id}`;
         }),
       ),
-    // No document of the platform takes a payment back.
-    advance: () => Promise.resolve(),
     async get(ids, { signal }) {
       const found: Standing<PaymentRow>[] = [];
       for (const side of SIDES) {

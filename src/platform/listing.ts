@@ -14,6 +14,7 @@ import { endless, isIdle, mostOf, runMax } from "./bounds.ts";
 import type { Operation } from "./contract/operation.ts";
 import { operations } from "./contract/operations.ts";
 import { type ListOperation, pathOf } from "./contract/path.ts";
+import { emptyBy } from "./paging.ts";
 import { changeOf, patiently, sliced } from "./walk.ts";
 
 export interface ListingOptions {
@@ -51,9 +52,9 @@ async function* listing(
     yield { changes, position: null };
     if (!hasMore) return;
     idle = changes.length === 0 ? idle + 1 : 0;
-    // An empty page leads on as long as the list owes records by its own total.
-    if (idle > 0 && (most === null || seen.size >= most))
-      throw stuck(list, "says there is more after an empty page");
+    const isOwing = most !== null && seen.size < most;
+    const broken = emptyBy({ hasMore, count: changes.length }, isOwing);
+    if (broken !== null) throw stuck(list, broken);
     if (idle === 0 && seen.size === before)
       throw stuck(list, "gives nothing but records that it gave before");
     // By what comes: a server may give fewer records on a page than it is asked for.

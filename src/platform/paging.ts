@@ -118,5 +118,8 @@ export function brokenBy(
 }
 
 /** The same of a list by page numbers: an empty page leads on as long as the list owes records by its own total. */
-const emptyBy = ({ hasMore, count }: PageEnd, isOwing: boolean): string | null =>
+export const emptyBy = (
+  { hasMore, count }: Pick<PageEnd, "hasMore" | "count">,
+  isOwing: boolean,
+): string | null =>
   hasMore && count === 0 && !isOwing ? "says there is more after an empty page" : null;
