@@ -72,8 +72,9 @@ async function officeOf(
       const { openOffice } = await load.compose();
       return await openOffice(config);
     } catch (error) {
-      // A process that has just opened the store answers soon; one that ends lets go of it.
-      if (!(error instanceof StoreInUse) || isSilent || tries === TRIES) throw error;
+      // A process that has just opened the store answers soon, as does one that was busy; one that ends lets go of it.
+      if (!(error instanceof StoreInUse) || tries === TRIES) throw error;
+      if (isSilent && error.holder === null) throw error;
     }
   }
 }

@@ -171,6 +171,7 @@ async function open(
     const knowsUs = endpoints.get("platform")?.knowsUs;
     const month = monthReport({
       spent: carriers.spent,
+      spentByDay: (month) => store.journal.spentByDay(month),
       clock,
       flows: flows.filter(
         ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
@@ -277,6 +278,7 @@ async function openNamed(state: string): Promise<Store> {
       `The store in ${state} is in use by process ${holder}.`,
       `Only one process may work on a store. \`fuelbridge status\` asks it; stop it or wait until it has ended.`,
       error,
+      holder,
     );
   }
 }
@@ -318,7 +320,7 @@ function flowOf(
   config: Config,
   store: Store,
   endpoints: ReadonlyMap<string, Endpoint>,
-  { name, mapping: named, options, from, to, schedule, paused }: FlowConfig,
+  { name, mapping: named, options, from, to, schedule, silenceMs, paused }: FlowConfig,
 ): Flow {
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
@@ -333,6 +335,7 @@ function flowOf(
     source: withAcknowledgements(source, sink),
     sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
+    ...(silenceMs === undefined ? {} : { silenceMs }),
     get paused() {
       return paused || store.flows.isHeld(flow);
     },

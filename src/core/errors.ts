@@ -51,8 +51,15 @@ export class EnvironmentError extends FuelbridgeError {
   }
 }
 
-/** Another process holds the store. */
-export class StoreInUse extends EnvironmentError {}
+/** Another process holds the store. `holder`: the process that answered for it; null when none did, or none was asked. */
+export class StoreInUse extends EnvironmentError {
+  readonly holder: number | null;
+
+  constructor(message: string, next: string, cause?: unknown, holder: number | null = null) {
+    super(message, next, cause);
+    this.holder = holder;
+  }
+}
 
 /** The store cannot be trusted to keep what it is given. The process ends, for an answer that cannot be stored is lost. */
 export class StorageError extends FuelbridgeError {
