@@ -102,7 +102,10 @@ export const paymentDocument = (
   ...more,
 });
 
-export const withProduct = (document: InvoiceDocument, product: string): InvoiceDocument => ({
+export const withProduct = <D extends { readonly lines: readonly object[] }>(
+  document: D,
+  product: string,
+): D => ({
   ...document,
   lines: document.lines.map((line) => ({ ...line, product })),
 });

@@ -1,5 +1,6 @@
 /** Parties in the ledger, as documents need them: a code, a name, and the platform's id of the company. */
 import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
+import { partiesOnce, partyFacts } from "../../src/books/booked.ts";
 import { PartyRow } from "./rows.ts";
 import { partyChange } from "./sources.ts";
 import { reading, table } from "./tables.ts";
@@ -9,15 +10,8 @@ export function partyAdapter(wire: Wire): BookAdapter<"party", PartyRow> {
   const rows = table(wire, "parties", PartyRow);
   return {
     ...reading(rows, standingOf),
-    ladder: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 100,
-      numbered: "once",
-    },
-    expected: async (parties) =>
-      parties.map(({ code, name }) => ({ number: code, words: { name } })),
+    ...partiesOnce(["posted", "cancelled"], 100),
+    expected: async (parties) => parties.map(({ code, name }) => partyFacts(code, name)),
     locate: async (wanted, { signal }) => {
       const marks = wanted.map(({ mark }) => mark);
       const ids = wanted.flatMap(({ number }) => number ?? []);
@@ -28,7 +22,6 @@ export function partyAdapter(wire: Wire): BookAdapter<"party", PartyRow> {
         wanted.map(({ mark, document }) => ({ mark, id: document.code, name: document.name })),
         call,
       ),
-    advance: () => Promise.resolve(),
   };
 }
 
@@ -42,7 +35,7 @@ const standingOf = (row: PartyRow): Standing<PartyRow> => ({
   touched: row.touched,
   disputed: false,
   payments: [],
-  facts: { number: row.id, words: { name: row.name } },
+  facts: partyFacts(row.id, row.name),
   paid: null,
   change: partyChange(row),
   version: row.version,

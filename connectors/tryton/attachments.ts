@@ -2,10 +2,12 @@
 import { fileSink, type Files, type Hanging, sha256Of } from "../../src/books/files.ts";
 import { ticketIn } from "../../src/books/tickets.ts";
 import type { Sink } from "../../src/core/contract.ts";
-import type { Books } from "./books.ts";
+import { type Books, resourceOf as onInvoice } from "./books.ts";
 import { TRYTON } from "./errors.ts";
+import { draftsIn } from "../../src/books/invoices.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
-import { ofCompany, rowOf, rowsOf } from "./search.ts";
+import { as, texts, textsOrNone } from "./rows.ts";
+import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
 import { resourceOf } from "./shipments.ts";
 
 const MODEL = "ir.attachment";
@@ -30,31 +32,19 @@ const onInvoices = (books: Books, kind: string, type: "in" | "out"): Place => ({
   operation: `${kind}.attach`,
   nameOf: ({ number }) => number,
   async resourceOf({ id, counterpart }) {
-    const isDraft = counterpart.startsWith("#");
-    const domain = [
-      await ofCompany(books),
-      ["type", "=", type],
-      // `#12`, as links have it.
-      isDraft ? ["id", "=", Number(counterpart.slice(1))] : ["number", "=", counterpart],
-    ];
-    const rows = await rowsOf<InvoiceRow>(books, "account.invoice", domain, "comment");
+    // `#12`, as links have it.
+    const [draft] = draftsIn([counterpart]);
+    const domain = where({
+      ...(await ofCompany(books)),
+      "type =": type,
+      ...(draft === undefined ? { "number =": counterpart } : { "id =": draft }),
+    });
+    const rows = await rowsOf(books, "account.invoice", domain, textsOrNone("comment"));
     // Books that were restored give a number again; one that a person entered has no mark.
     const [row, another] = rows.filter(({ comment }) => (platformIdIn(comment) ?? id) === id);
-    return row === undefined || another !== undefined ? null : `account.invoice,${row.id}`;
+    return row === undefined || another !== undefined ? null : onInvoice(row);
   },
 });
-
-interface InvoiceRow {
-  readonly id: number;
-  readonly comment: string | null;
-}
-
-interface Row {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly data_size: number;
-}
 
 const open = (books: Books, place: Place): Sink =>
   fileSink(
@@ -63,13 +53,9 @@ const open = (books: Books, place: Place): Sink =>
       ...place,
       target: MODEL,
       async on(resource, name) {
-        const domain = [
-          ["resource", "=", resource],
-          ["name", "=", name],
-        ];
+        const domain = where({ "resource =": resource, "name =": name });
         const hanging: Hanging[] = [];
-        for (const row of await rowsOf<Row>(books, MODEL, domain, "description data_size")) {
-          const { id, description, data_size } = row;
+        for (const { id, description, data_size } of await rowsOf(books, MODEL, domain, FILE)) {
           const marked = /(?:^|\s)sha256:(\S+)/.exec(description ?? "")?.[1] ?? null;
           const sha256 = data_size <= READ_BYTES_MAX ? await sha256In(books, id) : (marked ?? "");
           hanging.push({ id: String(id), mark: platformIdIn(description), marked, sha256 });
@@ -84,17 +70,20 @@ const open = (books: Books, place: Place): Sink =>
         return String(made);
       },
       async names(ids, signal) {
-        const domain = [["id", "in", ids.map(Number)]];
-        const rows = await rowsOf<Row>(books, MODEL, domain, "name", { signal });
+        const domain = where({ "id in": ids.map(Number) });
+        const rows = await rowsOf(books, MODEL, domain, texts("name"), { signal });
         return new Map(rows.map(({ id, name }) => [String(id), name]));
       },
     },
   );
 
+const FILE = { ...textsOrNone("description"), data_size: as<number>() };
+
 /** What an answer of Tryton has room for, in base64. A larger file is taken for what its mark says. */
 const READ_BYTES_MAX = 20 * 1024 * 1024;
 
 async function sha256In(books: Books, id: number): Promise<string> {
-  const row = await rowOf<{ data: { base64: string } | null }>(books, MODEL, id, "data");
-  return sha256Of(Buffer.from(row.data?.base64 ?? "", "base64"));
+  const fields = { data: as<{ readonly base64: string } | null>() };
+  const { data } = await rowOf(books, MODEL, id, fields);
+  return sha256Of(Buffer.from(data?.base64 ?? "", "base64"));
 }

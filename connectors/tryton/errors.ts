@@ -51,85 +51,63 @@ export class TrytonError extends BookError {
 export const busy = (message: string, waitMs: number): TrytonError =>
   new TrytonError("busy", message, { waitMs });
 
-const GROUPS = "Give the synchronisation's user the groups that the connector's README names.";
-/** Another writer had the lock, or the record. */
-const LOCKED = {
-  sort: "busy",
-  code: "busy",
-  next: "Somebody else is writing; it goes on by itself.",
+/** What people do about each. */
+const NEXT = {
+  "no-right": "Give the synchronisation's user the groups that the connector's README names.",
+  "closed-period":
+    "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
+  "date-order":
+    "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
+  "refused-by-tryton":
+    "Correct in Tryton what it says, or the document where it comes from, then retry.",
+  "needs-accountant":
+    "Tryton asks for a person's yes: an accountant enters the document there by hand or removes the cause, then it is retried.",
+  busy: "Somebody else is writing; it goes on by itself.",
+  absent: "Correct url and database in the configuration, or start that database in Tryton.",
+  throttled: "Somebody tried wrong passwords; Tryton lets this user in again after a while.",
+  unauthorised: "Correct user and password in the configuration, or the user in Tryton.",
+  forbidden: "Give the synchronisation's user the groups that the connector's README names.",
 } as const;
 
-/** Codes are {@link FaultKind}s; texts are Tryton's sentences that people act on differently, in its English. */
+const CLOSED =
+  /create a period for the date|closed (?:journal-)?period|period of move .* is closed/;
+/** A right that the user lacks: every document would fail, so the endpoint stops instead. */
+const BARRED =
+  /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/;
+
+const row = (
+  kind: FaultKind,
+  sort: ErrorRow["sort"],
+  code: keyof typeof NEXT,
+  { text, verb, stop }: Pick<ErrorRow, "stop"> & Omit<ErrorRow["when"], "code"> = {},
+): ErrorRow => ({
+  when: {
+    code: new RegExp(`^${kind}$`),
+    ...(text === undefined ? {} : { text }),
+    ...(verb === undefined ? {} : { verb }),
+  },
+  sort,
+  code,
+  next: NEXT[code],
+  ...(stop === undefined ? {} : { stop }),
+});
+
+/** By kind, and by Tryton's sentences that people act on differently, in its English. */
 const errors: readonly ErrorRow[] = [
   // A reader that may not read one model goes on with the others.
-  { when: { code: /^refused$/, verb: "read" }, sort: "data", code: "no-right", next: GROUPS },
-  {
-    when: {
-      code: /^refused$/,
-      // A right that the user lacks: every document would fail, so the endpoint stops instead.
-      text: /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/,
-    },
-    sort: "configuration",
-    code: "no-right",
-    next: GROUPS,
-    stop: "scope",
-  },
-  {
-    when: {
-      code: /^refused$/,
-      text: /create a period for the date|closed (?:journal-)?period|period of move .* is closed/,
-    },
-    sort: "data",
-    code: "closed-period",
-    next: "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
-  },
-  {
-    when: { code: /^refused$/, text: DATE_ORDER },
-    sort: "data",
-    code: "date-order",
-    next: "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
-  },
-  {
-    when: { code: /^refused$/ },
-    sort: "data",
-    code: "refused-by-tryton",
-    next: "Correct in Tryton what it says, or the document where it comes from, then retry.",
-  },
-  {
-    when: { code: /^warning$/ },
-    sort: "data",
-    code: "needs-accountant",
-    next: "Tryton asks for a person's yes: an accountant enters the document there by hand or removes the cause, then it is retried.",
-  },
-  { when: { code: /^concurrency$/ }, ...LOCKED, sort: "raced" },
-  { when: { code: /^busy$/ }, ...LOCKED },
-  {
-    when: { code: /^absent$/ },
-    sort: "not-sent",
-    code: "absent",
-    next: "Correct url and database in the configuration, or start that database in Tryton.",
-  },
-  {
-    when: { code: /^throttled$/ },
-    sort: "busy",
-    code: "throttled",
-    next: "Somebody tried wrong passwords; Tryton lets this user in again after a while.",
-    stop: "credentials",
-  },
-  {
-    when: { code: /^unauthorised$/ },
-    sort: "configuration",
-    code: "unauthorised",
-    next: "Correct user and password in the configuration, or the user in Tryton.",
-    stop: "credentials",
-  },
-  {
-    when: { code: /^forbidden$/ },
-    sort: "configuration",
-    code: "forbidden",
-    next: GROUPS,
-    stop: "scope",
-  },
+  row("refused", "data", "no-right", { verb: "read" }),
+  row("refused", "configuration", "no-right", { text: BARRED, stop: "scope" }),
+  row("refused", "data", "closed-period", { text: CLOSED }),
+  row("refused", "data", "date-order", { text: DATE_ORDER }),
+  row("refused", "data", "refused-by-tryton"),
+  row("warning", "data", "needs-accountant"),
+  // Another writer had the lock, or the record.
+  row("concurrency", "raced", "busy"),
+  row("busy", "busy", "busy"),
+  row("absent", "not-sent", "absent"),
+  row("throttled", "busy", "throttled", { stop: "credentials" }),
+  row("unauthorised", "configuration", "unauthorised", { stop: "credentials" }),
+  row("forbidden", "configuration", "forbidden", { stop: "scope" }),
 ];
 
 /** For the parts of src/books that tell people about these books and sort their errors. */

@@ -1,17 +1,23 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
-import type { Examination, Needs } from "../../src/core/examination.ts";
-import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/fault.ts";
-import type { Books } from "./books.ts";
-import { codeExaminations } from "../../src/books/examine-codes.ts";
+import {
+  bookColumns,
+  type CodeColumn,
+  codeExaminations,
+  type CodesFound,
+  partiesFound,
+} from "../../src/books/examine-codes.ts";
 import { currencyCheck, pricePlacesCheck, wrongAccount } from "../../src/books/examine-company.ts";
 import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
-import { columnsOf } from "./examine-codes.ts";
-import { examined, exists, type Check } from "../../src/books/examine.ts";
-import { type Release, TESTED } from "./release.ts";
-import { rightsLooks } from "./rights.ts";
+import { type Check, examined, exists, releaseExamination } from "../../src/books/examine.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Examination, Needs } from "../../src/core/examination.ts";
+import type { Fault } from "../../src/core/fault.ts";
+import type { Books } from "./books.ts";
 import { NoSuchCompany, TRYTON, unavailable } from "./errors.ts";
-import { ofCompany, rowOf, rowsOf } from "./search.ts";
+import { TESTED } from "./release.ts";
+import { rightsLooks } from "./rights.ts";
+import { flags, one, oneOrNone, texts } from "./rows.ts";
+import { either, ofCompany, rowOf, rowsOf, where } from "./search.ts";
 import { day } from "./values.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
@@ -35,7 +41,7 @@ export async function examineTryton(
   const { surroundings } = books;
   const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
-    await releaseExamination(books, signal),
+    await releaseExamination(TRYTON, TESTED, () => books.tryton.release(), signal),
     ...(await looks([...rightsLooks(books, needs.parts), ...companyChecks(books, needs)])),
     ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
     ...(await looks(codeLooks(books))),
@@ -43,44 +49,21 @@ export async function examineTryton(
   ];
 }
 
-interface PeriodRow {
-  readonly name: string;
-  readonly state: string;
-  readonly start_date: string;
-  readonly end_date: string;
-}
-
 async function periodsBetween(books: Books, from: string, to: string): Promise<BookPeriod[]> {
-  const domain = [
-    await ofCompany(books),
-    ["type", "=", "standard"],
-    ["end_date", ">=", day(from)],
-    ["start_date", "<=", day(to)],
-  ];
-  const fields = "name state start_date end_date";
-  const rows = await rowsOf<PeriodRow>(books, "account.period", domain, fields);
+  const domain = where({
+    ...(await ofCompany(books)),
+    "type =": "standard",
+    "end_date >=": day(from),
+    "start_date <=": day(to),
+  });
+  const fields = texts("name state start_date end_date");
+  const rows = await rowsOf(books, "account.period", domain, fields);
   return rows.map(({ name, state, start_date, end_date }) => ({
     name,
     isOpen: state === "open",
     from: start_date,
     to: end_date,
   }));
-}
-
-/** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
-async function releaseExamination({ tryton }: Books, signal: AbortSignal): Promise<Examination> {
-  let release: Release | undefined;
-  const asked = async () => void (release = await tryton.release());
-  const [told] = await examined(TRYTON, [exists("release of Tryton", asked)], signal);
-  if (release === undefined) return told as Examination;
-  const what = `Tryton ${release.version}`;
-  if (TESTED.includes(release.series)) return { what, fault: null };
-  const tested = TESTED.join(" and ");
-  return {
-    what,
-    fault: null,
-    note: `fuelbridge is tested with Tryton ${tested}, not with ${release.series}: try it on a copy of the books first`,
-  };
 }
 
 const placesRemedy = (decimals: number): string =>
@@ -90,17 +73,13 @@ function companyChecks(books: Books, needs: Needs): Check[] {
   const { lookup, config } = books;
   const kept = async (): Promise<string> => {
     const id = await lookup.company(config.company);
-    const company = await rowOf<CompanyRow>(books, "company.company", id, "currency.code");
-    return company["currency."].code;
+    const fields = { currency: one(texts("code")) };
+    return (await rowOf(books, "company.company", id, fields)).currency.code;
   };
   return [
     currencyCheck(config, needs, kept),
     pricePlacesCheck(TRYTON.name, () => lookup.pricePlaces(), placesRemedy),
   ];
-}
-
-interface CompanyRow {
-  readonly "currency.": { readonly code: string };
 }
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
@@ -133,16 +112,17 @@ async function accountFault(
   code: string,
   kind: (typeof ACCOUNTS)[number],
 ): Promise<Fault | null> {
-  const row = await rowOf<{ closed: unknown; "type.": Record<string, unknown> | null }>(
-    books,
-    "account.account",
-    await books.lookup.account(code),
-    "closed type(receivable payable revenue expense)",
-  );
-  if (!row.closed && row["type."]?.[kind]) return null;
+  const id = await books.lookup.account(code);
+  const { closed, type } = await rowOf(books, "account.account", id, ACCOUNT);
+  if (!closed && type?.[kind] === true) return null;
   const next = `Set accounts.${kind} to an open account whose type is marked as ${kind} in Tryton.`;
-  return wrongAccount(code, row.closed ? "is closed" : `is no ${kind} account`, next);
+  return wrongAccount(code, closed ? "is closed" : `is no ${kind} account`, next);
 }
+
+const ACCOUNT = {
+  ...flags("closed"),
+  type: oneOrNone(flags("receivable payable revenue expense")),
+};
 
 async function journalFault(
   books: Books,
@@ -150,11 +130,48 @@ async function journalFault(
   kind: (typeof JOURNALS)[number],
 ): Promise<Fault | null> {
   const id = await books.lookup.journal(code);
-  const row = await rowOf<{ type: string }>(books, "account.journal", id, "type");
-  if (row.type === kind) return null;
+  const { type } = await rowOf(books, "account.journal", id, texts("type"));
+  if (type === kind) return null;
   return {
     code: "wrong-journal",
-    message: `journal ${code} is of type ${row.type}, not ${kind}`,
+    message: `journal ${code} is of type ${type}, not ${kind}`,
     next: `Set journals.${kind} to a journal of type ${kind}.`,
   };
+}
+
+/** Of the tables that the mappings in `mappings/books` read. */
+function columnsOf(books: Books): readonly CodeColumn[] {
+  const { faults } = books.lookup;
+  return bookColumns("tryton", {
+    product: async (codes) => ({ faults: await faults("product", codes) }),
+    unit: async (codes) => ({ faults: await faults("unit", codes) }),
+    async account(codes) {
+      const absent = await faults("account", codes);
+      return { faults: new Map([...absent, ...(await unusable(books, codes))]) };
+    },
+    party: (codes) => findParties(books, codes),
+  });
+}
+
+/** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
+async function unusable(
+  books: Books,
+  codes: readonly string[],
+): Promise<ReadonlyMap<string, Fault>> {
+  const unfit = either({ "closed =": true, "type =": null });
+  const domain = [...where({ "code in": codes, ...(await ofCompany(books)) }), unfit];
+  const fields = { ...texts("code"), ...flags("closed") };
+  const rows = await rowsOf(books, "account.account", domain, fields);
+  const next = "Name an open account with a type in the table, or open this one in Tryton.";
+  const unusableOf = ({ code, closed }: (typeof rows)[number]) =>
+    wrongAccount(code, closed ? "is closed" : "is a heading, without type", next);
+  return new Map(rows.map((row) => [row.code, unusableOf(row)]));
+}
+
+async function findParties(books: Books, codes: readonly string[]): Promise<CodesFound> {
+  const fields = { ...texts("code"), ...flags("active") };
+  const asked = where({ "code in": codes });
+  const rows = await rowsOf(books, "party.party", asked, fields, { inactive: true });
+  const isActive = new Map(rows.map(({ code, active }) => [code, active]));
+  return partiesFound(TRYTON.name, codes, isActive);
 }

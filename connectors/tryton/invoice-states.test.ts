@@ -188,12 +188,9 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("a void customer invoice is cancelled where the company allows it", async () => {
-    const desk = deskIn(server);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const { company } = await desk.admin.session();
     await desk.admin.call("model.company.company.write", [[company], { cancel_invoice_out: true }]);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument();
-    await send(sink, document);
     expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
   });
@@ -212,11 +209,9 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("whichever answer is lost, one credit note in the end", numbers, async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
+    const { desk, sink, document: first } = await deskWithOne(server, "out");
     /** Takes one back and loses the answer to this change of it; how many changes it took. */
-    const takenBack = async (lost: number): Promise<number> => {
-      const document = invoiceDocument();
+    const takenBack = async (lost: number, document = first): Promise<number> => {
       await send(sink, document);
       const empty = { ...document, ...VOID };
       const lossy = losing(desk.books, lost);
@@ -227,7 +222,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     const changes = await takenBack(0);
     expect(changes).toBeGreaterThan(2);
     const lose = steps(changes);
-    for (const lost of lose) await takenBack(lost);
+    for (const lost of lose) await takenBack(lost, invoiceDocument());
     const all = await allInvoices(desk);
     expect(all.filter(({ state }) => state === "cancelled")).toHaveLength(lose.length + 1);
     expect(all).toHaveLength(2 * (lose.length + 1));
@@ -298,10 +293,7 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
   });
 
   test("a note of a dispute from before it had a mark still counts", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument({ status: "open" });
-    await send(sink, document);
+    const { desk, sink, document } = await deskWithOne(server, "out");
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
     const note = { resource: `account.invoice,${id}`, message: "Disputed on the platform." };
     await desk.clerk.call("model.ir.note.create", [[note]]);

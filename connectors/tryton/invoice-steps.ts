@@ -3,27 +3,21 @@ import type { Step, StepTo } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { noteDispute } from "../../src/books/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Books } from "./books.ts";
+import { type Books, notesOf, resourceOf } from "./books.ts";
 import { TrytonError } from "./errors.ts";
-import type { Guard } from "./guard.ts";
-import { type Entry, idOf, isDraft } from "./invoice-facts.ts";
-import { notesOf, resourceOf } from "./notes.ts";
+import { type Entry, isDraft } from "./invoice-facts.ts";
 import { DATE_ORDER, isWarningOf } from "./release.ts";
-import { rowOf } from "./search.ts";
+import { texts } from "./rows.ts";
+import { countOf, ofCompany, rowOf, where } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
 type InvoiceStep = Step<"invoice" | "bill", Entry>;
 
 /** One step for all of them; it may be taken again after anything. @throws Refused, TrytonError */
-export async function step(
-  books: Books,
-  guard: Guard,
-  to: StepTo,
-  steps: readonly InvoiceStep[],
-): Promise<void> {
+export async function step(books: Books, to: StepTo, steps: readonly InvoiceStep[]): Promise<void> {
   if (to === "posted") return post(books, steps);
-  if (to === "retracted") return takeBack(books, guard, steps);
+  if (to === "retracted") return takeBack(books, steps);
   for (const one of steps) await (to === "amended" ? amend(books, one) : cancel(books, one));
 }
 
@@ -99,10 +93,9 @@ export async function accept({ tryton }: Books, names: readonly string[]): Promi
 }
 
 /** Tryton deletes no invoice that has a number, and a draft has the platform's. */
-async function takeBack(books: Books, guard: Guard, steps: readonly InvoiceStep[]): Promise<void> {
+async function takeBack(books: Books, steps: readonly InvoiceStep[]): Promise<void> {
   await unnumber(books, idsOf(steps));
   await books.tryton.call("model.account.invoice.delete", [idsOf(steps)]);
-  await guard.release(steps.map(({ wanted }) => wanted.mark));
 }
 
 async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void> {
@@ -124,7 +117,7 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
     await credit(books, id, wanted.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
-  const now = await rowOf<Pick<Entry, "state">>(books, "account.invoice", id, "state");
+  const now = await rowOf(books, "account.invoice", id, texts("state"));
   if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
 }
 
@@ -138,7 +131,7 @@ const KEPT =
 const notCancelled = ({ number }: InvoiceDocument, entry: Entry): Refused =>
   new Refused({
     code: "not-cancelled",
-    message: `invoice ${number} (${idOf(entry)}) is void on the platform, and Tryton did not cancel it`,
+    message: `invoice ${number} (${entry.name}) is void on the platform, and Tryton did not cancel it`,
     next: "Cancel it in Tryton by hand, then retry.",
   });
 
@@ -165,15 +158,12 @@ const creditOn = ({ tryton }: Books, id: number, date: string): Promise<void> =>
     await execute({ start }, "credit");
   });
 
-async function isOnePeriod({ tryton }: Books, one: string, other: string): Promise<boolean> {
-  const { company } = await tryton.session();
-  const periods = await tryton.call<number>("model.account.period.search_count", [
-    [
-      ["company", "=", company],
-      ["type", "=", "standard"],
-      ["start_date", "<=", day(one)],
-      ["end_date", ">=", day(other)],
-    ],
-  ]);
-  return periods > 0 && one <= other;
+async function isOnePeriod(books: Books, one: string, other: string): Promise<boolean> {
+  const domain = where({
+    ...(await ofCompany(books)),
+    "type =": "standard",
+    "start_date <=": day(one),
+    "end_date >=": day(other),
+  });
+  return one <= other && (await countOf(books, "account.period", domain)) > 0;
 }

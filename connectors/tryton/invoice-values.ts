@@ -5,7 +5,7 @@
  */
 import type { Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { invoiceFacts, orRefused } from "../../src/books/facts.ts";
+import { codesIn, invoiceFacts, orRefused } from "../../src/books/facts.ts";
 import { pricedLine } from "../../src/books/priced.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Refused } from "../../src/core/errors.ts";
@@ -27,16 +27,9 @@ export async function expectedOf(
   books: Books,
   documents: readonly InvoiceDocument[],
 ): Promise<(Facts | Refused)[]> {
-  const lines = documents.flatMap((document) => document.lines);
-  const taxes = documents.flatMap((document) => document.taxes);
-  await books.lookup.load({
-    account: [
-      ...documents.flatMap(({ type }) => Object.values(accountsOf(books, type))),
-      ...[...lines, ...taxes].flatMap(({ account }) => account ?? []),
-    ],
-    product: lines.flatMap(({ product }) => product ?? []),
-    unit: lines.flatMap(({ unit }) => unit ?? []),
-  });
+  const codes = codesIn(documents);
+  const own = documents.flatMap(({ type }) => Object.values(accountsOf(books, type)));
+  await books.lookup.load({ ...codes, account: [...own, ...codes.account] });
   return orRefused(documents, (document) => factsOf(books, document));
 }
 

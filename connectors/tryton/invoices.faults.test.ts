@@ -1,5 +1,4 @@
-import Database from "better-sqlite3";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { TrytonError } from "./errors.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
@@ -284,24 +283,6 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
       },
     });
     expect(await allInvoices(desk)).toHaveLength(2);
-  });
-});
-
-describe.skipIf(!trytonIsThere)("a Tryton that tries once", { timeout: SLOW_MS }, () => {
-  const server = useTryton({ retry: 0 });
-
-  test("a database that somebody holds is waited for", async () => {
-    const desk = deskIn(server);
-    await desk.books.tryton.session();
-    const file = new Database(desk.database.path);
-    onTestFinished(() => void file.close());
-    file.exec("begin exclusive");
-    const answer = await send(invoiceSink(desk.books), invoiceDocument());
-    file.exec("rollback");
-    expect(answer).toMatchObject({
-      outcome: "nothing",
-      waitMs: 5_000,
-    });
   });
 });
 

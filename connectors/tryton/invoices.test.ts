@@ -126,14 +126,14 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     expect(await rows(desk, "party.party", [["code", "=", "CUST-1"]])).toHaveLength(1);
   });
 
-  test("one bad total among twenty: both figures are told, and nothing is left behind; twenty good ones are looked for, compared before they are posted and read after it, in six calls", async () => {
+  test("one bad total among eight: both figures are told, and nothing is left behind; eight good ones are looked for, compared before they are posted and read after it, in six calls", async () => {
     const desk = deskIn(server, { numbering: "tryton" });
     const calls: string[] = [];
     const after = async (method: string): Promise<void> => void calls.push(method);
     const sink = invoiceSink(between(desk.books, { after }));
-    const documents = Array.from({ length: 20 }, () => invoiceDocument());
+    const documents = Array.from({ length: 8 }, () => invoiceDocument());
     const bad = { ...invoiceDocument(), total: d("20129.34") };
-    documents[13] = bad;
+    documents[5] = bad;
     expect(await send(sink, ...documents)).toMatchObject({
       outcome: "refused",
       fault: {
@@ -143,7 +143,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     });
     expect(await allInvoices(desk)).toEqual([]);
     expect(await send(sink, bad)).toMatchObject({ outcome: "refused" });
-    documents[13] = invoiceDocument();
+    documents[5] = invoiceDocument();
     calls.length = 0;
     expect(await send(sink, ...documents)).toMatchObject({ outcome: "done" });
     expect(calls).toEqual([
@@ -155,9 +155,9 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       "model.account.invoice.search_read",
     ]);
     const numbers = (await allInvoices(desk)).map(({ number }) => number);
-    expect(numbers).toHaveLength(20);
+    expect(numbers).toHaveLength(8);
     expect(numbers).toContain("INV-2026-00001");
-    expect(numbers).toContain("INV-2026-00020");
+    expect(numbers).toContain("INV-2026-00008");
   });
 
   test("under the platform's numbers nothing is left behind either", async () => {

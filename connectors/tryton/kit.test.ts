@@ -6,12 +6,12 @@ import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
 import { isLongRun } from "../../test/support/runs.ts";
-import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import { isHalf } from "../../test/support/tryton-releases.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { tryton } from "./index.ts";
 import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
-import { deskIn, settings, type Desk } from "./sources/source.fixture.ts";
+import { deskIn, deskOf, settings, type Desk } from "./sources/source.fixture.ts";
 import { exact } from "./values.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
@@ -87,7 +87,7 @@ describe.skipIf(!trytonIsThere)("the kit", () => {
   const server = useTryton({ unchanged: isLongRun });
   connectorSuite({
     connector: tryton,
-    ground: () => ground(deskIn(server)),
+    ground: () => ground(server, deskIn(server)),
     bad: [
       { field: "url", config: (good) => ({ ...good, url: "books.example" }) },
       { field: "password", config: (good) => ({ ...good, password: undefined }) },
@@ -161,14 +161,14 @@ const withProduct = <D extends { readonly lines: readonly object[] }>(document: 
   lines: document.lines.map((line) => ({ ...line, product: "GOLD" })),
 });
 
-async function ground(desk: Desk): Promise<Ground> {
+async function ground(server: TrytonServer, desk: Desk): Promise<Ground> {
   const config = settings(desk.database);
   return {
     folder: ".",
     config,
     unreachable: { ...config, url: "http://127.0.0.1:9" },
     wrongCredentials: { ...config, password: "wrong-password" },
-    fill: (source) => (source === "parties" ? fillParties(desk) : fillPrices(desk)),
+    fill: async (source) => desk.database.restore(await filledFor(server, source)),
     effects: (sink, { number }) => effects(desk, sink, number),
     backup: () => {
       const kept = desk.database.keep();
@@ -183,6 +183,13 @@ async function ground(desk: Desk): Promise<Ground> {
     interrupt: (sink, request, step) => interrupt(config, sink, request, step),
   };
 }
+
+/** Books that have what this source reads; it is entered once in a test run. */
+const filledFor = (server: TrytonServer, source: string): Promise<string> =>
+  server.filled(`the kit's ${source}`, (database) => {
+    const desk = deskOf(database);
+    return source === "parties" ? fillParties(desk) : fillPrices(desk);
+  });
 
 async function fillParties(desk: Desk): Promise<void> {
   for (const code of ["A", "B", "C"])

@@ -4,14 +4,15 @@
  */
 import { type CodeKind, openCodes } from "../../src/books/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { ofCompany as ours, rowOf, rowsOf } from "./search.ts";
+import * as row from "./rows.ts";
+import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
 import type { Tryton } from "./wire.ts";
 
 type Account = Readonly<{ id: number; code: string }>;
 
 interface Product {
   readonly id: number;
-  /** The accounts of its category; null where it has none. */
+  /** The accounts of its category, by their codes; null where it has none. */
   readonly revenue: Account | null;
   readonly expense: Account | null;
 }
@@ -26,76 +27,78 @@ interface Kind extends CodeKind {
   readonly model: string;
   /** The field that has the code. */
   readonly field: string;
-  readonly reads: string;
+  /** What is read besides. */
+  readonly reads?: row.Fields;
   /** Every company has its own. */
-  readonly ofCompany?: true;
+  readonly isOfCompany?: boolean;
 }
 
-const CATEGORY = "account_parent parent account_revenue.code account_expense.code";
+const CATEGORY = {
+  ...row.flags("account_parent"),
+  ...row.idsOrNone("parent"),
+  account_revenue: row.oneOrNone(row.texts("code")),
+  account_expense: row.oneOrNone(row.texts("code")),
+};
+
+/** What rows of the kinds have; those of products and units have more. */
+interface Row {
+  readonly id: number;
+  readonly code: string;
+  readonly account_category?: row.RowOf<typeof CATEGORY> | null;
+  readonly digits?: number;
+}
 
 const kind = (model: string, what: string, field: string, more: Partial<Kind> = {}): Kind => ({
   model,
   what,
   field,
   called: field.replace(/^.*\./, ""),
-  reads: "",
   ...more,
 });
-const ofCompany = { ofCompany: true } as const;
+const own = { isOfCompany: true };
+const METHOD = "account.invoice.payment.method";
 
 const kinds = {
-  account: kind("account.account", "account", "code", ofCompany),
+  account: kind("account.account", "account", "code", own),
   journal: kind("account.journal", "journal", "code"),
   location: kind("stock.location", "location", "code"),
   product: kind("product.product", "product", "code", {
-    reads: `account_category(${CATEGORY})`,
+    reads: { account_category: row.oneOrNone(CATEGORY) },
   }),
-  unit: kind("product.uom", "unit", "symbol", { reads: "digits" }),
+  unit: kind("product.uom", "unit", "symbol", { reads: row.ids("digits") }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
-  paymentMethod: kind(
-    "account.invoice.payment.method",
-    "invoice payment method",
-    "name",
-    ofCompany,
-  ),
+  paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
   company: kind("company.company", "company", "party.name"),
 };
-
-interface Row {
-  readonly id: number;
-  readonly [field: string]: unknown;
-}
 
 export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<Kind, Row>({
     books: "Tryton",
     now,
-    async rowsOf({ model, field, reads, ofCompany }, wanted, most) {
-      const domain = [[field, "in", wanted], ...(ofCompany ? [await ours({ tryton })] : [])];
-      const search = most === null ? {} : { most };
-      return rowsOf<Row>({ tryton }, model, domain, `${field} ${reads}`, search);
+    async rowsOf({ model, field, reads, isOfCompany = false }, wanted, most) {
+      const company = isOfCompany ? await ofCompany({ tryton }) : {};
+      const domain = where({ [`${field} in`]: wanted, ...company });
+      const fields = { code: row.called(field, row.as<string>()), ...reads };
+      return rowsOf({ tryton }, model, domain, fields, most === null ? {} : { most });
     },
-    codeOf: ({ field }, row) => row[field] as string,
+    codeOf: (_, { code }) => code,
   });
 
   /** A category may leave its accounts to the one above it. */
-  async function accountsOf(category: Row | null): Promise<Pick<Product, "revenue" | "expense">> {
+  async function accountsOf(
+    category: row.RowOf<typeof CATEGORY> | null,
+  ): Promise<Pick<Product, "revenue" | "expense">> {
     if (category === null) return { revenue: null, expense: null };
-    const above = category["parent"] as number | null;
-    if (category["account_parent"] && above !== null) {
-      return accountsOf(await rowOf<Row>({ tryton }, "product.category", above, CATEGORY));
-    }
-    const accountIn = (field: string): Account | null => {
-      const account = category[field] as Account | null | undefined;
-      return account ? { id: account.id, code: account.code } : null;
-    };
-    return { revenue: accountIn("account_revenue."), expense: accountIn("account_expense.") };
+    const { account_parent, parent, account_revenue: revenue, account_expense: expense } = category;
+    if (account_parent && parent !== null)
+      return accountsOf(await rowOf({ tryton }, "product.category", parent, CATEGORY));
+    return { revenue, expense };
   }
 
-  const productOf = async ({ id, ...row }: Row): Promise<Product> => ({
+  const productOf = async ({ id, account_category = null }: Row): Promise<Product> => ({
     id,
-    ...(await accountsOf(row["account_category."] as Row | null)),
+    ...(await accountsOf(account_category)),
   });
 
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;

@@ -174,6 +174,24 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     expect((await rowsOf(desk, "sale.sale")).length).toBe(1);
   });
 
+  test("a comment line that a person enters in an order says nothing of its goods, and stays", async () => {
+    const desk = deskIn(server);
+    const draft = order({ status: "draft" });
+    await request(desk, draft).send();
+    const comment = { type: "comment", description: "Call before you come" };
+    await desk.write("sale.sale", 1, { lines: [["create", [comment]]] });
+    expect(await request(desk, draft).find()).toMatchObject({ found: "exact" });
+    const [line] = draft.lines as [OrderDocument["lines"][number]];
+    const more = request(desk, order({ lines: [{ ...line, quantity: d("8100") }] }), "sale #1");
+    expect(await more.send()).toMatchObject({ outcome: "done" });
+    expect(await rowsOf(desk, "sale.line", "type")).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: "comment" }),
+        expect.objectContaining({ type: "line" }),
+      ]),
+    );
+  });
+
   test("a draft that a person entered is not invoiced by Tryton once it is ours; one that is, stays theirs", async () => {
     const desk = deskIn(server);
     const document = order({ status: "draft" });

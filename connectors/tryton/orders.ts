@@ -2,44 +2,37 @@
  * Orders in Tryton, for src/books/orders.ts: sales to customers and purchases from suppliers.
  *
  * Tryton invoices nothing of them (`invoice_method` manual): the platform's invoice is the one that is booked. Nor does
- * it plan their delivery: see orders-expected.ts.
+ * it plan their delivery: see {@link LINE}.
  */
 import type { GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
 import type { OrderDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/orders.ts";
-import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
-import { closeExpected, isExpected } from "./orders-expected.ts";
+import { amountLines } from "./invoice-facts.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
-import { ofCompany, rowsOf } from "./search.ts";
-import { day, exact, float } from "./values.ts";
+import * as row from "./rows.ts";
+import { either, ofCompany, rowsOf, where } from "./search.ts";
+import { day, float } from "./values.ts";
+import { wizard } from "./wizard.ts";
 
 type Type = OrderDocument["type"];
 
 /** An order as it stands in Tryton. */
-interface Row {
-  readonly id: number;
-  readonly number: string | null;
-  readonly state: "draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled";
-  readonly invoice_method: string;
-  readonly "party.": { readonly code: string };
-  readonly comment: string | null;
-  readonly reference: string | null;
-  readonly "lines.": readonly {
-    readonly id: number;
-    readonly quantity: Decimal | number;
-    readonly unit_price: Decimal | number;
-    readonly "product.": { readonly code: string | null } | null;
-    readonly "unit.": { readonly symbol: string } | null;
-  }[];
-}
-
-const FIELDS = `
-  number state invoice_method party.code comment reference
-  lines(quantity unit_price product.code unit.symbol)
-`;
+const ORDER = {
+  state: row.as<"draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled">(),
+  ...row.texts("invoice_method"),
+  ...row.textsOrNone("number comment reference"),
+  party: row.one(row.texts("code")),
+  lines: row.many({
+    ...row.texts("type"),
+    ...row.amountsOrNone("quantity unit_price"),
+    product: row.oneOrNone(row.textsOrNone("code")),
+    unit: row.oneOrNone(row.texts("symbol")),
+  }),
+};
+type Row = row.RowOf<typeof ORDER>;
 
 const MANUAL = "manual";
 
@@ -47,15 +40,12 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
   adapterOf({
     markedIn: "its comment",
     async search(type, { marks, references, numbers, ids }, signal) {
-      const clause = [
-        "OR",
+      const clause = either(
+        { "reference in": references, "number in": numbers, "id in": ids.map(Number) },
         ...marks.map((mark) => ["comment", "like", `%${markOf(mark)}%`]),
-        ["reference", "in", references],
-        ["number", "in", numbers],
-        ["id", "in", ids.map(Number)],
-      ];
-      const domain = [await ofCompany(books), clause];
-      const rows = await rowsOf<Row>(books, `${type}.${type}`, domain, FIELDS, { signal });
+      );
+      const domain = [...where(await ofCompany(books)), clause];
+      const rows = await rowsOf(books, `${type}.${type}`, domain, ORDER, { signal });
       return rows.map((row) => bookedOf(type, row));
     },
     isUnfinished: ({ side, native }) => isExpected(books, side, native.id),
@@ -66,7 +56,7 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
 const OPEN: readonly string[] = ["draft", "quotation"];
 
 function bookedOf(side: Type, native: Row): BookedOrder<Row> {
-  const { id, number, state, comment, reference, invoice_method, ...row } = native;
+  const { id, number, state, comment, reference, invoice_method, party, lines } = native;
   const rung = state === "cancelled" ? state : OPEN.includes(state) ? "draft" : "posted";
   const isInvoiced = rung === "posted" && invoice_method !== MANUAL;
   return {
@@ -77,13 +67,13 @@ function bookedOf(side: Type, native: Row): BookedOrder<Row> {
     rung,
     mark: platformIdIn(comment),
     reference,
-    party: row["party."].code,
-    lines: row["lines."].map((line) =>
+    party: party.code,
+    lines: amountLines(lines).map(({ product, quantity, unit, unit_price: unitPrice }) =>
       goodsLine({
-        product: line["product."]?.code ?? null,
-        quantity: exact(line.quantity),
-        unit: line["unit."]?.symbol ?? null,
-        unitPrice: exact(line.unit_price),
+        product: product?.code ?? null,
+        quantity,
+        unit: unit?.symbol ?? null,
+        unitPrice,
       }),
     ),
     ...(isInvoiced ? { stranger: "is invoiced by Tryton itself" } : {}),
@@ -138,13 +128,13 @@ async function step(
   to: StepTo,
   { wanted: { document }, standing }: Step<"order", Row>,
 ): Promise<void> {
-  const { id, state, invoice_method, "lines.": rows } = standing.native;
+  const { id, state, invoice_method, lines: rows } = standing.native;
   const call = (method: string, ...params: unknown[]): Promise<unknown> =>
     books.tryton.call(`model.${document.type}.${document.type}.${method}`, [[id], ...params]);
   if (to === "cancelled") await call("cancel");
   if (to === "amended") {
     if (state === "quotation") await call("draft");
-    const old = rows.map((row) => row.id);
+    const old = amountLines(rows).map(({ id }) => id);
     const lines = [
       ["delete", old],
       ["create", await lineValues(books, document)],
@@ -159,4 +149,114 @@ async function step(
     await call("confirm");
   }
   await closeExpected(books, document.type, id);
+}
+
+/**
+ * What Tryton expects to be moved for an order, and why it is told not to. What moves is what the tickets say, net
+ * gallons as they were measured, in one load or in several: never what was ordered. Left alone, Tryton would keep a
+ * purchase open, and reopen a sale, until the very quantity that was ordered has moved, and plan a second shipment of
+ * the 1.3 gallons between both.
+ *
+ * So the move that is expected of each line is cancelled and ignored, as a person does with a remainder that will not
+ * come. Tickets then move whatever they say under the order's line, and the order is done all the same. For a sale
+ * Tryton plans nothing itself (`shipment_method` manual); the move that is ignored is made for the purpose.
+ */
+const LINE = {
+  ...row.amounts("quantity unit_price"),
+  ...row.ids("unit from_location to_location"),
+  ...row.idLists("moves_ignored"),
+  product: row.one(row.texts("type")),
+  moves: row.many({ ...row.texts("state"), ...row.textsOrNone("shipment") }),
+};
+type Line = row.RowOf<typeof LINE>;
+
+/** Does Tryton still expect anything for a confirmed order? @throws TrytonError */
+async function isExpected(books: Books, type: Type, order: number): Promise<boolean> {
+  const isAfter = (await books.tryton.release()).ignores === "after";
+  return (await linesOf(books, type, order)).some(
+    (line) =>
+      pending(line).length > 0 ||
+      lacksIgnored(type, line) ||
+      (isAfter && unignored(line).length > 0),
+  );
+}
+
+/** @throws TrytonError */
+async function closeExpected(books: Books, type: Type, order: number): Promise<void> {
+  const { ignores } = await books.tryton.release();
+  if (ignores === "after") await cancelThenIgnore(books, type, order);
+  else await ignoreThenCancel(books, type, order);
+}
+
+async function ignoreThenCancel(books: Books, type: Type, order: number): Promise<void> {
+  const { tryton } = books;
+  const lines = await linesOf(books, type, order);
+  const writes: unknown[] = [];
+  for (const line of lines) {
+    const ignored = pending(line).filter((id) => !line.moves_ignored.includes(id));
+    if (ignored.length > 0) writes.push([line.id], { moves_ignored: [["add", ignored]] });
+    else if (lacksIgnored(type, line))
+      writes.push([line.id], { moves_ignored: [["create", [await moveValues(books, line)]]] });
+  }
+  // Ignored first: a cancelled move that is not ignored puts the order in an exception.
+  if (writes.length > 0) await tryton.call(`model.${type}.line.write`, writes);
+  const left = writes.length > 0 ? await linesOf(books, type, order) : lines;
+  const cancelled = left.flatMap(pending);
+  if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+}
+
+/** As people do: the order is in an exception while a cancelled move is not ignored. */
+async function cancelThenIgnore(books: Books, type: Type, order: number): Promise<void> {
+  const { tryton } = books;
+  const moves: object[] = [];
+  for (const line of await linesOf(books, type, order))
+    if (lacksIgnored(type, line) && pending(line).length + unignored(line).length === 0)
+      moves.push(await moveValues(books, line));
+  if (moves.length > 0) await tryton.call("model.stock.move.create", [moves]);
+  const cancelled = (await linesOf(books, type, order)).flatMap(pending);
+  if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+  const ids = (await linesOf(books, type, order)).flatMap(unignored);
+  if (ids.length === 0) return;
+  const record = [`${type}.${type}`, order] as const;
+  await wizard(tryton, `${type}.handle.shipment.exception`, record, async (execute) => {
+    const ask = { domain_moves: ids, ignore_moves: ids, recreate_moves: [] };
+    await execute({ ask }, "handle");
+  });
+}
+
+function linesOf(books: Books, type: Type, order: number): Promise<Line[]> {
+  const domain = where({ [`${type} =`]: order, "type =": "line", "product.type =": "goods" });
+  return rowsOf(books, `${type}.line`, domain, LINE);
+}
+
+/** Moves that Tryton planned and nobody has put into a shipment. */
+const pending = (line: Line): number[] =>
+  line.moves
+    .filter(({ state, shipment }) => state === "draft" && shipment === null)
+    .map(({ id }) => id);
+
+/** Moves that were cancelled, and that the order still counts. */
+const unignored = (line: Line): number[] =>
+  line.moves
+    .filter(
+      ({ id, state, shipment }) =>
+        state === "cancelled" && shipment === null && !line.moves_ignored.includes(id),
+    )
+    .map(({ id }) => id);
+
+const lacksIgnored = (type: Type, line: Line): boolean =>
+  type === "sale" && line.moves_ignored.length === 0;
+
+async function moveValues({ tryton, config, lookup }: Books, line: Line): Promise<object> {
+  return {
+    company: (await tryton.session()).company,
+    origin: `sale.line,${line.id}`,
+    product: line.product.id,
+    quantity: float(line.quantity),
+    [(await tryton.release()).moveUnit]: line.unit,
+    from_location: line.from_location,
+    to_location: line.to_location,
+    unit_price: line.unit_price,
+    currency: await lookup.currency(config.currency),
+  };
 }

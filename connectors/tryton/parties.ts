@@ -1,10 +1,12 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
 import { BARE, type PartyAdapter, type Standing, type Wanted } from "../../src/books/adapter.ts";
+import { partiesOnce, partyFacts } from "../../src/books/booked.ts";
 import type { Party } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
-import { idsOf, rowsOf } from "./search.ts";
+import { idLists, many, texts } from "./rows.ts";
+import { either, idsOf, rowsOf } from "./search.ts";
 
 /** A party that an invoice can be addressed to: database ids. */
 export interface Addressed {
@@ -19,55 +21,43 @@ interface PartyRow {
 }
 
 export const partyAdapter = (books: Books): PartyAdapter => ({
-  ladder: { has: ["posted"], byUs: "posted", amend: {}, atomic: 100, numbered: "once" },
-  expected: async (parties) => parties.map(({ code, name }) => ({ number: code, words: { name } })),
-  locate: async (wanted) =>
-    standingsOf(
-      books,
-      wanted.map(({ document }) => document),
-    ),
+  ...partiesOnce(["posted"], 100),
+  expected: async (parties) => parties.map(({ code, name }) => partyFacts(code, name)),
+  locate: (wanted) => locate(books, wanted),
   async create(wanted) {
     for (const { document } of wanted) await create(books, document);
     return wanted.map(() => null);
   },
-  advance: () => Promise.resolve(),
 });
 
 /** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
-async function standingsOf(books: Books, parties: readonly Party[]): Promise<Standing<PartyRow>[]> {
-  const ids = parties.map(({ companyId }) => companyId);
-  const codes = parties.map(({ code }) => code);
-  const domain = [["OR", ["code", "in", codes], ["identifiers.code", "in", ids]]];
-  const fields = "code name addresses identifiers.code";
-  const rows = await rowsOf<Row>(books, "party.party", domain, fields);
-  return rows.flatMap((row) => {
-    const marks = row["identifiers."].map(({ code }) => code).filter((code) => ids.includes(code));
-    return [...new Set<string | null>(marks.length === 0 ? [null] : marks)].map((mark) =>
-      standingOf(row, mark),
-    );
+async function locate(
+  books: Books,
+  wanted: readonly Wanted<"party">[],
+): Promise<Standing<PartyRow>[]> {
+  const ids = wanted.map(({ document }) => document.companyId);
+  const codes = wanted.map(({ document }) => document.code);
+  const domain = [either({ "code in": codes, "identifiers.code in": ids })];
+  const rows = await rowsOf(books, "party.party", domain, PARTY);
+  return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
+    const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
+    return [...new Set<string | null>(marks.length === 0 ? [null] : marks)].map((mark) => ({
+      ...BARE,
+      id: code,
+      mark,
+      number: code,
+      rung: "posted" as const,
+      facts: partyFacts(code, name),
+      native: { id, address },
+    }));
   });
 }
 
-interface Row {
-  readonly id: number;
-  readonly code: string;
-  readonly name: string;
-  readonly addresses: readonly number[];
-  readonly "identifiers.": readonly { readonly code: string }[];
-}
-
-const standingOf = (
-  { id, code, name, addresses }: Row,
-  mark: string | null,
-): Standing<PartyRow> => ({
-  ...BARE,
-  id: code,
-  mark,
-  number: code,
-  rung: "posted",
-  facts: { number: code, words: { name } },
-  native: { id, address: addresses[0] ?? null },
-});
+const PARTY = {
+  ...texts("code name"),
+  ...idLists("addresses"),
+  identifiers: many(texts("code")),
+};
 
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
 export async function addressedAll(

@@ -1,28 +1,17 @@
 /** Payments of invoices, as people make them in Tryton: by its pay wizard. */
-import type { Decimal } from "../../src/core/decimal.ts";
+import type { Paying } from "../../src/books/payments.ts";
 import type { Books } from "./books.ts";
 import { busy } from "./errors.ts";
+import { ids } from "./rows.ts";
 import { rowOf } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
-
-export interface ToPay {
-  /** The invoice's database id. */
-  readonly invoice: number;
-  readonly amount: Decimal;
-  /** `YYYY-MM-DD` */
-  readonly date: string;
-  /** It begins with the mark that the payment is found again by. */
-  readonly description: string;
-  /** Of what is to pay: `over` settles it, and the rest stays on the party's account. */
-  readonly how: "all" | "part" | "over";
-}
 
 /**
  * One accounting move, made and posted in one call.
  * @throws TrytonError (`busy` when the invoice has got another payment meanwhile), Refused
  */
-export async function pay(books: Books, payment: ToPay): Promise<void> {
+export async function pay(books: Books, payment: Paying): Promise<void> {
   const { invoice, how } = payment;
   const start = await startOf(books, payment);
   await wizard(books.tryton, PAY, ["account.invoice", invoice], async (execute) => {
@@ -50,15 +39,10 @@ const SOON_MS = 1_000;
 /** What people enter in the wizard. @throws TrytonError, Refused */
 export async function startOf(
   books: Books,
-  { invoice, amount, date, description }: ToPay,
+  { invoice, amount, date, description }: Paying,
 ): Promise<object> {
   const { tryton, config, lookup } = books;
-  const row = await rowOf<{ account: number; party: number }>(
-    books,
-    "account.invoice",
-    invoice,
-    "account party",
-  );
+  const row = await rowOf(books, "account.invoice", invoice, ids("account party"));
   return {
     ...(await tryton.release()).payForm(row.party),
     company: (await tryton.session()).company,

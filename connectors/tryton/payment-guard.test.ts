@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { isLongRun, numbers, runs, steps } from "../../test/support/runs.ts";
+import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.ts";
 import type { Check } from "../../src/books/examine.ts";
@@ -16,8 +16,8 @@ import {
   type GuardName,
   GUARDS,
   hasClaims,
-  KEEPERS,
   invoiceDocument,
+  keepers,
   losing,
   paymentDocument,
   rows,
@@ -27,7 +27,7 @@ import {
 } from "./sink.fixture.ts";
 import { TrytonError } from "./wire.ts";
 
-const SENDERS = runs(4, 8);
+const SENDERS = runs(3, 8);
 /** The calls that pay. */
 const PAYING = /invoice\.(?:pay\.execute|fuelbridge_pay)$/;
 
@@ -54,8 +54,10 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
       ["db_id"],
     ]);
 
-  test.for(GUARDS)(
+  // payments.test.ts shows the same of `search`, which is the default.
+  test.for(keepers(1))(
     "%s: a part and more than the rest are paid once each, and again nothing",
+    numbers,
     async (guard) => {
       const { desk, invoice, payment, sink } = await guarded(guard);
       const rest = paymentDocument({ invoice: invoice.number, amount: d("20039.33") });
@@ -71,7 +73,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
     },
   );
 
-  test.for(isLongRun ? KEEPERS : KEEPERS.slice(0, 1))(
+  test.for(keepers(0))(
     "%s: whichever answer is lost, it is paid once in the end",
     numbers,
     async (guard) => {
@@ -92,7 +94,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
     },
   );
 
-  test.for(KEEPERS)(
+  test.for(keepers(0))(
     `%s: of ${SENDERS} that send it at once one pays it, and all are told its move`,
     numbers,
     async (guard) => {
@@ -172,8 +174,9 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
     },
   );
 
-  test.for(KEEPERS)(
+  test.for(keepers(1))(
     "%s: what paid one invoice does not pay another, whatever its link says now",
+    numbers,
     async (guard) => {
       const { desk, invoice, payment, sink } = await guarded(guard);
       await send(sink, payment);

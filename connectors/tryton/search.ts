@@ -1,10 +1,30 @@
 /** Records of Tryton, as every part of this connector looks for them. */
 import type { Scope } from "../../src/core/holdings.ts";
+import { type Fields, namesOf, rowIn, type RowOf } from "./rows.ts";
 import { day, stamp } from "./values.ts";
 import type { Tryton } from "./wire.ts";
 
 /** A clause, or several of which all must hold. */
 export type Domain = readonly unknown[];
+
+/** By field and operator, what a field must be: `{ "state in": ["posted", "paid"] }`. */
+type Clauses = Readonly<Record<string, unknown>>;
+
+/** All of them hold. */
+export const where = (clauses: Clauses): Domain =>
+  Object.entries(clauses).map(([clause, value]) => {
+    const [, field, operator] = /^(\S+) (.+)$/.exec(clause) ?? [];
+    return [field, operator, value];
+  });
+
+/** One of them holds, or one of `others`. To be in an empty list never holds: it is left out where others are asked for. */
+export function either(clauses: Clauses, ...others: readonly Domain[]): Domain {
+  const all = where(clauses) as readonly (readonly [string, string, unknown])[];
+  const asked = all.filter(
+    ([, operator, value]) => operator !== "in" || (value as readonly unknown[]).length > 0,
+  );
+  return ["OR", ...(asked.length + others.length === 0 ? all : asked), ...others];
+}
 
 export interface Search {
   /** At most so many. */
@@ -16,20 +36,22 @@ export interface Search {
 }
 
 interface Wire {
-  readonly tryton: Pick<Tryton, "call" | "session">;
+  readonly tryton: Pick<Tryton, "call">;
 }
 
-/**
- * Those in a domain, in the order of their ids where no other is given.
- * @param fields as {@link fieldsIn} takes them @throws TrytonError
- */
-export const rowsOf = <Row>(
+/** Those in a domain, in the order of their ids where no other is given. @throws TrytonError */
+export async function rowsOf<Of extends Fields>(
   books: Wire,
   model: string,
   domain: Domain,
-  fields: string,
+  fields: Of,
   search: Search = {},
-): Promise<Row[]> => searched(books, `${model}.search_read`, domain, search, fieldsIn(fields));
+): Promise<RowOf<Of>[]> {
+  const rows = await searched<Raw>(books, `${model}.search_read`, domain, search, namesOf(fields));
+  return rows.map((row) => rowIn(fields, row));
+}
+
+type Raw = Readonly<Record<string, unknown>>;
 
 /** Their database ids. @throws TrytonError */
 export const idsOf = (
@@ -38,6 +60,15 @@ export const idsOf = (
   domain: Domain,
   search: Search = {},
 ): Promise<number[]> => searched(books, `${model}.search`, domain, search);
+
+/** How many there are. @throws TrytonError */
+export const countOf = (
+  { tryton }: Wire,
+  model: string,
+  domain: Domain,
+  signal?: AbortSignal,
+): Promise<number> =>
+  tryton.call(`model.${model}.search_count`, [domain], signal === undefined ? {} : { signal });
 
 function searched<Found>(
   { tryton }: Wire,
@@ -55,22 +86,21 @@ function searched<Found>(
 const BY_ID = [["id", "ASC"]] as const;
 
 /** One record, by its id. @throws TrytonError */
-export async function rowOf<Row>(
+export async function rowOf<Of extends Fields>(
   { tryton }: Wire,
   model: string,
   id: number,
-  fields: string,
-): Promise<Row> {
-  const [row] = await tryton.call<[Row]>(`model.${model}.read`, [[id], fieldsIn(fields)]);
-  return row;
+  fields: Of,
+): Promise<RowOf<Of>> {
+  const [row] = await tryton.call<[Raw]>(`model.${model}.read`, [[id], namesOf(fields)]);
+  return rowIn(fields, row);
 }
 
 /** Of the company. @param field where a part of a record is searched: `move.company` @throws TrytonError */
-export const ofCompany = async ({ tryton }: Wire, field = "company"): Promise<Domain> => [
-  field,
-  "=",
-  (await tryton.session()).company,
-];
+export const ofCompany = async (
+  { tryton }: { readonly tryton: Pick<Tryton, "session"> },
+  field = "company",
+): Promise<Clauses> => ({ [`${field} =`]: (await tryton.session()).company });
 
 /**
  * What is dated within a scope, or changed since, or open.
@@ -82,21 +112,9 @@ export function scopeDomain(
   stamps: readonly string[],
   isOpen: Domain,
 ): Domain {
-  const within = dated && [
-    [date, ">=", day(dated.from)],
-    [date, "<=", day(dated.to)],
-  ];
+  const within = dated && where({ [`${date} >=`]: day(dated.from), [`${date} <=`]: day(dated.to) });
   const changed =
     changedSince === null ? [] : stamps.map((one) => [one, ">=", stamp(changedSince)]);
   const parts = [...(within === null ? [] : [within]), ...changed, ...(open ? [isOpen] : [])];
   return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
 }
-
-/** Of `number lines(amount product.code)`: `number`, `lines.amount`, `lines.product.code`. */
-const fieldsIn = (names: string): string[] =>
-  names
-    .replaceAll(/(\S+)\(([^)]*)\)/g, (_, part: string, of: string) =>
-      of.trim().replaceAll(/\S+/g, (name) => `${part}.${name}`),
-    )
-    .trim()
-    .split(/\s+/);

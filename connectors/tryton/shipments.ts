@@ -4,21 +4,46 @@
  *
  * A ticket's moves belong to the lines of its order where it has one. They may be less than was ordered, or more, or
  * one of several loads: nothing is planned for the difference, and the order stays done, for what Tryton expected of it
- * was closed when the order was booked (orders-expected.ts).
+ * was closed when the order was booked (orders.ts).
  */
 import type { GoodsAdapter, Wanted } from "../../src/books/adapter.ts";
+import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
+import { orderIn } from "../../src/books/orders.ts";
 import { type BookedTicket, ticketAdapter, ticketsOf } from "../../src/books/tickets.ts";
-import type { Decimal } from "../../src/core/decimal.ts";
-import type { Books } from "./books.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { type Books, notesOf } from "./books.ts";
 import { TrytonError } from "./errors.ts";
 import { accept } from "./invoice-steps.ts";
-import { notesOf } from "./notes.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { buttonIn, isWarningOf } from "./release.ts";
-import { ofCompany, rowOf, rowsOf } from "./search.ts";
-import { KINDS, shipmentValues } from "./shipments-values.ts";
-import { exact } from "./values.ts";
+import * as row from "./rows.ts";
+import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
+import { day, float } from "./values.ts";
+
+/** How Tryton calls the parts of both kinds. */
+const KINDS = {
+  out: {
+    model: "stock.shipment.out",
+    party: "customer",
+    address: "delivery_address",
+    moves: "outgoing_moves",
+    order: "sale",
+    partyLocation: "customer_location",
+    ourLocation: "output_location",
+  },
+  in: {
+    model: "stock.shipment.in",
+    party: "supplier",
+    address: "contact_address",
+    moves: "incoming_moves",
+    order: "purchase",
+    partyLocation: "supplier_location",
+    ourLocation: "input_location",
+  },
+} as const;
 
 type Type = keyof typeof KINDS;
 type State =
@@ -32,17 +57,27 @@ interface Row {
   readonly resource: string;
   readonly state: State;
   /** Those that cross our border; the others are between our own places. */
-  readonly moves: readonly Move[];
+  readonly moves: readonly Pick<Move, "id" | "origin">[];
 }
 
-interface Move {
-  readonly id: number;
-  readonly quantity: Decimal | number;
-  /** `sale.line,12` */
-  readonly origin: string | null;
-  readonly "product.": { readonly code: string | null };
-  readonly [field: string]: unknown;
-}
+/** Both kinds, as their release has them. */
+const shipmentOf = (type: Type, moveUnit: string) => ({
+  state: row.as<State>(),
+  ...row.texts("number"),
+  ...row.textsOrNone("reference effective_date"),
+  party: row.called(KINDS[type].party, row.one(row.texts("code"))),
+  moves: row.called(
+    KINDS[type].moves,
+    row.many({
+      ...row.amounts("quantity"),
+      // `sale.line,12`
+      ...row.textsOrNone("origin"),
+      product: row.one(row.textsOrNone("code")),
+      unit: row.called(moveUnit, row.one(row.texts("symbol"))),
+    }),
+  ),
+});
+type Move = row.RowOf<ReturnType<typeof shipmentOf>>["moves"][number];
 
 const TYPES = ["out", "in"] as const;
 
@@ -79,18 +114,16 @@ async function read(
   signal?: AbortSignal,
 ): Promise<BookedTicket<Row>[]> {
   const { moveUnit } = await books.tryton.release();
-  const domain = [await ofCompany(books), ["number", "in", numbers]];
+  const domain = where({ ...(await ofCompany(books)), "number in": numbers });
   const all: BookedTicket<Row>[] = [];
   for (const type of TYPES) {
-    const { model, moves, party } = KINDS[type];
-    const parts = `${moves}(quantity origin product.code ${moveUnit}.symbol)`;
-    const fields = `number state reference effective_date ${party}.code ${parts}`;
-    const rows = await rowsOf<AnyRow>(books, model, domain, fields, { signal });
+    const { model } = KINDS[type];
+    const rows = await rowsOf(books, model, domain, shipmentOf(type, moveUnit), { signal });
     const resources = rows.map(({ id }) => `${model},${id}`);
     const notes = await notesOf(books).on(resources, []);
-    for (const { id, number, state, reference, effective_date: date, ...row } of rows) {
+    for (const { id, number, state, reference, effective_date: date, party, moves } of rows) {
       const resource = `${model},${id}`;
-      const its = (row[`${moves}.`] as Move[]).toSorted((one, other) => one.id - other.id);
+      const its = moves.toSorted((one, other) => one.id - other.id);
       all.push({
         type,
         number,
@@ -98,16 +131,11 @@ async function read(
         state,
         stage: stageOf(type, state),
         fixed: !OPEN.includes(state),
-        party: (row[`${party}.`] as { code: string }).code,
+        party: party.code,
         reference,
         date,
-        lines: its.map((move) =>
-          goodsLine({
-            product: move["product."].code,
-            quantity: exact(move.quantity),
-            unit: (move[`${moveUnit}.`] as { symbol: string }).symbol,
-            unitPrice: null,
-          }),
+        lines: its.map(({ product: { code: product }, quantity, unit: { symbol: unit } }) =>
+          goodsLine({ product, quantity, unit, unitPrice: null }),
         ),
         notes: notes.filter((note) => note.resource === resource).map(({ message }) => message),
         native: { id, type, resource, state, moves: its },
@@ -115,15 +143,6 @@ async function read(
     }
   }
   return all;
-}
-
-interface AnyRow {
-  readonly id: number;
-  readonly number: string;
-  readonly state: State;
-  readonly reference: string | null;
-  readonly effective_date: string | null;
-  readonly [field: string]: unknown;
 }
 
 /** A supplier shipment waits as a draft. */
@@ -145,14 +164,15 @@ const BUTTONS: Readonly<Record<Type, Partial<Record<State, string>>>> = {
 };
 
 /** @throws TrytonError */
-async function bring(books: Books, row: Row, to: "waiting" | "done"): Promise<void> {
+async function bring(books: Books, shipment: Row, to: "waiting" | "done"): Promise<void> {
+  const { id, type } = shipment;
   const isThere = (state: State): boolean =>
-    to === "done" ? state === "done" : stageOf(row.type, state) !== "entered";
-  let { state } = row;
-  for (let button = BUTTONS[row.type][state]; button !== undefined && !isThere(state);) {
-    await pressed(books, row, button);
-    const after = await rowOf<Row>(books, KINDS[row.type].model, row.id, "state");
-    button = after.state === state ? undefined : BUTTONS[row.type][after.state];
+    to === "done" ? state === "done" : stageOf(type, state) !== "entered";
+  let { state } = shipment;
+  for (let button = BUTTONS[type][state]; button !== undefined && !isThere(state);) {
+    await pressed(books, shipment, button);
+    const after = await rowOf(books, KINDS[type].model, id, { state: row.as<State>() });
+    button = after.state === state ? undefined : BUTTONS[type][after.state];
     ({ state } = after);
   }
 }
@@ -212,4 +232,103 @@ async function ignoreMoves({ tryton }: Books, { moves }: Row): Promise<void> {
     const [model, line] = origin?.split(",") ?? [];
     await tryton.call(`model.${model}.write`, [[Number(line)], { moves_ignored: [["add", [id]]] }]);
   }
+}
+
+/** @throws Refused, TrytonError */
+async function shipmentValues(
+  books: Books,
+  document: ShipmentDocument,
+  party: Addressed,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { party: field, address, moves } = KINDS[document.type];
+  const warehouse = await books.lookup.location(books.config.warehouse);
+  return {
+    ...(await placesOf(books, document.type, warehouse)),
+    company: (await books.tryton.session()).company,
+    number: document.number,
+    reference: document.reference,
+    effective_date: document.date === null ? null : day(document.date),
+    warehouse,
+    [field]: party.id,
+    [address]: party.address,
+    [moves]: [["create", await moveValues(books, document, party.id, warehouse)]],
+  };
+}
+
+/** What clients fill in of the warehouse. @throws TrytonError */
+async function placesOf(books: Books, type: Type, warehouse: number) {
+  const places = Object.entries((await books.tryton.release()).places[type]);
+  if (places.length === 0) return {};
+  const fields = row.idsOrNone(places.flatMap(([, names]) => names).join(" "));
+  const its = await rowOf(books, "stock.location", warehouse, fields);
+  const first = (names: readonly string[]) =>
+    names.map((name) => its[name] ?? null).find((id) => id !== null) ?? null;
+  return Object.fromEntries(places.map(([name, names]) => [name, first(names)]));
+}
+
+async function moveValues(
+  books: Books,
+  document: ShipmentDocument,
+  party: number,
+  warehouse: number,
+): Promise<object[]> {
+  const { config, lookup, tryton } = books;
+  const { order, partyLocation, ourLocation } = KINDS[document.type];
+  const its = await rowOf(books, "party.party", party, row.idsOrNone(partyLocation));
+  const own = await rowOf(books, "stock.location", warehouse, row.idsOrNone(ourLocation));
+  const [theirs, ours] = [its[partyLocation], own[ourLocation]];
+  const [from_location, to_location] = document.type === "out" ? [ours, theirs] : [theirs, ours];
+  const lines = await orderLines(books, document);
+  const { moveUnit } = await tryton.release();
+  const values: object[] = [];
+  for (const line of document.lines) {
+    const product = await lookup.product(line.product);
+    const ordered = lines.find((one) => one.product === product.id);
+    values.push({
+      company: (await tryton.session()).company,
+      product: product.id,
+      quantity: float(line.quantity),
+      [moveUnit]: (await lookup.unit(line.unit)).id,
+      from_location,
+      to_location,
+      // For the value of the stock only: what is billed is the platform's invoice.
+      unit_price: ordered === undefined ? Decimal.zero : ordered.unit_price,
+      currency: await lookup.currency(config.currency),
+      ...(ordered === undefined ? {} : { origin: `${order}.line,${ordered.id}` }),
+    });
+  }
+  return values;
+}
+
+/** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. */
+async function orderLines(books: Books, { type, order }: ShipmentDocument) {
+  const { order: kind } = KINDS[type];
+  const named = order === null ? null : orderIn(order);
+  if (named?.side !== kind) return [];
+  const domain = where({
+    ...(await ofCompany(books, `${kind}.company`)),
+    ...(named.id === null
+      ? { [`${kind}.number =`]: named.number }
+      : { [`${kind} =`]: Number(named.id) }),
+    "type =": "line",
+  });
+  const lines = await rowsOf(books, `${kind}.line`, domain, {
+    ...row.idsOrNone("product"),
+    ...row.amounts("unit_price"),
+    order: row.called(kind, row.oneOrNone(row.textsOrNone("comment"))),
+  });
+  const [first] = lines;
+  const whose = first === undefined ? null : platformIdIn(first.order?.comment ?? null);
+  if (first !== undefined && (named.platformId === null || whose === named.platformId))
+    return lines;
+  const name = `${kind} ${named.number ?? `#${named.id}`}`;
+  throw new Refused({
+    code: "not-in-tryton",
+    message:
+      first === undefined
+        ? `Tryton has no ${name}, which the ticket is of`
+        : `the ${name} in Tryton is not the order that the ticket is of: its number was given again`,
+    next: "Deliver the order again, or restore it in Tryton; then retry.",
+    field: "order",
+  });
 }

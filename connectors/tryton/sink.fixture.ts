@@ -1,4 +1,5 @@
 /** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
+import { isLongRun } from "../../test/support/runs.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { onTestFinished } from "vitest";
 import type { Delivered, Inspection, Item, Outgoing, Sink } from "../../src/core/contract.ts";
@@ -340,8 +341,11 @@ export const UNSHIPPED = testedSeries === "6.0" ? "sent" : "none";
 /** From a customer shipment that waits to a packed one: 8.0 picks what was assigned only. */
 export const PICKING = testedSeries === "6.0" ? ["pick", "pack"] : ["assign_force", "pick", "pack"];
 /** Those that keep a second program out. */
-export const KEEPERS: readonly GuardName[] = hasClaims ? ["claim", "module"] : ["module"];
+const KEEPERS: readonly GuardName[] = hasClaims ? ["claim", "module"] : ["module"];
 export const GUARDS: readonly GuardName[] = ["search", ...KEEPERS];
+/** All of them in the long run; in the ordinary run one, each in some test. */
+export const keepers = (at: number): readonly GuardName[] =>
+  isLongRun ? KEEPERS : KEEPERS.slice(at % KEEPERS.length).slice(0, 1);
 
 /** As the engine: what was refused for now goes again. */
 export async function sendUntilTaken(sink: Sink, document: Sendable): Promise<Answer> {

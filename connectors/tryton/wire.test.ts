@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { deskIn, invoiceDocument, send } from "./sink.fixture.ts";
+import { invoiceSink } from "./sinks.ts";
 import { exact, stamp } from "./values.ts";
 import { faultOf, invoice, open, parties, stateOf } from "./wire.fixture.ts";
 import type { Tryton } from "./wire.ts";
@@ -126,6 +128,16 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       file.exec("ROLLBACK");
       await create();
       expect(await parties(tryton)).toBe(count + 1);
+    });
+
+    test("an invoice that meets a database which somebody holds waits, and is not called sent", async () => {
+      const { books, database } = deskIn(server);
+      await books.tryton.session();
+      const file = fileOf(database);
+      file.exec("BEGIN EXCLUSIVE");
+      const answer = await send(invoiceSink(books), invoiceDocument());
+      file.exec("ROLLBACK");
+      expect(answer).toMatchObject({ outcome: "nothing", waitMs: 5_000 });
     });
 
     test("a number with a fraction never leaves: only a Decimal keeps its digits", async () => {

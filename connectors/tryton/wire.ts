@@ -3,7 +3,7 @@
  * when Tryton has ended it; what a failed call proves is its {@link TrytonError}.
  */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { openExchange, TransportError } from "../../src/transport/exchange.ts";
+import { openRpc, type RpcFaults } from "../../src/transport/rpc.ts";
 import { openSessions } from "../../src/transport/session.ts";
 import {
   type FaultKind,
@@ -13,6 +13,8 @@ import {
   TrytonError,
 } from "./errors.ts";
 import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
+import { idLists } from "./rows.ts";
+import { idsOf, rowOf, where } from "./search.ts";
 import { decode, encode } from "./values.ts";
 
 export { TrytonError };
@@ -70,31 +72,22 @@ export function openTryton(
 ): Tryton {
   // One at a time: Tryton computes in one process, and two that post at once only lock each other out of the number
   // sequence. No connection is used twice (trytond closes each).
-  const http = openExchange({
-    url: options.url,
-    connections: 1,
-    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-    headers: { accept: "application/json", "accept-encoding": "identity" },
-    reset: true,
-  });
-  let turn: Promise<unknown> = Promise.resolve();
+  const rpc = openRpc(
+    {
+      url: options.url,
+      deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+      headers: { accept: "application/json", "accept-encoding": "identity" },
+      reset: true,
+    },
+    { encode, decode },
+    FAULTS,
+  );
   let closed: Promise<void> | null = null;
-  let requests = 0;
 
   const askAt =
     (path: string): Ask =>
-    async (method, params, { authorization, signal }) => {
-      const body = encode({ id: ++requests, method, params });
-      const headers: Record<string, string> = authorization === null ? {} : { authorization };
-      const answered = turn.then(() => http.post(path, body, headers, signal));
-      turn = answered.catch(() => {});
-      const { status, text } = await answered.catch((error: unknown) => {
-        if (!(error instanceof TransportError)) throw error;
-        throw new TrytonError(error.phase, `${method}: ${error.message}`);
-      });
-      if (status !== 200) throw faultOfStatus(method, status);
-      return resultOf(method, text);
-    };
+    (method, params, { authorization, signal }) =>
+      rpc.call(path, method, params, authorization === null ? {} : { authorization }, signal);
 
   const sessions = openSessions<Session>({
     logIn: () => logIn(askAt, options),
@@ -109,7 +102,7 @@ export function openTryton(
     const open = await sessions.leave();
     const signal = AbortSignal.timeout(LOGOUT_MS);
     if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
-    await http.close();
+    await rpc.close();
   }
 
   return {
@@ -189,19 +182,13 @@ async function companyOf(
   name: string,
   login: string,
 ): Promise<number> {
-  const call = async <T>(method: string, ...params: unknown[]): Promise<T> =>
-    (await ask(method, [...params, context], { authorization })) as T;
-  const [{ companies }] = await call<[{ companies: number[] }]>(
-    "model.res.user.read",
-    [user],
-    ["companies"],
-  );
-  const domain = [
-    ["id", "in", companies],
-    ["party.name", "=", name],
-  ];
-  const search = "model.company.company.search";
-  const [id, another] = await call<number[]>(search, domain, 0, 2, null);
+  const tryton = {
+    call: async <T>(method: string, params: readonly unknown[]): Promise<T> =>
+      (await ask(method, [...params, context], { authorization })) as T,
+  };
+  const { companies } = await rowOf({ tryton }, "res.user", user, idLists("companies"));
+  const domain = where({ "id in": companies, "party.name =": name });
+  const [id, another] = await idsOf({ tryton }, "company.company", domain, { most: 2 });
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
   throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);
@@ -219,16 +206,9 @@ function contextOf({ company, employee }: Context): Context {
   };
 }
 
-function resultOf(method: string, text: string): unknown {
-  let answer: unknown;
-  try {
-    answer = decode(text);
-  } catch {
-    answer = null;
-  }
-  const { result, error } = (answer ?? {}) as { result?: unknown; error?: unknown };
-  if (error !== undefined) throw faultOfError(method, error);
-  if (result === undefined)
-    throw new TrytonError("torn", `${method}: the answer is no answer of Tryton's`);
-  return result;
-}
+const FAULTS: RpcFaults = {
+  ofTransport: (method, { phase, message }) => new TrytonError(phase, `${method}: ${message}`),
+  ofStatus: faultOfStatus,
+  ofError: faultOfError,
+  ofOther: (method) => new TrytonError("torn", `${method}: the answer is no answer of Tryton's`),
+};

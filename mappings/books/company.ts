@@ -1,6 +1,6 @@
 /** What the mappings must know of this site: options of the flow, or rows of tables where a flow does not set them. */
 import { z } from "zod";
-import type { References } from "../../src/core/contract.ts";
+import { type References, skip, type Skip } from "../../src/core/contract.ts";
 import { cellOf } from "../crossref.ts";
 import { TABLES } from "./tables.ts";
 
@@ -26,6 +26,19 @@ export const CompanyOptions = z.strictObject({
     ),
 });
 export type CompanyOptions = z.infer<typeof CompanyOptions>;
+
+/** Of orders and delivery tickets: books may keep one side of them only. */
+export const SidedOptions = CompanyOptions.extend({
+  only: z
+    .enum(["sales", "purchases"])
+    .optional()
+    .describe("Takes only what we sell (sales) or buy (purchases). Left out: both."),
+});
+export type SidedOptions = z.infer<typeof SidedOptions>;
+
+/** Null: it is taken. */
+export const otherSide = ({ only }: SidedOptions, type: "sale" | "purchase"): Skip | null =>
+  only === undefined || only === `${type}s` ? null : skip(`${type}, and the flow takes ${only}`);
 
 export const ChargeOptions = z.strictObject({
   chargeAccount: z

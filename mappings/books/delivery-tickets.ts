@@ -6,7 +6,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { DeliveryTicket, ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
 import { codeOf } from "../canonical/codes.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
-import { CompanyOptions, companyTable, dayOrNone, ourCompany } from "./company.ts";
+import { companyTable, dayOrNone, otherSide, ourCompany, SidedOptions } from "./company.ts";
 import { statusOf, TAKEN_BACK_ONLY } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 
@@ -27,7 +27,7 @@ export const deliveryTickets = defineMapping({
   kind: "delivery-ticket",
   reads: "platform.deliveryTickets",
   writes: "books.shipments",
-  options: CompanyOptions,
+  options: SidedOptions,
   tables: (options) => ({
     items: ["product", "item"],
     customers: ["company", "account"],
@@ -47,10 +47,13 @@ export const deliveryTickets = defineMapping({
     const lines = isTakenBack ? [] : (ticket.productLines ?? []);
     if (lines.length === 0 && !isTakenBack)
       throw incomplete("no-lines", "the ticket has no product lines", "Enter them");
+    const sides = sidesOf(ticket, references, ourCompany(references, options));
+    const skipped = otherSide(options, sides.type === "out" ? "sale" : "purchase");
+    if (skipped !== null) return skipped;
     return {
       id: ticket.id,
       number: ticket.ticketNumber,
-      ...sidesOf(ticket, references, ourCompany(references, options)),
+      ...sides,
       status,
       ...(isTakenBack ? { platformStatus: ticket.status } : {}),
       date: dayOrNone(references, ticket.deliveryDate),

@@ -7,7 +7,7 @@ import { Order, orderStatuses, type OrderLine } from "../../src/platform/contrac
 import { codeOf } from "../canonical/codes.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
-import { CompanyOptions, companyTable, ourCompany } from "./company.ts";
+import { companyTable, otherSide, ourCompany, SidedOptions } from "./company.ts";
 import { statusOf, TAKEN_BACK_ONLY } from "./statuses.ts";
 import { TABLES } from "./tables.ts";
 import { HAUL } from "../leaves.ts";
@@ -34,7 +34,7 @@ export const orders = defineMapping({
   kind: "order",
   reads: "platform.orders",
   writes: "books.orders",
-  options: CompanyOptions,
+  options: SidedOptions,
   tables: (options) => ({
     items: ["product", "item"],
     customers: ["company", "account"],
@@ -72,6 +72,8 @@ export const orders = defineMapping({
     if (typeof status !== "string") return status;
     const us = ourCompany(references, options);
     const type = typeOf(order, us);
+    const skipped = otherSide(options, type);
+    if (skipped !== null) return skipped;
     const isTakenBack = status === "taken-back";
     return {
       id: order.id,

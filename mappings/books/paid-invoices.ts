@@ -1,5 +1,6 @@
 import { InvoiceRecord } from "../../src/books/records.ts";
-import { defineMapping, skip } from "../../src/core/contract.ts";
+import { defineMapping, type References, skip } from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
 import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";
 
@@ -16,11 +17,11 @@ export const paidInvoices = defineMapping({
   leaves: {
     record: [
       "id",
+      "currency",
       "reference",
       "description",
       "partyCode",
       "partyCompanyId",
-      "currency",
       "invoiceDate",
       "dueDate",
       "untaxed",
@@ -39,8 +40,31 @@ export const paidInvoices = defineMapping({
     // Of those that came from the platform their own delivery tells it: see the sink's inspect.
     const paidByOthers = invoice.platformId === null ? invoice.paidByOthers : null;
     const { number: key, state, total, amountToPay, paidDate: reconciled } = invoice;
+    if (state === "paid" && invoice.lines.length === 0) expectAsDelivered(invoice, references);
     return settled({ key, state, total, amountToPay, reconciled, paidByOthers }, references);
   },
   figures: () => ({ amount: null, gallons: null }),
   about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),
 });
+
+/**
+ * A remittance tells of an invoice what its payer says of it: it has no lines. What it calls the whole must be the amount that
+ * was delivered, or the platform would take a part for all of it. @throws Refused
+ */
+function expectAsDelivered(
+  { number, currency, total }: InvoiceRecord,
+  references: References,
+): void {
+  const { currency: ours } = references;
+  const delivered = references.amountOf?.("invoice", number) ?? null;
+  const isOurs = currency === ours;
+  if (isOurs && (delivered === null || delivered.equals(total))) return;
+  throw new Refused({
+    code: isOurs ? "other-amount" : "other-currency",
+    message: isOurs
+      ? `the payment calls the whole invoice ${total.fixed(2)}, and it was delivered as ${delivered?.fixed(2) ?? "another"}`
+      : `the payment is in ${currency}, the invoice in ${ours}`,
+    next: "Compare it with the payment that came; mark the invoice as paid on the platform by hand if it is, and resolve this.",
+    field: isOurs ? "total" : "currency",
+  });
+}

@@ -153,6 +153,8 @@ export interface GoodsStanding {
   readonly told: string;
   /** Its lines cannot be changed any more, though it is not `posted`. */
   readonly fixed?: boolean;
+  /** Whether its lines can be changed, and it can be cancelled, though it is `posted`. Left out: it cannot. */
+  readonly open?: boolean;
   /** The link of the document names it, and it has no mark. */
   readonly bound?: boolean;
   /** Why one that a person entered cannot be ours: `is invoiced by Tryton itself`. */

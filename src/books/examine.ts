@@ -43,3 +43,26 @@ export async function examined(
   }
   return examinations;
 }
+
+/**
+ * The release of the ERP. Documents go to one that no test runs against as well: what it has changed shows as refusals.
+ * @param tested series that tests run against: `8.0`
+ */
+export async function releaseExamination(
+  books: Named,
+  tested: readonly string[],
+  ask: () => Promise<{ readonly version: string; readonly series: string }>,
+  signal: AbortSignal,
+): Promise<Examination> {
+  let release: Awaited<ReturnType<typeof ask>> | undefined;
+  const asked = async () => void (release = await ask());
+  const [told] = await examined(books, [exists(`release of ${books.name}`, asked)], signal);
+  if (release === undefined) return told as Examination;
+  const what = `${books.name} ${release.version}`;
+  if (tested.includes(release.series)) return { what, fault: null };
+  return {
+    what,
+    fault: null,
+    note: `fuelbridge is tested with ${books.name} ${tested.join(" and ")}, not with ${release.series}: try it on a copy of the books first`,
+  };
+}

@@ -31,6 +31,19 @@ export const invoiceFacts = (
   })),
 });
 
+/** The codes that these documents name, for one look at each kind. */
+export const codesIn = (
+  documents: readonly InvoiceDocument[],
+): Readonly<Record<"account" | "product" | "unit", readonly string[]>> => {
+  const lines = documents.flatMap((document) => document.lines);
+  const taxes = documents.flatMap((document) => document.taxes);
+  return {
+    account: [...lines, ...taxes].flatMap(({ account }) => account ?? []),
+    product: lines.flatMap(({ product }) => product ?? []),
+    unit: lines.flatMap(({ unit }) => unit ?? []),
+  };
+};
+
 /** A payment as books show it. */
 export const paymentFacts = (document: PaymentDocument, currency: string): Facts => ({
   days: { date: document.date },

@@ -26,13 +26,14 @@ const goods: GoodsStanding = {
   told: "sale 1 processing",
   unmarking: "platform:id-1 out of its comment",
 };
+const open: GoodsStanding = { ...goods, open: true };
 const order = (more: Partial<Standing> = {}): Standing =>
   standing({ id: "sale 1", touched: null, facts: factsOf(), goods, ...more });
 const wanted = (more: Partial<Wanted> = {}): Wanted => document({ expected: factsOf(), ...more });
 
 function planned(one: Wanted, ...all: readonly Standing[]) {
   const [found = { is: "none" as const }] = identify([one], onSideOf(one, all), ladder);
-  const next = planGoods({ kind: "order", books: "Books" }, one, found, all);
+  const next = planGoods({ kind: "order", books: "Books", ladder }, one, found, all);
   return next.do === "ask" ? next.fault.code : next.do;
 }
 
@@ -54,6 +55,8 @@ test.for<[says: string, does: string, one: Partial<Wanted>, ...all: Partial<Stan
     {},
     { ...draft, facts: other, goods: { ...goods, fixed: true } },
   ],
+  ["one that these books keep open is written anew", "amended", {}, { facts: other, goods: open }],
+  ["and cancelled", "cancelled", { target: "cancelled" }, { goods: open }],
   [
     "one that a person entered is taken when it says the same",
     "posted",
@@ -182,6 +185,17 @@ describe("an order that went back on the platform, after the store was lost", ()
     expect(answer).toMatchObject({ outcome: "done" });
     expect(found).toMatchObject({ found: "exact" });
   });
+});
+
+test("where nothing can wait as a draft, one that is to wait is made when it is posted", () => {
+  const next = (target: Wanted["target"]) =>
+    planGoods(
+      { kind: "order", books: "Books", ladder: { has: ["posted", "cancelled"] } },
+      wanted({ target }),
+      { is: "none" },
+      [],
+    ).do;
+  expect([next("draft"), next("posted")]).toEqual(["nothing", "create"]);
 });
 
 describe("an order that was delivered", () => {

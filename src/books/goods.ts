@@ -4,9 +4,10 @@
  * is asked. Pure (ADR 0044).
  */
 import { Decimal } from "../core/decimal.ts";
+import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import type { Difference, FactLine } from "../core/holdings.ts";
-import type { BookKind, GoodsKind, GoodsStanding, Standing, Wanted } from "./adapter.ts";
+import type { Difference, FactLine, Facts } from "../core/holdings.ts";
+import type { BookKind, GoodsKind, GoodsStanding, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import type { Identified } from "./identify.ts";
 import type { Next } from "./plan.ts";
@@ -27,10 +28,21 @@ export const onSideOf = (wanted: Wanted, all: readonly Standing[]): Standing[] =
 const sideOf = ({ words }: Standing["facts"]): Side => (words?.side ?? "sale") as Side;
 type Side = "sale" | "purchase";
 
+/** The record, or why these books cannot keep it. @throws what is no refusal */
+export function orRefused(kept: () => Facts): Facts | Refused {
+  try {
+    return kept();
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+}
+
 interface About {
   readonly kind: GoodsKind;
   /** What people call the books. */
   readonly books: string;
+  readonly ladder: Pick<Ladder, "has">;
 }
 
 /**
@@ -39,7 +51,7 @@ interface About {
  * @param all on both: one that the platform has turned round since it was booked is not booked a second time (ADR 0018)
  */
 export function planGoods(
-  { kind, books }: About,
+  { kind, books, ladder }: About,
   wanted: Wanted,
   found: Identified,
   all: readonly Standing[],
@@ -65,6 +77,9 @@ export function planGoods(
   const isOver = wanted.target === "cancelled";
   if (found.is === "none" && isOver) return { do: "nothing", standing: null, until: null };
   if (wanted.refusal !== undefined) return ask("not-kept", wanted.refusal);
+  // Where nothing can be kept as a draft, it is made when it is posted.
+  if (found.is === "none" && isTooEarly(ladder, wanted))
+    return { do: "nothing", standing: null, until: null };
   if (found.is === "none") return { do: "create" };
   const { standing, by } = found;
   const { rung, unfinished } = standing;
@@ -73,11 +88,12 @@ export function planGoods(
     return differs(`${goods.called} ${goods.stranger}`);
   if (standing.party !== wanted.party) return differs(`${goods.called} ${stranger}`);
   const differences = compare(kind, wanted.expected, standing.facts);
-  const isOpen = rung === "draft" && goods.fixed !== true;
+  const isOpen = goods.open ?? (rung === "draft" && goods.fixed !== true);
   // What is not known to be ours is never written anew.
   if (differences.length > 0 && (by === "number" || (by === "binding" && isOpen)))
     return differs(`${goods.called} ${says.other}`);
-  if (isOver && rung === "posted") return ask("different", says.endedAfter(goods));
+  if (isOver && rung === "posted" && goods.open !== true)
+    return ask("different", says.endedAfter(goods));
   if (isOver && (rung !== "cancelled" || unfinished)) return { do: "cancelled", standing };
   if (isOver) return { do: "nothing", standing, until: null };
   if (rung === "cancelled") return ask("different", says.cancelledThere(goods));
@@ -117,6 +133,10 @@ export function goodsDifferences(
 /** It does not count on the platform: it is looked for, and never written. */
 export const isTakenBack = ({ document }: Pick<Wanted, "document">): boolean =>
   "status" in document && document.status === "taken-back";
+
+/** It is to wait, and these books have nothing that waits. */
+const isTooEarly = ({ has }: Pick<Ladder, "has">, { target }: Pick<Wanted, "target">) =>
+  target === "draft" && !has.includes("draft");
 
 const isLive = ({ rung }: Standing): boolean => rung !== "cancelled";
 

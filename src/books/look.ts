@@ -28,7 +28,7 @@ export async function look(
   if (isGoods(kind))
     return wanted.map((one) => {
       const [found = ABSENT] = identify([one], onSideOf(one, all), ladder);
-      const next = planGoods({ kind, books: books.name }, one, found, all);
+      const next = planGoods({ kind, books: books.name, ladder }, one, found, all);
       return { wanted: one, found, next };
     });
   const identified = identify(wanted, all, ladder);
@@ -66,6 +66,7 @@ export function told(
 ): { readonly detail: string } & Pick<Answer, "each"> {
   const each = planned.map((one) => {
     const { wanted, next } = one;
+    const isLater = next.do === "nothing" && wanted.target === "draft";
     const standing = standingOf(one);
     const called = wanted.number ?? wanted.mark;
     if (standing === null && isTakenBack(wanted))
@@ -73,7 +74,9 @@ export function told(
     if (standing === null)
       return wanted.target === "cancelled"
         ? `${called} was void before it was booked: nothing is in ${name}`
-        : `${called} is not there`;
+        : isLater
+          ? `${called} is booked when it is done: nothing is in ${name} yet`
+          : `${called} is not there`;
     if (standing.id === null)
       return `${called} is part of what was settled as one, and noted on it`;
     if (standing.goods !== undefined) return standing.goods.told;

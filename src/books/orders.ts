@@ -5,6 +5,7 @@
 import type { Facts, FactLine } from "../core/holdings.ts";
 import {
   BARE,
+  type Call,
   type GoodsAdapter,
   type Ladder,
   type Standing,
@@ -13,7 +14,7 @@ import {
   type Wanted,
 } from "./adapter.ts";
 import type { OrderDocument } from "./documents.ts";
-import { goodsLine } from "./goods.ts";
+import { goodsLine, orRefused } from "./goods.ts";
 import { markOf } from "./marks.ts";
 
 type Side = OrderDocument["type"];
@@ -37,6 +38,8 @@ export interface BookedOrder<Native> {
   readonly lines: readonly FactLine[];
   /** See {@link GoodsStanding.stranger}. */
   readonly stranger?: string;
+  /** See {@link GoodsStanding.open}. */
+  readonly open?: boolean;
   readonly native: Native;
 }
 
@@ -46,12 +49,18 @@ export interface OrderNames {
   readonly references: readonly string[];
   readonly numbers: readonly string[];
   readonly ids: readonly string[];
+  /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
+  readonly days: readonly string[];
 }
 
 /** What an ERP adds. Every method @throws Refused, a fault of the ERP. */
 export interface OrderDesk<Native> {
   /** Where its mark is, for people: `its comment`. */
   readonly markedIn: string;
+  /** Left out: drafts, which are confirmed. */
+  readonly ladder?: Ladder;
+  /** The record that these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
+  kept?(document: OrderDocument): Facts;
   search(
     side: Side,
     names: OrderNames,
@@ -60,9 +69,9 @@ export interface OrderDesk<Native> {
   /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
   /** Its database id. */
-  create(wanted: Wanted<"order">): Promise<string>;
+  create(wanted: Wanted<"order">, call: Call): Promise<string>;
   /** It may be taken again after anything. */
-  step(to: StepTo, step: Step<"order", Native>): Promise<void>;
+  step(to: StepTo, step: Step<"order", Native>, call: Call): Promise<void>;
 }
 
 const LADDER: Ladder = {
@@ -74,28 +83,29 @@ const LADDER: Ladder = {
 };
 
 export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"order", Native> => ({
-  ladder: LADDER,
-  expected: async (documents) => documents.map(factsOf),
-  async locate(wanted) {
+  ladder: desk.ladder ?? LADDER,
+  expected: async (documents) =>
+    documents.map((one) => orRefused(() => desk.kept?.(one) ?? factsOf(one))),
+  async locate(wanted, { signal }) {
     const all: Standing<Native>[] = [];
     for (const one of wanted)
-      for (const side of SIDES) all.push(...(await locate(desk, side, one)));
+      for (const side of SIDES) all.push(...(await locate(desk, side, one, signal)));
     return all;
   },
-  async create(wanted) {
+  async create(wanted, call) {
     const ids: string[] = [];
     for (const one of wanted)
-      ids.push(`${one.document.type} #${await desk.create(one)} ${markOf(one.mark)}`);
+      ids.push(`${one.document.type} #${await desk.create(one, call)} ${markOf(one.mark)}`);
     return ids;
   },
-  async advance(to, steps) {
-    for (const one of steps) await desk.step(to, one);
+  async advance(to, steps, call) {
+    for (const one of steps) await desk.step(to, one, call);
   },
   async get(ids, { signal }) {
     const all: Standing<Native>[] = [];
     for (const side of SIDES) {
       const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side);
-      const names = { marks: [], references: [], ...namesIn(asked) };
+      const names = { marks: [], references: [], days: [], ...namesIn(asked) };
       // What has its number was confirmed: one that is open again is of books set back to before that.
       for (const one of (await desk.search(side, names, signal)).map((row) =>
         standingOf(desk, row),
@@ -121,6 +131,7 @@ async function locate<Native>(
   desk: OrderDesk<Native>,
   side: Side,
   { document, mark, binding }: Wanted<"order">,
+  signal: AbortSignal,
 ): Promise<Standing<Native>[]> {
   const isOwn = side === document.type;
   const named = binding === null ? null : orderIn(binding);
@@ -128,10 +139,11 @@ async function locate<Native>(
   const names = {
     marks: [mark],
     references: [document.number],
+    days: isOwn && document.date !== null ? [document.date] : [],
     ...namesIn(called ? [called] : []),
   };
   const found: Standing<Native>[] = [];
-  for (const order of await desk.search(side, names)) {
+  for (const order of await desk.search(side, names, signal)) {
     const { id, number, rung } = order;
     const bound = number === null ? id === called?.id : number === called?.number;
     const isEntered = bound || (isOwn && rung !== "cancelled");
@@ -165,7 +177,7 @@ export interface OrderName {
  */
 export function orderIn(name: string): OrderName | null {
   const [, side, id = null, number = null, platformId = null] =
-    /^(sale|purchase) (?:#(\d+)|(\S+))(?: platform:(\S+))?$/.exec(name) ?? [];
+    /^(sale|purchase) (?:#([\w-]+)|(\S+))(?: platform:(\S+))?$/.exec(name) ?? [];
   return side === undefined ? null : { side: side as Side, number, id, platformId };
 }
 
@@ -180,7 +192,8 @@ function standingOf<Native>(
   order: BookedOrder<Native>,
   { unfinished = false, bound = false, owner = "" } = {},
 ): Standing<Native> {
-  const { side, id, number, state, rung, mark, reference, party, lines, stranger, native } = order;
+  const { side, id, number, state, rung, mark, reference, party, lines, native } = order;
+  const { stranger, open } = order;
   const called = `${side} ${number ?? `#${id}`}`;
   const marked = (name: string): string[] =>
     mark === null ? [name] : [name, `${name} ${markOf(mark)}`];
@@ -200,6 +213,7 @@ function standingOf<Native>(
       told: `${called} ${state}`,
       bound,
       ...(stranger === undefined ? {} : { stranger }),
+      ...(open === undefined ? {} : { open }),
       unmarking: `${markOf(mark ?? owner)} out of ${markedIn}`,
     },
     native,

@@ -56,7 +56,7 @@ export const InvoiceRecord = z.object({
   id: text,
   /** `out`; the platform takes none of the others. */
   type: text,
-  /** `posted`, `paid`, `cancelled`. */
+  /** `posted`, `paid`, `cancelled`; `deleted`: of the rest only the id is known. */
   state: text,
   reference: textOrNone,
   description: textOrNone,

@@ -14,7 +14,7 @@ import {
   type Wanted,
 } from "./adapter.ts";
 import type { ShipmentDocument } from "./documents.ts";
-import { goodsLine } from "./goods.ts";
+import { goodsLine, orRefused } from "./goods.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 
 /** A ticket as books show it. */
@@ -29,6 +29,8 @@ export interface BookedTicket<Native> {
   readonly stage: "entered" | "waiting" | "done" | "cancelled";
   /** Its lines can be changed no more. */
   readonly fixed: boolean;
+  /** See {@link GoodsStanding.open}. */
+  readonly open?: boolean;
   readonly party: string;
   readonly reference: string | null;
   readonly date: string | null;
@@ -39,6 +41,12 @@ export interface BookedTicket<Native> {
 
 /** What an ERP adds. Every method @throws Refused, a fault of the ERP; it may be called again after anything. */
 export interface TicketDesk<Native> {
+  /** Left out: tickets wait as drafts. */
+  readonly ladder?: Ladder;
+  /** The record that these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
+  kept?(document: ShipmentDocument): Facts;
+  /** Is its whole note written with it, in one request? Left out: it is a note of its own. */
+  readonly notes?: "within";
   /** Those of both types with one of these numbers. */
   search(
     numbers: readonly string[],
@@ -63,13 +71,14 @@ const LADDER: Ladder = {
 export const ticketAdapter = <Native>(
   desk: TicketDesk<Native>,
 ): GoodsAdapter<"shipment", BookedTicket<Native>> => ({
-  ladder: LADDER,
+  ladder: desk.ladder ?? LADDER,
   accept: expectGallons,
-  expected: async (documents) => documents.map(factsOf),
+  expected: async (documents) =>
+    documents.map((one) => orRefused(() => desk.kept?.(one) ?? factsOf(one))),
   async locate([wanted]) {
     if (wanted === undefined) return [];
     const tickets = await desk.search([wanted.number]);
-    return tickets.map((ticket) => standingOf(ticket, wanted));
+    return tickets.map((ticket) => standingOf(desk, ticket, wanted));
   },
   async create(wanted) {
     for (const one of wanted) await desk.create(one);
@@ -80,7 +89,7 @@ export const ticketAdapter = <Native>(
   },
   async get(ids, { signal }) {
     const numbers = ids.map((id) => ticketIn(id)?.number ?? id);
-    return (await desk.search(numbers, signal)).map((ticket) => standingOf(ticket));
+    return (await desk.search(numbers, signal)).map((ticket) => standingOf(desk, ticket));
   },
 });
 
@@ -135,14 +144,15 @@ const STATUSES: Readonly<
 };
 
 function standingOf<Native>(
+  desk: Pick<TicketDesk<Native>, "notes">,
   ticket: BookedTicket<Native>,
   wanted?: Wanted<"shipment">,
 ): Standing<BookedTicket<Native>> {
-  const { called, number, state, stage, fixed, date, reference, lines } = ticket;
+  const { called, number, state, stage, fixed, open, date, reference, lines } = ticket;
   const tickets = ticketsOf(ticket);
   const isOurs = wanted !== undefined && tickets.includes(wanted.mark);
   const isComplete =
-    wanted === undefined || (isNoted(wanted.document, ticket) && stage !== "entered");
+    wanted === undefined || (isNoted(desk, wanted.document, ticket) && stage !== "entered");
   return {
     ...BARE,
     id: wanted === undefined ? number : idOf(wanted.document),
@@ -158,15 +168,20 @@ function standingOf<Native>(
       state,
       told: `${number} ${state}`,
       fixed,
+      ...(open === undefined ? {} : { open }),
       unmarking: `the note with ${markOf(wanted?.mark ?? "")} away`,
     },
     native: ticket,
   };
 }
 
-/** Of a void one only whose it is still matters. */
-const isNoted = (document: ShipmentDocument, ticket: BookedTicket<unknown>): boolean =>
-  document.status === "cancelled"
+/** Of a void one, and where the note is part of the ticket, only whose it is still matters. */
+const isNoted = (
+  { notes }: Pick<TicketDesk<never>, "notes">,
+  document: ShipmentDocument,
+  ticket: BookedTicket<unknown>,
+): boolean =>
+  document.status === "cancelled" || notes === "within"
     ? ticketsOf(ticket).includes(document.id)
     : ticket.notes.includes(noteOf(document));
 
@@ -181,7 +196,7 @@ async function step<Native>(
 ): Promise<void> {
   const { document } = wanted;
   if (to === "amended") return desk.amend(wanted, ticket.native);
-  if (!isNoted(document, ticket)) await desk.note(ticket.native, noteOf(document));
+  if (!isNoted(desk, document, ticket)) await desk.note(ticket.native, noteOf(document));
   if (to !== "cancelled")
     return desk.bring(ticket.native, document.status === "done" ? "done" : "waiting");
   if (ticket.stage !== "cancelled") await desk.cancel(ticket.native);

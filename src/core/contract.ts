@@ -93,7 +93,7 @@ export interface Source {
   readonly replies?: Sink;
   /**
    * Things come into it by themselves (see {@link Page.cameAt}), and a person is told when none does for so many ms; null:
-   * for longer than ever before. Left out: nobody is.
+   * for longer than ever before; infinite: never. Left out: it is a list, and what is new in it is what comes.
    */
   readonly silenceMs?: number | null;
   /** Left out: a past period cannot be read anew. */
@@ -318,8 +318,9 @@ export interface References {
   row(table: string, key: string): Readonly<Record<string, string>>;
   /** The other side's id of `kind` `id`. @throws WaitsFor when there is none yet. */
   counterpart(kind: Kind, id: string): string;
-  /** The same, or null. */
+  /** The same, or null. `amountOf`: the amount last delivered of it; null, and left out: none is known. */
   find(kind: Kind, id: string): string | null;
+  amountOf?(kind: Kind, id: string): Decimal | null;
   /**
    * Was the record itself delivered once, and lost by its receiver since (restored books), or may it have been, before the
    * store was lost or set back? `find` does not know it then, and it may be there after all. Left out: no.

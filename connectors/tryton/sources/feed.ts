@@ -5,7 +5,8 @@
 import { type Stamps, type StampFeed, stampSource } from "../../../src/books/stamps.ts";
 import type { Source } from "../../../src/core/contract.ts";
 import type { Books } from "../books.ts";
-import { rowsOf } from "../search.ts";
+import { as, called } from "../rows.ts";
+import { type Domain, either, rowsOf, where } from "../search.ts";
 import { stamp } from "../values.ts";
 import { unavailable } from "../errors.ts";
 
@@ -16,7 +17,7 @@ export interface Part {
   /** The field that has the record's id: `invoice`, or `id` for the record itself. */
   readonly record: string;
   /** Which rows. They must not leave it by being changed, or that change is not seen. */
-  readonly domain: readonly unknown[];
+  readonly domain: Domain;
   /** What its position is stored under, where two parts are of one model; its model when left out. */
   readonly name?: string;
   /** See {@link StampFeed}. */
@@ -36,12 +37,8 @@ export const feed = (books: Books, parts: readonly Part[], details: Stamps["deta
 
 function feedOf(books: Books, part: Part, field: (typeof STAMPS)[number]): StampFeed {
   const { model, record, name = model, once = false } = part;
-  const read = (
-    domain: readonly unknown[],
-    direction: "ASC" | "DESC",
-    most: number,
-    signal: AbortSignal,
-  ) => {
+  const fields = { at: called(field, as<string>()), record: called(record, as<number>()) };
+  const read = (domain: Domain, direction: "ASC" | "DESC", most: number, signal: AbortSignal) => {
     const order = [
       [field, direction],
       ["id", direction],
@@ -49,44 +46,26 @@ function feedOf(books: Books, part: Part, field: (typeof STAMPS)[number]): Stamp
     const rows = [...part.domain, [field, "!=", null], ...unchanged(field), ...domain];
     // Inactive rows have changed too: that is how they became inactive.
     const search = { order, most, inactive: true, signal } as const;
-    return rowsOf<Row>(books, model, rows, `${field} ${record}`, search);
+    return rowsOf(books, model, rows, fields, search);
   };
   return {
     name: `${name} ${field}`,
     once,
     async newest(signal) {
       const [newest] = await read([], "DESC", 1, signal);
-      return newest === undefined ? null : (newest[field] as string);
+      return newest?.at ?? null;
     },
-    async page({ at, id }, until, most, signal) {
-      const rows = await read(between(field, at, id, until), "ASC", most, signal);
-      return rows.map((row) => ({
-        id: row.id,
-        at: row[field] as string,
-        record: row[record] as number,
-      }));
-    },
+    page: ({ at, id }, until, most, signal) =>
+      read(after(field, at, id, until), "ASC", most, signal),
   };
 }
 
-interface Row {
-  readonly id: number;
-  readonly [field: string]: unknown;
-}
-
 /** The rows after (at, id), up to a stamp. Comparisons with a stamp that is null are false on every database. */
-const between = (field: string, at: string, id: number, until: string): unknown[] => [
+const after = (field: string, at: string, id: number, until: string): Domain => [
   [field, "<=", stamp(until)],
-  [
-    "OR",
-    [field, ">", stamp(at)],
-    [
-      [field, "=", stamp(at)],
-      ["id", ">", id],
-    ],
-  ],
+  either({ [`${field} >`]: stamp(at) }, where({ [`${field} =`]: stamp(at), "id >": id })),
 ];
 
 /** A row that was changed comes by its write_date. */
-const unchanged = (field: string): unknown[] =>
-  field === "create_date" ? [["write_date", "=", null]] : [];
+const unchanged = (field: string): Domain =>
+  field === "create_date" ? where({ "write_date =": null }) : [];

@@ -7,8 +7,9 @@ import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import { companyIdOf, numberTwice, payersOf } from "../../../src/books/changes.ts";
 import { invoiceRecord } from "../../../src/books/facts.ts";
-import { amountLines, type Entry, MORE, readInvoices } from "../invoice-facts.ts";
-import { ofCompany, rowsOf } from "../search.ts";
+import { amountLines, readTold, type ToldEntry } from "../invoice-facts.ts";
+import { texts } from "../rows.ts";
+import { ofCompany, rowsOf, where } from "../search.ts";
 import { TRYTON } from "../errors.ts";
 import { feed, type Part } from "./feed.ts";
 
@@ -30,17 +31,17 @@ export async function invoiceChanges(
   signal: AbortSignal,
 ): Promise<Change[]> {
   const own = await ofCompany(books);
-  const domain = [["id", "in", ids], own, ["state", "in", NUMBERED], ["number", "!=", null]];
-  const entries = await readInvoices(books, domain, { signal }, MORE);
+  const domain = where({ "id in": ids, ...own, "state in": NUMBERED, "number !=": null });
+  const entries = await readTold(books, domain, { signal });
   const rows = entries.filter((one): one is Numbered => one.number !== null);
-  const same = [
-    ["number", "in", rows.map(({ number }) => number)],
-    ["id", "not in", rows.map(({ id }) => id)],
-    own,
-    ["type", "=", "out"],
-    ["state", "in", LIVE],
-  ];
-  const others = await rowsOf<{ number: string }>(books, MODEL, same, "number", { signal });
+  const same = where({
+    ...own,
+    "type =": "out",
+    "state in": LIVE,
+    "number in": rows.map(({ number }) => number),
+    "id not in": rows.map(({ id }) => id),
+  });
+  const others = await rowsOf(books, MODEL, same, texts("number"), { signal });
   const live = [...rows.filter(isLive), ...others];
   return rows.flatMap((row) => {
     const count = live.filter(({ number }) => number === row.number).length;
@@ -52,10 +53,10 @@ export async function invoiceChanges(
   });
 }
 
-type Numbered = Entry & { readonly number: string };
+type Numbered = ToldEntry & { readonly number: string };
 
 const LIVE: readonly string[] = ["posted", "paid"];
-const isLive = ({ state }: Entry): boolean => LIVE.includes(state);
+const isLive = ({ state }: ToldEntry): boolean => LIVE.includes(state);
 
 function changeOf(entry: Numbered): Change {
   const { id, number, state, reconciled, platformId, toPay } = entry;
@@ -63,13 +64,13 @@ function changeOf(entry: Numbered): Change {
     number,
     id: String(id),
     state,
-    partyCompanyId: companyIdOf(entry["party."]["identifiers."] ?? []),
-    dueDate: lastOf(entry["lines_to_pay."].map((line) => line.maturity_date)),
+    partyCompanyId: companyIdOf(entry.party.identifiers),
+    dueDate: lastOf(entry.lines_to_pay.map((line) => line.maturity_date)),
     open: toPay,
     paidDate: reconciled,
     ...payersOf({ ...entry, open: toPay }),
     platformId,
-    productNames: amountLines(entry).map((line) => line["product."]?.name ?? null),
+    productNames: amountLines(entry.lines).map(({ product }) => product?.name ?? null),
   });
   return { id: number, version: null, text: stringifyExact(record) };
 }

@@ -6,9 +6,10 @@ import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
 import type { PartyRecord } from "../../../src/books/records.ts";
 import { TRYTON } from "../errors.ts";
+import * as row from "../rows.ts";
+import { rowsOf, where } from "../search.ts";
 import { feed, type Part } from "./feed.ts";
 import { invoicedParties, roleInvoices } from "./roles.ts";
-import { rowsOf } from "../search.ts";
 
 /**
  * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
@@ -22,11 +23,21 @@ const partsOf = (books: Books): readonly Part[] => [
   ...roleInvoices(books),
 ];
 
-const FIELDS = `
-  code name active email phone mobile customer_payment_term supplier_payment_term
-  categories.name identifiers.code
-  addresses(street city postal_code subdivision.code country.code)
-`;
+const partyOf = (addressName: string) => ({
+  ...row.texts("code"),
+  ...row.textsOrNone("name email phone mobile"),
+  ...row.flags("active"),
+  ...row.idsOrNone("customer_payment_term supplier_payment_term"),
+  categories: row.many(row.texts("name")),
+  identifiers: row.many(row.texts("code")),
+  addresses: row.many({
+    ...row.textsOrNone("street city postal_code"),
+    name: row.called(addressName, row.as<string | null>()),
+    subdivision: row.oneOrNone(row.textsOrNone("code")),
+    country: row.oneOrNone(row.textsOrNone("code")),
+  }),
+});
+type PartyRow = row.RowOf<ReturnType<typeof partyOf>>;
 
 export const parties = (books: Books): Source =>
   feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));
@@ -37,10 +48,9 @@ export async function partyChanges(
   ids: readonly number[],
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
-  const fields = `${FIELDS} addresses.${(await books.tryton.release()).addressName}`;
-  const domain = [["id", "in", ids]];
+  const fields = partyOf((await books.tryton.release()).addressName);
   const search = { inactive: true, signal } as const;
-  const rows = await rowsOf<PartyRow>(books, "party.party", domain, fields, search);
+  const rows = await rowsOf(books, "party.party", where({ "id in": ids }), fields, search);
   const { customer, supplier } = books.config.roles;
   const told = rows.map((row) => ({
     row,
@@ -63,34 +73,9 @@ export async function partyChanges(
 
 type Roles = Pick<PartyRecord, "isCustomer" | "isSupplier">;
 
-interface PartyRow {
-  readonly id: number;
-  readonly code: string;
-  readonly name: string | null;
-  readonly active: boolean | number;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly mobile: string | null;
-  readonly customer_payment_term: number | null;
-  readonly supplier_payment_term: number | null;
-  readonly "categories.": readonly { readonly name: string }[];
-  readonly "identifiers.": readonly { readonly code: string }[];
-  readonly "addresses.": readonly Address[];
-}
-
-interface Address {
-  readonly name?: string | null;
-  readonly building_name?: string | null;
-  readonly street: string | null;
-  readonly city: string | null;
-  readonly postal_code: string | null;
-  readonly "subdivision.": { readonly code: string } | null;
-  readonly "country.": { readonly code: string } | null;
-}
-
 function changeOf(row: PartyRow, roles: Roles): Change {
-  const [address] = row["addresses."];
-  const name = some(address?.name ?? address?.building_name);
+  const [address] = row.addresses;
+  const name = some(address?.name);
   const street = some(address?.street);
   // Of a structured address the street says the building too.
   const lines = [name !== null && street?.includes(name) ? null : name, street].flatMap(
@@ -100,15 +85,15 @@ function changeOf(row: PartyRow, roles: Roles): Change {
     code: row.code,
     name: row.name ?? "",
     ...roles,
-    companyId: companyIdOf(row["identifiers."]),
+    companyId: companyIdOf(row.identifiers),
     email: some(row.email),
     phone: some(row.phone) ?? some(row.mobile),
     street: some(lines.join("\n")),
     city: some(address?.city),
-    state: some(address?.["subdivision."]?.code),
+    state: some(address?.subdivision?.code),
     zip: some(address?.postal_code),
-    country: some(address?.["country."]?.code),
-    active: Boolean(row.active),
+    country: some(address?.country?.code),
+    active: row.active,
   });
 }
 
@@ -120,4 +105,4 @@ const isSaid = (
   category: RegExp,
 ): boolean =>
   (signs.includes("payment-term") && term !== null) ||
-  (signs.includes("category") && row["categories."].some(({ name }) => category.test(name)));
+  (signs.includes("category") && row.categories.some(({ name }) => category.test(name)));

@@ -4,7 +4,8 @@
  */
 import type { Books } from "../books.ts";
 import { markOf } from "../../../src/books/marks.ts";
-import { ofCompany, rowsOf } from "../search.ts";
+import { ids } from "../rows.ts";
+import { type Domain, either, ofCompany, rowsOf, where } from "../search.ts";
 import type { Part } from "./feed.ts";
 
 type Type = "out" | "in";
@@ -41,12 +42,12 @@ export async function invoicedParties(
   const { roles } = books.config;
   const signs = type === "out" ? roles.customer : roles.supplier;
   if (!signs.includes("invoice")) return found;
-  const counted = [...counting(type), await ofCompany(books)];
+  const counted = [...counting(type), ...where(await ofCompany(books))];
   const search = { most: ROWS, signal };
   // One party may have thousands: those that are found are not asked for again.
   for (let left = [...parties]; left.length > 0;) {
     const domain = [...counted, ["party", "in", left]];
-    const rows = await rowsOf<{ party: number }>(books, MODEL, domain, "party", search);
+    const rows = await rowsOf(books, MODEL, domain, ids("party"), search);
     for (const { party } of rows) found.add(party);
     left = rows.length < ROWS ? [] : left.filter((id) => !found.has(id));
   }
@@ -54,8 +55,7 @@ export async function invoicedParties(
 }
 
 /** A posted invoice leaves this only when it is cancelled: then its party stays what it was told to be. */
-const counting = (type: Type): unknown[] => [
-  ["type", "=", type],
-  ["state", "in", ["posted", "paid"]],
-  ["OR", ["comment", "=", null], ["comment", "not like", `%${markOf("_")}%`]],
+const counting = (type: Type): Domain => [
+  ...where({ "type =": type, "state in": ["posted", "paid"] }),
+  either({ "comment =": null, "comment not like": `%${markOf("_")}%` }),
 ];

@@ -1,0 +1,220 @@
+/**
+ * Invoices, bills and payments as books with drafts, reconciliation and credit notes show them, and how one stands for the
+ * driver. What only people do there (a credit note, a payment that was set apart again) is told beside its fields.
+ */
+import type { Change } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
+import type { Day, Difference, Facts } from "../core/holdings.ts";
+import { BARE, type Ladder, type PartyAdapter, type Standing, type Wanted } from "./adapter.ts";
+import type { PaidInvoice } from "./changes.ts";
+import { isOurPayment, markIn, paidMarkIn } from "./marks.ts";
+import { isBelow, isSettlement } from "./plan.ts";
+
+/** An invoice or a bill as books show it. */
+export interface BookedInvoice {
+  /** What links keep of it: its number, or its name as a draft while it has none. */
+  readonly name: string;
+  /** `#12` */
+  readonly draftName: string;
+  /** That the books gave it; null: they have given none yet. */
+  readonly number: string | null;
+  /** The platform's number, or the supplier's. */
+  readonly reference: string | null;
+  /** What is written in it; null: it did not come from the platform. */
+  readonly platformId: string | null;
+  readonly rung: "draft" | "posted" | "settled" | "cancelled";
+  /** The user of the synchronisation made it. */
+  readonly made: boolean;
+  /** And nobody else has ever written it. */
+  readonly ours: boolean;
+  readonly total: Decimal;
+  /** Zero unless it is posted. */
+  readonly toPay: Decimal;
+  /** The day of the last payment, once it is settled in full. */
+  readonly reconciled: Day | null;
+  /** Without those that were taken back. */
+  readonly settling: readonly Settling[];
+  /** Its content, without state and what is open. */
+  readonly facts: Facts;
+  /** Of its last change. */
+  readonly stamp: string;
+}
+
+/** Something that pays an invoice, or counts as paying it. */
+export type Settling = PaidInvoice["settling"][number] & {
+  /** What people call it there: `#12`. */
+  readonly name: string;
+};
+
+/** A credit note of an invoice that counts. */
+export interface Credit {
+  readonly name: string;
+  /** {@link Settling.name} where it settles the invoice. */
+  readonly settles: string | null;
+  /** Negative. */
+  readonly total: Decimal;
+  /** What of it has not been used yet; negative or zero. */
+  readonly toPay: Decimal;
+}
+
+/** What else is known of an invoice. */
+export interface Beside {
+  /** What its link calls it; left out: its own name. */
+  readonly id?: string;
+  readonly disputed?: boolean;
+  readonly credits?: readonly Credit[] | undefined;
+  readonly change?: Change | null;
+  readonly fixed?: readonly string[];
+}
+
+/** A credit note takes away of what is open, used or not; what it settles is no payment. */
+export function invoiceStanding<Native extends BookedInvoice>(
+  native: Native,
+  { credits = [], disputed = false, change = null, ...more }: Beside = {},
+): Standing<Native> {
+  const { facts, settling, rung } = native;
+  const payments = settling.filter(({ name }) => !credits.some(({ settles }) => settles === name));
+  const open = Decimal.sum([native.toPay, ...credits.map(({ toPay }) => toPay)]);
+  return {
+    ...BARE,
+    id: native.name,
+    aliases: [native.draftName],
+    mark: native.platformId,
+    number: native.reference,
+    party: facts.party ?? null,
+    rung,
+    touched: !native.ours,
+    made: native.made,
+    disputed,
+    payments: payments.map(({ name, description, amount }) => ({
+      mark: paidMarkIn(description),
+      amount,
+      id: name,
+    })),
+    facts: isBelow(rung, "posted") ? facts : { ...facts, money: { ...facts.money, open } },
+    paid: native.reconciled,
+    version: native.stamp,
+    change,
+    native,
+    ...more,
+  };
+}
+
+/** Does nothing count of it any more? */
+export const isCreditedInFull = (
+  { total }: Pick<BookedInvoice, "total">,
+  credits: readonly Credit[],
+): boolean => {
+  const credited = Decimal.sum(credits.map((one) => one.total)).abs();
+  return credits.length > 0 && credited.compare(total.abs()) >= 0;
+};
+
+/**
+ * What other hands did to it that none of its fields shows.
+ * @param mark whose it is, whatever became of its mark
+ */
+export function besidesOf(
+  { platformId, made, rung, total, toPay }: BookedInvoice,
+  mark: string | null,
+  credits: readonly Credit[],
+): Difference[] {
+  const isApart = rung === "posted" && total.sign !== 0 && toPay.sign === 0;
+  const apart = "posted: what paid it is no longer reconciled with it";
+  return [
+    ...(made && mark !== platformId ? [{ field: "mark", expected: `${mark}`, held: "none" }] : []),
+    ...credits.map(({ name, total }) => ({
+      field: "credit note",
+      expected: "none",
+      held: `${name} of ${total.fixed(2)}`,
+    })),
+    ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
+  ];
+}
+
+/**
+ * Where we give the books' number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
+ * is the number of that party's only. Null: it has none of those that are wanted.
+ */
+export function numberIn(
+  { number, reference, facts }: Pick<BookedInvoice, "number" | "reference" | "facts">,
+  wanted: readonly Pick<Wanted, "number" | "party">[],
+): string | null {
+  if (wanted.some((one) => one.number === number)) return number;
+  const isTheirs = wanted.some((one) => one.number === reference && one.party === facts.party);
+  return isTheirs ? reference : null;
+}
+
+/** What parties owe, or are owed; a party without anything open is left out. @param entries open ones, page by page */
+export async function openByParty(
+  entries: AsyncIterable<readonly { readonly party: string; readonly open: Decimal }[]>,
+): Promise<{ readonly party: string; readonly open: Decimal }[]> {
+  const sums = new Map<string, Decimal>();
+  for await (const page of entries)
+    for (const { party, open } of page)
+      sums.set(party, (sums.get(party) ?? Decimal.zero).plus(open));
+  return [...sums].map(([party, open]) => ({ party, open })).filter(({ open }) => open.sign !== 0);
+}
+
+/** A payment as books show it. */
+export interface BookedPayment<Native> {
+  /** What people call it there: `#12`. */
+  readonly name: string;
+  /** It begins with a mark where it came from the platform. */
+  readonly description: string;
+  readonly party: string | null;
+  readonly date: Day;
+  /** The whole, what stays on account too; negative: money that went back. */
+  readonly amount: Decimal;
+  readonly side: "sale" | "purchase";
+  readonly currency: string;
+  /** What it pays, by the names that links have of these; null: nothing, or it is told later. */
+  readonly document: string | null;
+  readonly takenBack: boolean;
+  readonly version: string | null;
+  readonly native: Native;
+}
+
+/** Links call it by its name and its mark: books that were restored give a name again. */
+export function paymentStanding<Native>(payment: BookedPayment<Native>): Standing<Native> {
+  const { name, description, party, date, amount, takenBack, version, native } = payment;
+  const { side, currency, document } = payment;
+  const begins = isOurPayment(description) ? markIn(description) : null;
+  const mark = paidMarkIn(begins);
+  return {
+    ...BARE,
+    id: begins === null ? name : `${name} ${begins}`,
+    aliases: [name],
+    mark,
+    rung: takenBack ? "cancelled" : "posted",
+    version,
+    facts: {
+      party,
+      days: { date },
+      money: { amount },
+      words: {
+        side,
+        currency,
+        document,
+        reference: description.slice(begins?.length ?? 0).trim(),
+        // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
+        notes: mark !== null && isSettlement(mark) ? begins : null,
+      },
+    },
+    native,
+  };
+}
+
+/** Of parties that are made and never changed. @param atomic parties that one call makes */
+export const partiesOnce = (
+  has: Ladder["has"],
+  atomic: number,
+): Pick<PartyAdapter, "ladder" | "advance"> => ({
+  ladder: { has, byUs: "posted", amend: {}, atomic, numbered: "once" },
+  advance: () => Promise.resolve(),
+});
+
+/** A party of that code and name. */
+export const partyFacts = (code: string, name: string | null): Facts => ({
+  number: code,
+  words: { name },
+});
