@@ -26,8 +26,8 @@ export async function benchFiles(rounds: number): Promise<void> {
       const run = (side: string) =>
         inChild<Side>(
           "files-side.ts",
-          { FUELBRIDGE_SIDE: side, FUELBRIDGE_FILE: path },
           // As the launcher starts the daemon (src/launch.mjs).
+          { FUELBRIDGE_SIDE: side, FUELBRIDGE_FILE: path, MALLOC_ARENA_MAX: "2" },
           ["--max-semi-space-size=4"],
         );
       return { bare: await run("csv-parse"), ours: await run("fuelbridge") };

@@ -53,7 +53,6 @@ const FATES = {
   cut: ["rejected", 2, false],
   end: ["rejected", 3, false],
   torn: ["rejected", 0, true],
-  none: ["archived", 0, false],
   refused: ["rejected", 0, false],
   left: ["left", 0, false],
 } as const;

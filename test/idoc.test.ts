@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aleaud, sinkConfig } from "../connectors/files/idoc/idoc.fixture.ts";
+import { referenceTo } from "../connectors/files/idoc/answers.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";
@@ -20,7 +21,7 @@ const platform = usePlatform("demo");
 const HOUR_MS = 3_600_000;
 
 /** A site whose bills go to SAP, and SAP's side of its folders. */
-async function site() {
+async function site(sharesNumber = false) {
   const folder = tempFolder();
   const clock = await platform.clock();
   const bench = engineOn(tempFolder(), clock);
@@ -49,9 +50,14 @@ async function site() {
     );
     const remote = platform.endpoint({ clock });
     const mapping = mappings.find(({ name }) => name === "canonical/supplier-invoices");
-    const [sink, source] = [sinks["it"], remote.sources["invoicesPayable"]];
-    if (mapping === undefined || sink === undefined || source === undefined)
+    const [own, source] = [sinks["it"], remote.sources["invoicesPayable"]];
+    if (mapping === undefined || own?.acknowledged === undefined || source === undefined)
       throw new Error("no flow");
+    const acknowledged = {
+      ...own.acknowledged,
+      references: () => [referenceTo("0000000000000117")],
+    };
+    const sink = sharesNumber ? { ...own, acknowledged } : own;
     return bench.flow({
       name: "bills",
       mapping,
@@ -102,6 +108,7 @@ async function site() {
         await verify(engine, flow, never);
       }
     },
+    quarantine: () => bench.store.questions.quarantine(),
     causes: () => bench.store.questions.quarantine().filter(({ code }) => code === "differs"),
     counts: () => Object.fromEntries(bench.store.deliveries.counts(flow.flow)),
     accept: () =>
@@ -165,4 +172,14 @@ test("a bill that SAP says nothing of for a day is for a person, and nothing is 
   await sap.verify();
   expect(sap.causes()).toEqual([]);
   expect(sap.written()).toEqual(names);
+});
+
+test("of documents that would share a DOCNUM the first one goes, and each other one is for a person", async () => {
+  const sap = await site(true);
+  await sap.deliver();
+  expect(sap.written()).toHaveLength(1);
+  const taken = sap.quarantine().filter(({ code }) => code === "reference-taken");
+  expect(taken.length).toBeGreaterThan(0);
+  expect(taken[0]?.cause).toMatch(/idoc 0000000000000117\) is that of [A-Z0-9-]+, which went/);
+  expect(sap.counts()).not.toHaveProperty("pending");
 });

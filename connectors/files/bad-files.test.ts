@@ -1,11 +1,12 @@
 /** Files as they should not be: each is refused with a report beside it, or loses its bad rows only. */
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { putBadFiles } from "./bad-files.fixture.ts";
 import { expectFates } from "./bad-files.suite.ts";
+import { FIXED_PROFILE } from "./bad-inbox.fixture.ts";
 import { badFormats } from "./bad-formats.fixture.ts";
 import { FilesConfig } from "./config.ts";
 import { Sheet } from "./csv.ts";
@@ -67,6 +68,20 @@ test.each<[string, string | Buffer, Record<string, unknown>]>([
     /^file,line,column,reason\r\n"t/,
   );
 });
+
+test.each(["", "\r\n\r\n"])(
+  "a file without a header and without a row (%j) is refused with a report: an export that failed leaves such a file",
+  async (content) => {
+    const profile = join(folder.path, "fixed.yaml");
+    await writeFile(profile, FIXED_PROFILE);
+    const own = { layout: "books.prices", profile, pick: "b1.dat" };
+    expect(await outcomeOf(own, content)).toEqual({
+      good: [],
+      bad: 0,
+      failed: ["b1.dat", "b1.errors.csv"],
+    });
+  },
+);
 
 test.each<[string, string | Buffer, string[], string[]]>([
   ["mixed line ends", `${HEADER}\n${row("A")}\r\n${row("B")}\n`, ["A", "B"], []],

@@ -9,10 +9,10 @@ import { agreed, envelope } from "./x12/x12.fixture.ts";
 /**
  * `good`: its three rows arrive. `row`: two arrive, the one between is quarantined. `set`: what it has of rows is
  * quarantined. `cut`: two arrive, and it is refused with a report. `refused`: none, with a report. `left`: it lies where it
- * lay, and is told. `end`: all three arrive, and what was cut after them is reported. `none`: it has no rows, and is read.
+ * lay, and is told. `end`: all three arrive, and what was cut after them is reported.
  * `torn`: what it has of rows is quarantined, and it is refused with a report.
  */
-export type Fate = "good" | "row" | "set" | "cut" | "end" | "torn" | "refused" | "none" | "left";
+export type Fate = "good" | "row" | "set" | "cut" | "end" | "torn" | "refused" | "left";
 
 export interface PutFile {
   readonly format: string;
@@ -67,7 +67,7 @@ const fixedLine = ({ terminal, product, price }: Price): string =>
   `${terminal.padEnd(16)}${product.padEnd(12)}${price.padStart(40)}${"Gulf Coast".padEnd(20)}`;
 const fixed: Make = (rows) => `${rows.map(fixedLine).join("\r\n")}\r\n`;
 
-const FIXED_PROFILE = `
+export const FIXED_PROFILE = `
 layout: books.prices
 file: fixed
 columns:
@@ -140,8 +140,6 @@ const csvKinds: Kinds = {
 
 const fixedKinds: Kinds = {
   ...tableKinds(fixed),
-  // Without a header a file without rows is one.
-  "nothing at all": ["none", (_, number) => "\n".repeat(number)],
   "UTF-16 without a mark": ["torn", edited(fixed, (text) => utf16(text, { mark: "" }))],
   "an end within a row": ["cut", edited(fixed, (text) => text.slice(0, -60))],
   "a price that is missing": ["row", withRow(fixed, { price: "" })],

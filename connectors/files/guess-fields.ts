@@ -98,15 +98,19 @@ function pairsOf(list: string, fields: Fields, labels: readonly string[], known:
   );
 }
 
-/** 1: the same words, or a label that is known for the field; else the share of words in common. */
+/**
+ * 1: a label that is known for the field and has a word of its name; nearly 1: one that is known. Else the share of words
+ * in common.
+ */
 function likenessOf(field: string, label: string, list: string, known: Known): number {
   const words = wordsOf(label);
   const text = words.join(" ");
   const prefixed = list !== "" && words[0] === list;
   const plain = prefixed ? words.slice(1) : words;
-  if (known.get(field)?.has(text) === true) return prefixed || list === "" ? 1 : 0.9;
   const wanted = wordsOf(field);
   const common = wanted.filter((word) => plain.includes(word)).length;
+  if (known.get(field)?.has(text) === true)
+    return (prefixed || list === "" ? 1 : 0.9) - (common > 0 ? 0 : 0.01);
   const all = new Set([...wanted, ...plain]).size;
   return all === 0 ? 0 : (common / all) * 0.95;
 }

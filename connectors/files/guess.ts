@@ -1,14 +1,17 @@
 /** A proposal of a profile from a sample: what can be seen in a file, and what a person must say. */
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { survey, textOf } from "./bytes.ts";
-import { FileFault } from "./csv.ts";
+import { FileFault, PartFault } from "./csv.ts";
 import type { Bytes } from "./drop.ts";
 import { lookOf, type Pattern } from "./guess-values.ts";
 import { labelsByField, matchOf, type Match } from "./guess-fields.ts";
 import { layouts } from "./layouts/index.ts";
 import type { Layout } from "./layouts/table.ts";
+import { HEADS } from "./profile.ts";
+import { openProfile, shippedProfiles } from "./profile-open.ts";
 import { firstBytes } from "./sheets.ts";
 import { type Delimiter, type Row, tokenise } from "./tokens.ts";
+import { tryProfile } from "./try-profile.ts";
 import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
 export interface Guess {
@@ -19,6 +22,15 @@ export interface Guess {
   readonly missing: readonly string[];
   /** Columns of the file that the proposal has no use for. */
   readonly unused: readonly string[];
+  /** Shipped profiles that read the sample, and how many records of it. */
+  readonly shipped: readonly Shipped[];
+}
+
+interface Shipped {
+  readonly profile: string;
+  readonly layout: string;
+  readonly read: number;
+  readonly refused: number;
 }
 
 /** What is looked at of a sample. */
@@ -47,7 +59,9 @@ export async function guessProfile(
   layout: string | null,
 ): Promise<Guess> {
   const sample = await sampleOf(path);
-  const candidates = layouts.filter(({ name }) => layout === null || name === layout);
+  const shipped = await shippedFor(path, layout);
+  const wanted = layout === null ? shipped.map((one) => one.layout) : [layout];
+  const candidates = layouts.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const known = labelsByField();
   const [best] = candidates
     .map((one) => matchOf(one, sample.labels, known))
@@ -64,10 +78,30 @@ export async function guessProfile(
   const unused = sample.labels.filter((_, at) => !used.has(at));
   return {
     layout: best.layout.name,
-    yaml: yamlOf(sample, best, called, others),
+    yaml: yamlOf(sample, best, called, others, shipped),
     missing: best.missing,
     unused,
+    shipped,
   };
+}
+
+/** So large a sample is read once, for the proposal. */
+const TRIED_BYTES_MAX = 5_000_000;
+
+async function shippedFor(path: string, layout: string | null): Promise<Shipped[]> {
+  if ((await stat(path)).size > TRIED_BYTES_MAX) return [];
+  const found: Shipped[] = [];
+  for (const name of shippedProfiles()) {
+    const profile = openProfile(name, "");
+    if (layout !== null && profile.layout.name !== layout) continue;
+    try {
+      const { read, refused } = await tryProfile(profile, new Map([[HEADS, path]]), 0);
+      if (read > 0) found.push({ profile: name, layout: profile.layout.name, read, refused });
+    } catch (error) {
+      if (!(error instanceof PartFault)) throw error;
+    }
+  }
+  return found;
 }
 
 async function sampleOf(path: string): Promise<Sample> {
@@ -116,7 +150,13 @@ function tableOf(text: string): Omit<Sample, "encoding"> {
 
 function tableIn(rows: readonly Row[], delimiter: string): Omit<Sample, "encoding"> {
   const { width } = widthOf(rows);
-  const at = rows.slice(0, HEADER_ROWS).findIndex(({ cells }) => cells.length === width);
+  // A title above the header is wide, too, where a spreadsheet program wrote the file: its other cells are empty.
+  const at = rows
+    .slice(0, HEADER_ROWS)
+    .findIndex(
+      ({ cells }) =>
+        cells.length === width && cells.filter((cell) => cell.trim() !== "").length * 2 >= width,
+    );
   const [top, ...rest] = rows.slice(Math.max(at, 0));
   const isHeader = top !== undefined && isLabels(top, rest);
   const body = (isHeader ? rest : rows).slice(0, ROWS).map(({ cells }) => cells);
@@ -155,6 +195,7 @@ function yamlOf(
   { layout, head, lists, missing }: Match,
   called: string,
   others: readonly string[],
+  shipped: readonly Shipped[],
 ): string {
   const { encoding, delimiter, header, labels, looks } = sample;
   const sign = looks.find((look) => look.sign !== null)?.sign ?? ".";
@@ -173,6 +214,10 @@ function yamlOf(
     used.has(at) ? [] : `#   ${label}${examples(looks[at])}`,
   );
   const lines = [
+    ...shipped.map(
+      ({ profile, read, refused }) =>
+        `# A shipped profile reads it (${read} records, ${refused} refused): fuelbridge profile try ${called} --profile ${profile}`,
+    ),
     `# Proposed from ${called}. Read every line, correct it, then look: fuelbridge profile try ${called} --profile THIS.yaml`,
     `layout: ${layout.name} # what the records are${others.length > 0 ? `; perhaps ${others.join(" or ")}` : ""}`,
     ...(encoding === null

@@ -323,3 +323,18 @@ test.each([
   );
   expect(read + refused).toBeGreaterThan(3);
 });
+
+test.each([
+  ["rack-sheet.csv", "terminals/rack-sheet", 'list: "Terminal"'],
+  ["parties.csv", "canonical/parties", 'code: "external_id"'],
+  ["rack_prices.csv", "canonical/rack-prices", 'price: "price"'],
+  ["paid_invoices.csv", "canonical/paid-invoices", 'amountToPay: "open_amount"'],
+  ["invoices.csv", "canonical/invoices", '\n  total: "invoice_total"'],
+  ["bol-deliveries.csv", "titan/bol-deliveries", 'number: "BOL Number"'],
+  ["site-deliveries.csv", "titan/site-deliveries", 'number: "BOL Number"'],
+])("guess names for %s the shipped profile that reads it, %s", async (file, profile, line) => {
+  const { yaml, shipped } = await guessProfile(join(DATA, "profiles", file), file, null);
+  expect(shipped.map((one) => one.profile)).toEqual([profile]);
+  expect(yaml).toContain(`fuelbridge profile try ${file} --profile ${profile}`);
+  expect(yaml).toContain(line);
+});

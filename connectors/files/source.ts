@@ -64,7 +64,7 @@ export function openSourceWith(
   let removedFor: string | null = null;
   return {
     ...(replies === null ? {} : { replies }),
-    ...(silence === "off" ? {} : { silenceMs: silence }),
+    silenceMs: silence === "off" ? Infinity : silence,
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
       if (isMovedInSteps(place) && !place.looking && !(await areMovesFinished(read, reading)))
         return;

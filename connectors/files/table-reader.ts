@@ -199,16 +199,19 @@ export interface TableRow extends Row {
 
 /**
  * All rows but those that are empty altogether, left out, or the header of a kind of row.
- * @throws FileFault when the first row continues a record: the file was sorted or cut at the top
+ * @throws FileFault when the first row continues a record: the file was sorted or cut at the top; and when there is
+ * neither a header nor a row: an export that failed leaves such a file
  */
 export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]> {
   const continues = continuation(table);
   const { header, file } = table.profile;
   let isFirst = true;
+  let isEmpty = table.sheet.header.length === 0;
   for await (const batch of table.sheet.rows()) {
     const rows: TableRow[] = [];
     for (const { line, cells } of batch) {
       if (cells.every((cell) => cell === "" || (file === "fixed" && cell.trim() === ""))) continue;
+      isEmpty = false;
       if (header === "tags" && cells[0]?.startsWith("!") === true) checkHeader(table, line, cells);
       else if (table.leaves(cells)) table.counted.leftOut++;
       else {
@@ -222,6 +225,7 @@ export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]>
     isFirst &&= first === undefined;
     yield rows;
   }
+  if (isEmpty && table.sheet.cut === null) throw new FileFault("is empty: it has no row");
 }
 
 /** @throws FileFault when a kind of row has other columns than the profile says, or in another order */

@@ -2,7 +2,6 @@
  * One sheet of an Excel workbook (.xlsx) as rows of texts. A workbook keeps numbers as doubles: 2.3456 may stand in it as
  * 2.3456000000000001. Excel shows 15 digits, and so many are exact; a number that needs more is marked as not exact.
  */
-import { readSheet, SheetNotFoundError } from "read-excel-file/universal";
 import { unreadable } from "./cells.ts";
 import { FileFault } from "./csv.ts";
 import type { Row } from "./tokens.ts";
@@ -88,6 +87,8 @@ class Digits {
 }
 
 async function cellsOf(bytes: Buffer, sheet: string | number): Promise<Value[][]> {
+  // Loaded with the first workbook: most sites have none.
+  const { readSheet, SheetNotFoundError } = await import("read-excel-file/universal");
   // A buffer of Node may be a piece of a larger one.
   const whole = new Uint8Array(bytes).buffer;
   try {

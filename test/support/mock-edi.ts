@@ -3,33 +3,10 @@
  * dictionary of its own for 810, 820, 850 and 997, and writes acknowledgements.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { pythonProgram } from "./pypi.ts";
 
 const PACKAGE = "mock-edi==0.9.0";
-const SYSTEM_PYTHON = "/usr/bin/python3";
-const environment = new URL(`../../node_modules/.cache/fuelbridge-${PACKAGE}`, import.meta.url)
-  .pathname;
-const python = join(environment, "bin", "python");
-
-export const isMockEdiThere = (): boolean => existsSync(python);
-
-/** In a folder that gets its name when it is complete: two runs that start at once do not meet. @throws Error */
-export function installMockEdi(): void {
-  const making = `${environment}.${process.pid}`;
-  mkdirSync(dirname(environment), { recursive: true });
-  const run = (args: readonly string[]): void =>
-    void execFileSync(SYSTEM_PYTHON, args, { stdio: ["ignore", "ignore", "inherit"] });
-  try {
-    run(["-m", "venv", "--without-pip", making]);
-    const target = ["--python", join(making, "bin", "python")];
-    const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
-    run(["-m", "pip", ...target, "install", ...quiet, "--no-deps", PACKAGE]);
-    if (!existsSync(environment)) renameSync(making, environment);
-  } finally {
-    rmSync(making, { recursive: true, force: true });
-  }
-}
+export const mockEdi = pythonProgram(PACKAGE, `fuelbridge-${PACKAGE}`);
 
 /** What the partner says of interchanges: the findings in its words, and the 997 that it would send, segment by segment. */
 export interface Judged {
@@ -54,7 +31,7 @@ json.dump(told, sys.stdout)
 
 /** One for each interchange, in their order. */
 export function judgedByPartner(interchanges: readonly string[]): Judged[] {
-  const output = execFileSync(python, ["-c", PROGRAM], {
+  const output = execFileSync(mockEdi.python, ["-c", PROGRAM], {
     input: JSON.stringify(interchanges),
     encoding: "utf8",
   });

@@ -61,6 +61,7 @@ export function billRecords(
       `the bill has ${taxes.length} tax codes; SAP takes ${most.INVOIC.E1EDK04}`,
       "taxes",
     );
+  expectSums(bill);
   const dated = (qualifier: string, DATUM: string | null): string =>
     DATUM === null ? "" : writer.of("E1EDK03", { IDDAT: qualifier, DATUM });
   const sum = (SUMID: string, amount: Decimal): string =>
@@ -207,6 +208,24 @@ function expectPostable(bill: SupplierInvoiceDocument, config: InvoicSink): void
       'Enter the bill in SAP by hand, then resolve it here; or set "numberTooLong: shorten".',
       "invoiceNumber",
     );
+}
+
+/** @throws Refused: SAP posts items, taxes and sums as they stand, and asks nobody */
+function expectSums({ lines, taxes, subtotal, taxTotal, total }: SupplierInvoiceDocument): void {
+  const sums = [
+    ["the lines come to", Decimal.sum(lines.map(({ amount }) => amount)), "subtotal", subtotal],
+    ["the taxes come to", Decimal.sum(taxes.map(({ amount }) => amount)), "tax", taxTotal],
+    ["both come to", subtotal.plus(taxTotal), "total", total],
+  ] as const;
+  const off = sums.find(([, found, , told]) => !found.equals(told));
+  if (off === undefined) return;
+  const [what, found, field, told] = off;
+  throw new Refused({
+    code: "does-not-add-up",
+    message: `${what} ${found.plain()}, and the ${field} is ${told.plain()}`,
+    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
+    field,
+  });
 }
 
 const notPostable = (code: string, message: string, next: string, field = "status"): Refused =>

@@ -11,7 +11,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
-import { isMockSapThere, type MockSap, startMockSap } from "../../../test/support/mock-sap.ts";
+import { type MockSap, mockSap, startMockSap } from "../../../test/support/mock-sap.ts";
 import { bill, billLine, itemOf, openSap, order, ticket } from "./idoc.fixture.ts";
 import { type SegmentName, segments } from "./segments.ts";
 import { idocsIn, overlong, type Read } from "./xml.ts";
@@ -40,7 +40,7 @@ const written = (of: ReturnType<typeof bill>): string =>
 
 const everySegment = (read: Read): Read[] => [read, ...read.below.flatMap(everySegment)];
 
-describe.skipIf(!isMockSapThere())("before mock-sap", () => {
+describe.skipIf(!mockSap.isThere())("before mock-sap", () => {
   beforeAll(async () => {
     sap = await startMockSap();
   });

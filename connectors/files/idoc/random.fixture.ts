@@ -41,9 +41,6 @@ export const bills: fc.Arbitrary<SupplierInvoiceDocument> = fc
     notes: orNone(
       fc.array(text(100), { minLength: 1, maxLength: 2 }).map((lines) => lines.join("\n")),
     ),
-    subtotal: money,
-    taxTotal: money,
-    total: money,
     lines: fc.array(
       fc.record({
         item: code(35),
@@ -62,8 +59,13 @@ export const bills: fc.Arbitrary<SupplierInvoiceDocument> = fc
   })
   .map(({ lines, taxes, ...head }) => {
     const bare = { bolNumber: null, deliveredDate: null };
+    const subtotal = Decimal.sum(lines.map(({ amount }) => amount));
+    const taxTotal = Decimal.sum(taxes.map(({ amount }) => amount));
     return bill({
       ...head,
+      subtotal,
+      taxTotal,
+      total: subtotal.plus(taxTotal),
       lines: lines.map((line) => ({ ...billLine(null, null, null, "0"), ...bare, ...line })),
       taxes: taxes.map((tax) => ({ ...billTax("0"), ...tax })),
     });

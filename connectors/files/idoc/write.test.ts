@@ -94,7 +94,14 @@ const REFUSALS: readonly [string, string, () => unknown][] = [
   ["a void bill", "not-open", () => frozenBill({ status: "VOID" })],
   ["a disputed bill", "not-open", () => frozenBill({ status: "DISPUTED" })],
   ["a bill without a purchase order", "no-purchase-order", () => frozenBill({ poNumber: "" })],
-  ["half a cent", "no-room", () => frozenBill({ total: Decimal.of("19737.255") })],
+  ["half a cent", "no-room", () => frozenBill(inHalves)],
+  ["lines without the subtotal", "does-not-add-up", () => frozenBill({ lines: [] })],
+  ["taxes without their total", "does-not-add-up", () => frozenBill({ taxes: [] })],
+  [
+    "a total that is another",
+    "does-not-add-up",
+    () => frozenBill({ total: Decimal.of("19737.26") }),
+  ],
   ["a vendor's code of 18 characters", "no-room", () => frozenBill({ vendor: "V".repeat(18) })],
   ["a code that ends with a blank", "no-room", () => frozenBill({ number: "F-1 " })],
   ["a bell in a number", "unprintable", () => frozenBill({ number: "F-\u0007" })],
@@ -109,6 +116,13 @@ const REFUSALS: readonly [string, string, () => unknown][] = [
     () => openSap("DELVRY").freeze([itemOf(ticket({ status: "cancelled" }))]),
   ],
 ];
+const inHalves = {
+  subtotal: Decimal.of("0.005"),
+  taxTotal: Decimal.zero,
+  total: Decimal.of("0.005"),
+  lines: [billLine("000417", "1", "0.005", "0.005")],
+  taxes: [],
+};
 const frozenBill = (more: Parameters<typeof bill>[0]) =>
   openSap("INVOIC").freeze([itemOf(bill(more))]);
 const frozenOrder = (more: Parameters<typeof order>[0]) =>

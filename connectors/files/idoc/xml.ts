@@ -2,7 +2,8 @@
  * The bytes of an IDoc file as segments. Everything is text; leading zeros stay. Entities are off: no document type is
  * taken, and no entity but XML's own five. The file is checked whole before anything of it counts.
  */
-import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { createRequire } from "node:module";
+import type * as FastXml from "fast-xml-parser";
 import { FileFault } from "../csv.ts";
 import { codePoint } from "./characters.ts";
 import { type FieldName, type SegmentName, segments } from "./segments.ts";
@@ -33,7 +34,7 @@ export interface Idoc {
 export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
   const text = textIn(bytes);
   expectHarmless(text);
-  const checked = XMLValidator.validate(text);
+  const checked = library().XMLValidator.validate(text);
   if (checked !== true) {
     const { msg, line } = checked.err;
     throw new FileFault(`is not whole XML: ${msg.replace(/\.$/, "")}`, line);
@@ -150,7 +151,12 @@ function expectShallow(text: string): void {
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
 
-const parser = new XMLParser({
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first IDoc: most sites have none. */
+const library = (): typeof FastXml => require("fast-xml-parser") as typeof FastXml;
+
+const OPTIONS: FastXml.X2jOptions = {
   ignoreAttributes: true,
   parseTagValue: false,
   parseAttributeValue: false,
@@ -160,12 +166,12 @@ const parser = new XMLParser({
   ignorePiTags: true,
   maxNestedTags: DEPTH_MAX + 1,
   isArray: () => true,
-});
+};
 
 /** @throws FileFault */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    return parser.parse(text) as Readonly<Record<string, unknown>>;
+    return new (library().XMLParser)(OPTIONS).parse(text) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw new FileFault(`cannot be read: ${(error as Error).message}`);
   }

@@ -174,7 +174,8 @@ function faultSegments({ segment, position, code, elements }: SegmentFault): str
       value
         .replace(/[^A-Za-z0-9 .,-]/g, " ")
         .trim()
-        .slice(0, 99),
+        .slice(0, 99)
+        .trimEnd(),
     ]),
   ];
 }

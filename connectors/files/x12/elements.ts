@@ -53,6 +53,8 @@ const setId = el(143, "ID", 3, 3);
 const setCount = el(97, "N0", 1, 6);
 const syntaxError = el(718, "ID", 1, 3);
 const groupError = el(716, "ID", 1, 3);
+const purpose = el(353, "ID", 2, 2);
+const priceBasis = el(639, "ID", 2, 2);
 const agreement = el(591, "ID", 3, 3);
 const bank = [el(506, "ID", 2, 2), el(507, "AN", 3, 12), el(569, "ID", 1, 3), el(508, "AN", 1, 35)];
 const productIds = Array.from({ length: 10 }, () => [el(235, "ID", 2, 2), el(234, "AN", 1, 48)]);
@@ -82,6 +84,9 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
     el(328, "AN", 1, 30),
     el(327, "AN", 1, 8),
     el(640, "ID", 2, 2),
+    purpose,
+    el(306, "ID", 1, 2),
+    el(76, "AN", 1, 22),
   ],
   NTE: [el(363, "ID", 3, 3), must(text80)],
   CUR: [must(entity), must(el(100, "ID", 3, 3)), el(280, "R", 4, 10)],
@@ -104,8 +109,8 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
     text80,
   ],
   DTM: [must(el(374, "ID", 3, 3)), date, time, el(623, "ID", 2, 2)],
-  IT1: [lineId, el(358, "R", 1, 10), unit, unitPrice, el(639, "ID", 2, 2), ...productIds.flat()],
-  PO1: [lineId, el(330, "R", 1, 15), unit, unitPrice, el(639, "ID", 2, 2), ...productIds.flat()],
+  IT1: [lineId, el(358, "R", 1, 10), unit, unitPrice, priceBasis, ...productIds.flat()],
+  PO1: [lineId, el(330, "R", 1, 15), unit, unitPrice, priceBasis, ...productIds.flat()],
   TXI: [
     must(el(963, "ID", 2, 2)),
     money,
@@ -146,9 +151,33 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
   TDS: [must(amountInCents), amountInCents, amountInCents, amountInCents],
   CTT: [must(el(354, "N0", 1, 6)), el(347, "R", 1, 10)],
 
-  BCT: [must(el(683, "ID", 2, 2)), el(684, "AN", 1, 15)],
+  BCT: [
+    must(el(683, "ID", 2, 2)),
+    el(684, "AN", 1, 15),
+    el(685, "AN", 1, 15),
+    el(686, "AN", 1, 6),
+    el(683, "ID", 2, 2),
+    el(684, "AN", 1, 15),
+    el(685, "AN", 1, 15),
+    el(686, "AN", 1, 6),
+    text80,
+    purpose,
+  ],
+  G53: [must(el(875, "ID", 3, 3))],
   LIN: [lineId, ...productIds.flat().map((one, at) => (at < 2 ? must(one) : one))],
-  CTP: [el(687, "ID", 2, 2), el(236, "ID", 3, 3), unitPrice, quantity, compositeUnit],
+  CTP: [
+    el(687, "ID", 2, 2),
+    el(236, "ID", 3, 3),
+    unitPrice,
+    quantity,
+    compositeUnit,
+    el(648, "ID", 3, 3),
+    el(649, "R", 1, 10),
+    money,
+    priceBasis,
+    el(499, "AN", 1, 10),
+    el(289, "N0", 1, 2),
+  ],
 
   BPR: [
     must(el(305, "ID", 1, 2)),
@@ -168,7 +197,7 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
   ADX: [must(money), must(el(426, "ID", 2, 2)), refQualifier, reference],
 
   BEG: [
-    must(el(353, "ID", 2, 2)),
+    must(purpose),
     must(el(92, "ID", 2, 2)),
     must(el(324, "AN", 1, 22)),
     el(328, "AN", 1, 30),
@@ -178,6 +207,7 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
 
   N9: [must(refQualifier), reference],
   MSG: [must(el(933, "AN", 1, 264))],
+  MTX: [el(363, "ID", 3, 3), must(el(1551, "AN", 1, 4096))],
 
   AK1: [must(functionalId), must(groupControl)],
   AK2: [must(setId), must(setControl)],

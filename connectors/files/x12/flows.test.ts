@@ -136,6 +136,19 @@ test("an 820 marks the invoice that went out as 810 as paid, and the partner get
   expect(causes()).toEqual([]);
 });
 
+test.each([
+  ["calls the whole another sum", golden820.map((one) => one.replaceAll("20712.42", "100"))],
+  ["is in another currency", golden820.map((one) => one.replace("CUR*PR*USD", "CUR*PR*CAD"))],
+])("an 820 that %s than our invoice marks nothing as paid", async (_, set) => {
+  await control.records("invoices", [INVOICE]);
+  const { flows, engine, puts, cause } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  puts("820-1.edi", envelope({ functionalId: "RA", sets: [set] }));
+  await runFlow(engine, flows.paid, never);
+  expect(await control.stored("invoices", "supplier")).toMatchObject([{ status: "OUTSTANDING" }]);
+  expect(cause()).toMatch(/20712\.42|CAD/);
+});
+
 test("an 832 becomes rack prices and is answered with one 997, whatever comes twice", async () => {
   const { engine, flows, got, lies, puts, causes } = await opened();
   const text = envelope({ functionalId: "SC", sets: [golden832] });

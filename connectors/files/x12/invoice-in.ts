@@ -8,6 +8,7 @@ import {
   codeOf,
   day,
   expectCount,
+  expectKnown,
   first,
   loops,
   money,
@@ -32,6 +33,8 @@ export const readInvoice: SetReader = (reading, set) => {
   expectCount(segments, lines.length);
   const big = first(segments, "BIG");
   const number = needed(at(big, 2), "BIG02");
+  expectKnown(big, 7, INVOICES, NO_INVOICE);
+  expectKnown(big, 8, PURPOSES, OTHER_PURPOSE);
   const seller = codeOf(first(before, "N1", "SE", "SU", "RI"));
   if (seller !== options.ourCode)
     throw refused(
@@ -68,6 +71,20 @@ export const readInvoice: SetReader = (reading, set) => {
     taxes,
   };
   return [recordOf(number, placeOf(reading, set), record)];
+};
+
+/** Consolidated, debit invoice, debit memo, final bill, product or service: data element 640. */
+const INVOICES = ["CI", "DI", "DR", "FB", "PR"];
+const NO_INVOICE = {
+  code: "other-type",
+  message:
+    "it is no plain invoice, such as a credit memo, of which some send amounts without a minus",
+};
+/** Original, replacement, duplicate: data element 353. */
+const PURPOSES = ["00", "05", "07"];
+const OTHER_PURPOSE = {
+  code: "other-purpose",
+  message: "it is no original, such as one that cancels an invoice",
 };
 
 type Line = InvoiceRecord["lines"][number];

@@ -26,6 +26,7 @@ export function invoiceSet(
   place: number,
 ): string[] {
   expectSum(invoice);
+  expectRoom(options, invoice);
   const writer = new SetWriter(options, "810", setControlOf(place));
   const day = (instant: string | null): string | null => (instant === null ? null : dayOf(instant));
   writer.add(
@@ -116,6 +117,20 @@ function taxOf({ taxes }: X12Options, tax: string): string {
     code: "no-x12-code",
     message: `the partner's code of the tax "${tax}" is not set`,
     next: `Add ${tax} to "taxes" in the x12 settings of this sink, then retry.`,
+    field: "taxes",
+  });
+}
+
+/** TXI after TDS in release 004010; 005010 has no such limit. */
+const TAXES_MAX = 10;
+
+/** @throws Refused */
+function expectRoom({ version }: X12Options, { taxes }: CustomerInvoiceDocument): void {
+  if (version !== "004010" || taxes.length <= TAXES_MAX) return;
+  throw new Refused({
+    code: "does-not-fit-x12",
+    message: `it has ${taxes.length} taxes; an 810 of release 004010 has room for ${TAXES_MAX} (TXI)`,
+    next: "Send this one to the partner by hand and resolve it here.",
     field: "taxes",
   });
 }

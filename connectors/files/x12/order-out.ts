@@ -17,7 +17,10 @@ export function orderSet(
   if (order.deliveryDate !== null) writer.add("DTM", ["017", dayOf(order.deliveryDate)]);
   const notes = pieces(order.notes ?? "");
   if (notes.length > 0) writer.add("N9", ["ZZ", "NOTES"]);
-  for (const note of notes) writer.add("MSG", [note], { 1: "notes" });
+  for (const note of notes)
+    // Release 005010 has no MSG in an 850.
+    if (options.version === "005010") writer.add("MTX", [null, note], { 2: "notes" });
+    else writer.add("MSG", [note], { 1: "notes" });
   writer.add("N1", ["BY", null, idQualifier, options.ourCode ?? order.companyId], {
     4: "companyId",
   });

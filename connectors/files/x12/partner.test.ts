@@ -1,6 +1,6 @@
 /** A partner that is not ours reads what we write, and we read what it says: PyPI's `mock-edi`, strict. */
 import { expect, test } from "vitest";
-import { isMockEdiThere, judgedByPartner } from "../../../test/support/mock-edi.ts";
+import { judgedByPartner, mockEdi } from "../../../test/support/mock-edi.ts";
 import { exchangeOf } from "./acknowledgement.ts";
 import { X12Sink } from "./ends.ts";
 import { replyWriter, x12Writer } from "./writer.ts";
@@ -16,7 +16,7 @@ import {
   read,
 } from "./x12.fixture.ts";
 
-test.runIf(isMockEdiThere())(
+test.runIf(mockEdi.isThere())(
   "mock-edi takes our 850, 810, 997 and the 820 that we read, and we read its acknowledgements",
   () => {
     const writer = (document: X12Sink["document"], x12: object = {}) =>

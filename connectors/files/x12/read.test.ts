@@ -88,6 +88,45 @@ describe("golden files", () => {
     }
   });
 
+  test.each<[string, Parameters<typeof read>[0], readonly string[], string, string, string]>([
+    ["a credit memo", "books.invoices", golden810, "PO-88121", "PO-88121***CR", "other-type"],
+    ["a request", "books.invoices", golden810, "PO-88121", "PO-88121***RA", "other-type"],
+    ["a cancellation", "books.invoices", golden810, "PO-88121", "PO-88121****01", "other-purpose"],
+    ["a prenotification", "books.paidInvoices", golden820, "BPR*I", "BPR*P", "not-paid"],
+    ["a payment without money", "books.paidInvoices", golden820, "C*ACH", "C*NON", "not-paid"],
+    ["a catalogue to delete", "books.prices", golden832, "1118", "1118********03", "other-purpose"],
+    ["a product to delete", "books.prices", golden832, "*ULSD2", "*ULSD2~G53*002", "not-offered"],
+    ["another currency", "books.prices", golden832, "1118", "1118~CUR*SE*CAD", "other-currency"],
+    ["a price of 1,000 units", "books.prices", golden832, "*1*GA", "*1*GA>>1000", "other-price"],
+    ["a price with a factor", "books.prices", golden832, "*1*GA", "*1*GA*DIS*.9", "other-price"],
+    ["a price per hundred", "books.prices", golden832, "*1*GA", "*1*GA****HP", "other-price"],
+    ["a price of two", "books.prices", golden832, "*1*GA", "*1*GA******2", "other-price"],
+  ])("%s is not taken for what it is not", (_, layout, golden, from, to, code) => {
+    const at = golden.findIndex((segment) => segment.includes(from));
+    const set = golden
+      .with(at, golden[at]?.replace(from, to) ?? "")
+      .flatMap((segment) => segment.split("~"));
+    const functionalId = { 810: "IN", 820: "RA", 832: "SC" }[golden[0] as "810"];
+    const { changes, replies } = read(layout, envelope({ functionalId, sets: [set] }));
+    expect(changes[0]?.fault).toMatchObject({ code });
+    // Its syntax is right all the same.
+    expect(acknowledged(replies)[0]).toContain("AK5*A");
+  });
+
+  test("an 810 is an invoice too where its type and its purpose say so, and a price may name its unit as one", () => {
+    const typed = golden810.map((one) => one.replace("PO-88121", "PO-88121***DI*00"));
+    const [invoice] = read(
+      "books.invoices",
+      envelope({ functionalId: "IN", sets: [typed] }),
+    ).changes;
+    expect(invoice?.fault).toBeUndefined();
+    const named = golden832
+      .map((one) => one.replace("*1*GA", "*1*GA>1>1*SEL*1**PE**1"))
+      .flatMap((one) => (one.startsWith("BCT") ? [`${one}********00`, "CUR*SE*USD"] : [one]));
+    const prices = read("books.prices", envelope({ functionalId: "SC", sets: [named] })).changes;
+    expect(prices.map(({ fault }) => fault)).toEqual([undefined, undefined]);
+  });
+
   test("an 820 becomes an invoice that is paid in full; in part, adjusted, or without its sum it is not", () => {
     const text = envelope({ functionalId: "RA", sets: [golden820] });
     expect(records(read("books.paidInvoices", text).changes)).toMatchObject([

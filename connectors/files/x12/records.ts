@@ -67,6 +67,22 @@ export function expectCount(segments: readonly Segment[], lines: number): void {
     throw refused("lines-counted", `CTT01 says ${told} lines, and there are ${lines}`, "CTT01");
 }
 
+/**
+ * A code that decides what the figures mean is one of those that are known here; an empty one is none.
+ * @throws Refused for any other: `message` says what it means
+ */
+export function expectKnown(
+  segment: Segment | undefined,
+  place: number,
+  known: readonly string[],
+  { code, message }: { readonly code: string; readonly message: string },
+): void {
+  const value = at(segment, place);
+  if (segment === undefined || value === null || known.includes(value)) return;
+  const field = `${segment.id}${String(place).padStart(2, "0")}`;
+  throw refused(code, `${field} is ${value}: ${message}`, field);
+}
+
 export const day = (text: string | null): string | null => (text === null ? null : dayOf(text));
 export const money = (text: string | null): Decimal | null =>
   text === null ? null : explicitDecimal(text);

@@ -32,6 +32,9 @@ export const readRemittance: SetReader = (reading, set) => {
   return payments.flatMap((payment) => paymentOf(reading, set, { before, payment, fault }));
 };
 
+/** With a payment, pay only, credit advice, remittance only, split (twice): data element 305. */
+const PAYMENTS: ReadonlySet<string> = new Set(["C", "D", "E", "I", "U", "X"]);
+
 /** What keeps every payment of it from counting; null: nothing. */
 function faultOfWhole(segments: readonly Segment[], paid: Decimal, sum: Decimal): Refused | null {
   const bpr = first(segments, "BPR");
@@ -40,6 +43,13 @@ function faultOfWhole(segments: readonly Segment[], paid: Decimal, sum: Decimal)
       "not-a-credit",
       `BPR03 is ${at(bpr, 3) ?? "empty"}: it is no payment to us`,
       "BPR03",
+    );
+  const handling = at(bpr, 1) ?? "empty";
+  if (!PAYMENTS.has(handling) || at(bpr, 4) === "NON")
+    return refused(
+      "not-paid",
+      `BPR01 is ${handling} and BPR04 is ${at(bpr, 4) ?? "empty"}: it does not say that money was sent, such as a prenotification`,
+      "BPR01",
     );
   const [adjustment] = all(segments, "ADX");
   if (adjustment !== undefined)

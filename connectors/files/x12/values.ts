@@ -44,6 +44,9 @@ export function dateOf(day: string): string {
   return date;
 }
 
+/** Of a composite of codes and numbers, whatever separates them. */
+export const componentsOf = (value: string): string[] => value.split(/[^A-Za-z0-9.-]/);
+
 /** HHMM, HHMMSS, and up to hundredths of a second. */
 const isTime = (text: string): boolean =>
   /^(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\d{1,2})?)?$/.test(text);
@@ -70,7 +73,8 @@ export function faultOf(value: string, { type, min }: Element, most: number): st
     const number = type === "R" ? explicitDecimal(value) : impliedDecimals(value, 0);
     if (number === null) return elementErrors.badCharacter;
   }
-  const length = isNumber ? value.replace(/[^\d]/g, "").length : value.length;
+  const text = type === "C" ? (componentsOf(value)[0] ?? "") : value;
+  const length = isNumber ? value.replace(/[^\d]/g, "").length : text.length;
   if (length > most) return elementErrors.tooLong;
   return length < min ? elementErrors.tooShort : null;
 }

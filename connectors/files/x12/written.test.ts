@@ -57,6 +57,12 @@ describe("golden files", () => {
     ).toBe(expected);
   });
 
+  test("the notes of an order are MSG in release 004010 and MTX in 005010", () => {
+    const noted = order({ notes: "Gate B" });
+    expect(orderSet(context(), noted, 0)).toContain("MSG*Gate B");
+    expect(orderSet(context({ version: "005010" }), noted, 0)).toContain("MTX**Gate B");
+  });
+
   test("several documents are as many sets of one group", () => {
     const items = [itemOf(invoice()), itemOf(invoice({ id: "another", number: "INV-2" }))];
     const text = sink("customer-invoices", { per: "batch" }).textOf(items, 9);
@@ -126,6 +132,8 @@ describe("limits", () => {
     }
     return "written";
   };
+  const [tax] = invoice().taxes;
+  const free = { ...tax, amount: d("0.00") };
   const written = (more: object, x12: object = {}): string =>
     refusal(() => invoiceSet(context(x12), invoice(more), 0));
 
@@ -138,6 +146,10 @@ describe("limits", () => {
     [{ customer: "Ä1" }, /^does-not-fit-x12: customer has the character "Ä"/],
     [{ notes: "Gate B\ndock 3" }, /^does-not-fit-x12: notes has the character "\n"/],
     [{ total: d("20233.53") }, /^does-not-add-up: lines and taxes come to 20233.52/],
+    [
+      { total: d("18282.01"), taxes: Array.from({ length: 11 }, () => free) },
+      "does-not-fit-x12: it has 11 taxes; an 810 of release 004010 has room for 10 (TXI)",
+    ],
   ])("%o is refused, with the element", (more, expected) => {
     expect(written(more)).toMatch(expected);
   });
