@@ -38,7 +38,11 @@ async function site() {
   const { engine, store, flow } = opened;
   await runFlow(engine, flow, never);
   store.transaction(() =>
-    store.flows.ran(flow.flow, { atMs: clock.now().wallMs, dueMs: 0, pages: 1 }, null),
+    store.flows.ran(
+      flow.flow,
+      { atMs: clock.now().wallMs, dueMs: 0, pages: 1, received: 0, tookMs: 0 },
+      null,
+    ),
   );
   const old = (at: number) => {
     const day = `2026-03-${String((at % 28) + 1).padStart(2, "0")}`;

@@ -72,6 +72,7 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
   const minute = () => governor.minute();
   const month = monthReport({
     spent: (month) => store.journal.spent(month),
+    spentByDay: (month) => store.journal.spentByDay(month),
     clock,
     flows,
     budget,
@@ -273,9 +274,16 @@ test("a list that is read whole is priced by the pages of its last reading, and 
   await here.once(payments, here.into);
   expect(here.store.flows.find("payments")?.pages).toBe(3);
   // 44,640 looks of three pages, of 2,000 requests.
-  const { lists, forecast } = await here.office.budget();
+  const { lists, polls, forecast } = await here.office.budget();
   expect(lists).toEqual([{ flow: "payments", pages: 3, slowing: 66.96 }]);
   expect(forecast.stretch).toBeLessThan(5);
+  // What the flow costs as it looks now: its share of the month, as every list that is read whole.
+  const { stretch } = forecast;
+  expect(polls.find(({ flow }) => flow === "payments")).toMatchObject({ perLook: 3 });
+  for (const { flow, perMonth } of polls) {
+    const configured = flow === "payments" ? 2_000 : 44_640;
+    expect([flow, perMonth]).toEqual([flow, Math.round(configured / stretch)]);
+  }
   expect(here.month.stretch("payments")).toBeCloseTo(66.96 * forecast.stretch, 5);
   expect(here.month.stretch("orders")).toBe(forecast.stretch);
 });

@@ -157,6 +157,31 @@ test("a side is told of when it was away for longer than the limit, the budget w
   expect(conditionsOf(waits, { unreachableMs: 0 }, 0)).toEqual([]);
 });
 
+test("a flow that brings nothing is one alert that is not urgent, until something comes", async () => {
+  const silence = {
+    since: "2026-11-19T12:00:00.000Z",
+    longestMs: 3_600_000,
+    limitMs: 7_200_000,
+    message: "nothing came for 48 hours",
+    next: "Look whether its export runs.",
+  };
+  const silent: Status = { ...WELL, flows: [{ ...FLOW, quarantined: 0, unread: [], silence }] };
+  expect(conditionsOf(silent, { unreachableMs: 30 * MINUTE }, 0)).toEqual([
+    {
+      key: "silent flow orders",
+      urgent: false,
+      title: "Flow orders brings nothing",
+      detail: silence.message,
+      next: silence.next,
+    },
+  ]);
+  const { life, sent } = site();
+  await life([silent, 0], [silent, 3 * MINUTE], [silent, 24 * 60 * MINUTE]);
+  expect(sent.map(({ began }) => titles(began))).toEqual([["Flow orders brings nothing"]]);
+  await life([WELL, MINUTE], [WELL, 3 * MINUTE]);
+  expect(sent[1]).toMatchObject({ status: "ok", over: [{ title: "Flow orders brings nothing" }] });
+});
+
 test("a webhook and a mail server get the same message once; what one refused goes there alone, later", async () => {
   const web = await webReceiver([503, 503]);
   const mail = await mailReceiver();

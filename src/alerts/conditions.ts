@@ -85,7 +85,7 @@ const UNAVAILABLE = "unavailable";
 const sideOf = (end: string): string => end.split(".", 1)[0] ?? end;
 
 /** What stops one flow alone; a stop is told as such. */
-function ofFlow({ name, lastError, unread, state }: FlowStatus): Condition[] {
+function ofFlow({ name, lastError, unread, state, silence }: FlowStatus): Condition[] {
   const isOwn =
     lastError !== null &&
     state !== PAUSED &&
@@ -110,7 +110,19 @@ function ofFlow({ name, lastError, unread, state }: FlowStatus): Condition[] {
       detail: message,
       next,
     }));
-  return [...stopped, ...files];
+  const silent =
+    silence === null
+      ? []
+      : [
+          {
+            key: `silent flow ${name}`,
+            urgent: false,
+            title: `Flow ${name} brings nothing`,
+            detail: silence.message,
+            next: silence.next,
+          },
+        ];
+  return [...stopped, ...files, ...silent];
 }
 
 /** Each cause by itself: one that is new beside an old one is told. What clears by itself is not. */

@@ -16,7 +16,9 @@ const MONTH: MonthStatus = {
   perMonth: 50_000,
   purposes: [{ purpose: "poll", used: 12, reserve: 0, left: 34_988 }],
   forecast: { expected: 18, stretch: 1, runsOut: null },
+  days: [{ day: "2026-11-21", spent: { poll: 12 } }],
   lists: [],
+  polls: [],
   minute: { used: 2, limit: 600, opensInMs: 0 },
 };
 
@@ -107,6 +109,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
       throw new OfficeError(`There is no document ${id}.`, "Search.");
     },
     lately: note([]),
+    runs: note([]),
     deeds: note({ deeds: [], next: null }),
     pause: note({ flow: "orders" }),
     goOn: note({ flow: "orders" }),

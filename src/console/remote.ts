@@ -56,6 +56,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     documents: (asked) => ask("documents", asked),
     document: (id) => ask("document", id),
     lately: () => ask("lately"),
+    runs: () => ask("runs"),
     deeds: (before) => ask("deeds", before),
     pause: (flow, person) => ask("pause", flow, person),
     goOn: (flow, person) => ask("goOn", flow, person),

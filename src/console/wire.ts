@@ -81,6 +81,7 @@ export const questions = {
   documents: z.tuple([z.strictObject({ text: text.nullable(), before: text.nullable() })]),
   document: z.tuple([text]),
   lately: z.tuple([]),
+  runs: z.tuple([]),
   deeds: z.tuple([text.nullable()]),
   pause: z.tuple([text, person]),
   goOn: z.tuple([text, person]),

@@ -55,6 +55,12 @@ export const runShareOf = ({ perMonth }: Pick<Budget, "perMonth">): number =>
 /** Requests of a month; `lost`: a process was killed that may have sent them, and nobody knows what for. */
 export type Spent = Readonly<Partial<Record<Purpose | "lost", number>>>;
 
+/** Requests of one day, UTC (`2026-11-23`), by purpose. */
+export interface DaySpent {
+  readonly day: string;
+  readonly spent: Spent;
+}
+
 /** The code of a flow's trouble that only waits for budget: a healthy state. */
 export const WAITS_FOR_BUDGET = "budget";
 
@@ -119,6 +125,9 @@ export function monthAt(atMs: number): Month {
     endMs: Date.UTC(year, month + 1, 1),
   };
 }
+
+/** The calendar day, UTC, in which this instant lies: `2026-11-23`. */
+export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
 /** What the configured schedules ask of the platform in a month of 31 days. */
 export interface Need {

@@ -4,7 +4,7 @@
  * what is gone. A late acknowledgement closes it by itself.
  */
 import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
-import { SourceUnavailable } from "../core/errors.ts";
+import { Refused, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Acknowledging } from "../store/acknowledgements.ts";
@@ -39,6 +39,35 @@ export function withAcknowledgements(source: Source, { acknowledged }: Sink): So
       throw new SourceUnavailable(message, { next, cause: trouble });
     },
   };
+}
+
+/**
+ * What a receiver tells of a document it tells by a reference: no two documents share one. Those of a sink with a sequence
+ * are counted; others follow from the document. The document that went under this one's before; null: none did.
+ */
+export function referenceTaken(
+  { store }: Engine,
+  sink: Sink,
+  frozen: Frozen,
+  record: number,
+): { readonly reference: string; readonly by: string } | null {
+  if (sink.sequence !== undefined) return null;
+  for (const reference of sink.acknowledged?.references(frozen, 1) ?? []) {
+    const by = store.acknowledgements.other(reference, record);
+    if (by !== null) return { reference: reference.exchange, by };
+  }
+  return null;
+}
+
+/** @throws Refused when another record went under this one's reference */
+export function expectOwnReference(...of: Parameters<typeof referenceTaken>): void {
+  const taken = referenceTaken(...of);
+  if (taken === null) return;
+  throw new Refused({
+    code: "reference-taken",
+    message: `its number at the receiver (${taken.reference}) is that of ${taken.by}, which went there before`,
+    next: "Enter this one there by hand, then resolve it here: under one number nobody could tell which of the two an answer is about.",
+  });
 }
 
 /** Frozen under these references. Inside the same transaction. */

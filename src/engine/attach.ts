@@ -40,6 +40,7 @@ export function attachmentFlow(
     flow: store.flows.open(name).flow,
     name,
     attachesTo: flow.name,
+    silenceMs: Infinity,
     get paused() {
       return flow.paused;
     },

@@ -210,11 +210,12 @@ export class Daemon {
     const engine = this.#engine;
     lane.nudged = false;
     lane.wakeAt = null;
+    const began = engine.clock.now();
     try {
       const stranger = await (this.#acquainted ??= acquaint(engine, signal));
       if (stranger !== null) {
         this.#acquainted = null;
-        this.#scheduleNext(lane, { ...UNREAD, trouble: stranger, waitMs: stranger.waitMs });
+        this.#scheduleNext(lane, began, { ...UNREAD, trouble: stranger, waitMs: stranger.waitMs });
         return 0;
       }
       if (withPull) await this.#verify(lane, signal);
@@ -226,7 +227,7 @@ export class Daemon {
         ? await runFlow(engine, flow, signal)
         : { ...(await push(engine, flow, signal)), ...UNREAD };
       lane.wakeAt = ran.wakeAt;
-      if (withPull) this.#scheduleNext(lane, ran);
+      if (withPull) this.#scheduleNext(lane, began, ran);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
@@ -240,7 +241,7 @@ export class Daemon {
       const code = waits ? error.code : "failed";
       const next = waits ? error.next : "This is a fault in fuelbridge or a mapping: see the log.";
       engine.note("flow failed", { flow: flow.name, error });
-      this.#scheduleNext(lane, { ...UNREAD, trouble: { code, message, next } });
+      this.#scheduleNext(lane, began, { ...UNREAD, trouble: { code, message, next } });
       return 0;
     }
   }
@@ -255,7 +256,8 @@ export class Daemon {
     if (gone) this.#engine.note("gone", { flow: lane.flow.name, documents: gone });
   }
 
-  #scheduleNext(lane: Lane, { trouble, waitMs, pages }: typeof UNREAD): void {
+  #scheduleNext(lane: Lane, began: Moment, ran: typeof UNREAD): void {
+    const { trouble, waitMs, pages, received } = ran;
     const { store, clock } = this.#engine;
     const { flow } = lane;
     const now = clock.now();
@@ -264,8 +266,9 @@ export class Daemon {
     // A source that could not be read may say when it can.
     const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
     lane.due = later(now, soon - at);
+    const tookMs = Math.round(now.monoMs - began.monoMs);
     store.transaction(() => {
-      store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages }, trouble);
+      store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages, received, tookMs }, trouble);
     });
   }
 }

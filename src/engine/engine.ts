@@ -67,6 +67,8 @@ export interface Flow {
   readonly source: Source;
   readonly sink: Sink;
   readonly schedule: Schedule;
+  /** A person is told when it brings nothing for so many ms; infinite: never. Left out: as its source says, else learned. */
+  readonly silenceMs?: number;
   readonly paused: boolean;
   /** It attaches PDFs to what the flow of this name delivers (attach.ts); left out: it is a flow of its own. */
   readonly attachesTo?: string;

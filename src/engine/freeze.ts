@@ -7,7 +7,7 @@ import { canonical, parseExact, stringifyExact } from "../core/json.ts";
 import { instantByValue, sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
-import { expectAcknowledgements } from "./acknowledged.ts";
+import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { correctedBefore } from "./corrected.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -170,6 +170,7 @@ function judge(
       ...(settledSince === null ? {} : { settledSince }),
     };
     const alone = sink.freeze([item]);
+    expectOwnReference(engine, sink, alone, delivery.record);
     const mapped = kept(number, figures, content);
     return { verdict: "ready", ready: { delivery, item, mapped, alone } };
   } catch (error) {
@@ -306,7 +307,8 @@ function freezeAll(
     const number = several ? `${flow.name}:${revision}` : first.item.number;
     const lane = several ? sink.operation : `${sink.names ?? sink.operation} ${number}`;
     // A batch that waits for a person holds up no other; a document that does waits for that.
-    if (store.requests.isLaneLive(lane, !several)) {
+    const isTaken = referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
+    if (isTaken || store.requests.isLaneLive(lane, !several)) {
       left += group.length;
       continue;
     }

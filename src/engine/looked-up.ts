@@ -1,5 +1,6 @@
 /** What a mapping may ask for: tables, and the other side's ids as the store knows them. */
 import type { References } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
 import { referencesBy } from "../core/references.ts";
 import { otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
@@ -16,8 +17,12 @@ export function referencesOf(
     const link = links.find(kind, side, id);
     return link === null ? null : otherId(link, side);
   };
+  const amountOf: References["amountOf"] = (kind, id) => {
+    const amount = links.find(kind, side, id)?.amount ?? null;
+    return amount === null ? null : Decimal.of(amount);
+  };
   const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  const references = { ...referencesBy(engine, find), wasLost };
+  const references = { ...referencesBy(engine, find), amountOf, wasLost };
   if (used === undefined) return references;
   return {
     ...references,

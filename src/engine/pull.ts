@@ -1,7 +1,7 @@
 /** Source → store: one page, one transaction, until the source has no more. */
 import type { Advance, Obstacle } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { toldOf } from "../core/silence.ts";
+import { placeOf, toldOf } from "../core/silence.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -73,7 +73,8 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     }
     if (!signal.aborted) {
       hindered(engine, flow, obstacles);
-      if (!came && obstacles.length === 0) empty(engine, flow);
+      if (flow.source.silenceMs === undefined && received > 0) brought(engine, flow);
+      else if (!came && obstacles.length === 0) empty(engine, flow);
     }
     clearBreakers(engine, [scope, flow.from]);
     return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
@@ -94,15 +95,20 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   }
 }
 
-/** Nothing lay there: too long already? */
-function empty({ store, clock, note }: Engine, { flow, name, source }: Flow): void {
-  const { silenceMs } = source;
-  if (silenceMs === undefined) return;
+/** A list brought something new. What comes into a folder says by itself when it came. */
+function brought({ store, clock }: Engine, { flow }: Flow): void {
+  const at = clock.now().wallMs;
+  store.transaction(() => store.rhythms.came(flow, at, at));
+}
+
+/** Nothing lay there, or nothing was new: too long already? */
+function empty({ store, clock, note }: Engine, { flow, name, source, silenceMs: own }: Flow): void {
+  const silenceMs = own ?? source.silenceMs ?? null;
   const at = clock.now().wallMs;
   const told = store.transaction(() => {
     const silence = store.rhythms.empty(flow, at, silenceMs);
     if (silence === null) return null;
-    const words = toldOf(silence);
+    const words = toldOf(silence, placeOf(source));
     store.journal.audit(at, { flow, event: "silent", detail: words.message });
     return words;
   });

@@ -39,6 +39,7 @@ export function replyFlow(store: Store, flow: Flow, sink: Sink): Flow {
     flow: store.flows.open(name).flow,
     name,
     repliesTo: flow.name,
+    silenceMs: Infinity,
     get paused() {
       return flow.paused;
     },

@@ -1,11 +1,12 @@
 /** A drop that stays empty: learned from what arrived before, or told by the operator. */
 import { expect, test } from "vitest";
-import { engineOn, receiver } from "../../test/support/engine.ts";
+import { bill, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { inWords } from "../cli/status.ts";
 import { STATUS } from "../cli/status.fixture.ts";
 import type { Page } from "../core/contract.ts";
 import { limitOf } from "../core/silence.ts";
+import type { FlowStatus } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { Daemon } from "./daemon.ts";
 
@@ -75,6 +76,71 @@ test("a drop that is empty for longer than ever is told once, with since when, t
   expect((await wait(116)).silence).toBeNull();
 });
 
+/** A list that brought a document each hour from 13:00 to 22:00 UTC on working days, for five weeks where it learns. */
+async function officeHours(silenceMs?: number) {
+  const bench = engineOn(tempFolder());
+  let count = 0;
+  let brings = false;
+  const source = {
+    async *read() {
+      if (brings) yield { changes: [bill(`INV-${++count}`, "1.00")], position: count };
+    },
+  };
+  const flow = bench.flow({ sink: receiver(), source });
+  const watched = { ...flow, ...(silenceMs === undefined ? {} : { silenceMs }) };
+  const daemon = new Daemon(bench.engine, [watched]);
+  const parts = { engine: bench.engine, flows: [watched], daemon, version: "0" };
+  const office = storeOffice({ ...parts, startedAt: new Date(0) });
+  const now = (): Date => new Date(bench.clock.now().wallMs);
+  const isWork = (): boolean =>
+    now().getUTCDay() % 6 !== 0 && now().getUTCHours() >= 13 && now().getUTCHours() <= 22;
+  const look = async (works: boolean): Promise<void> => {
+    brings = works && isWork();
+    await daemon.once(new AbortController().signal);
+    bench.clock.advance(HOUR);
+  };
+  const hour = async (works: boolean): Promise<FlowStatus["silence"]> => {
+    await look(works);
+    return (await office.status()).flows[0]?.silence ?? null;
+  };
+  if (silenceMs === undefined)
+    for (let at = 0; at < 5 * 7 * 24; at++)
+      if (isWork() || at % 6 === 0) await look(true);
+      else bench.clock.advance(HOUR);
+  return { hour, now, told: () => bench.notes.filter((event) => event === "silent").length };
+}
+
+test("a list that brings nothing for longer than it does at this hour of the week is told on the same day, nights and weekends are not", async () => {
+  const { hour, now, told } = await officeHours();
+  expect(told()).toBe(0);
+  while (now().getUTCDay() !== 2 || now().getUTCHours() !== 17) expect(await hour(true)).toBeNull();
+  let quiet = 0;
+  let silence = await hour(false);
+  for (; silence === null && quiet < 72; quiet++) silence = await hour(false);
+  expect(quiet).toBeLessThanOrEqual(5);
+  expect(silence?.message).toMatch(
+    /^Nothing came since .* but at this hour of the week it is usually less than 4 hours\.$/,
+  );
+  expect(silence?.next).toContain("`silence` of this flow");
+  // It stays told over the night, which is always quiet, and ends when something comes.
+  for (let at = 0; at < 14; at++) expect(await hour(false)).not.toBeNull();
+  while (now().getUTCHours() !== 15) await hour(false);
+  expect(await hour(true)).toBeNull();
+  expect(told()).toBe(1);
+});
+
+test("a limit that an operator sets for a list counts in place of what was learned, and off tells nothing", async () => {
+  for (const [set, tells] of [
+    [20 * HOUR, true],
+    [Infinity, false],
+  ] as const) {
+    const { hour } = await officeHours(set);
+    for (let at = 0; at < 20; at++) expect(await hour(false)).toBeNull();
+    const [silence] = [await hour(false), await hour(false)].toReversed();
+    expect(silence?.limitMs).toBe(tells ? 20 * HOUR : undefined);
+  }
+});
+
 test("a limit that is set counts from the first look, and overrules what was learned", async () => {
   const { look, wait } = drop(2 * DAY);
   await look();
@@ -104,5 +170,5 @@ test.each([
   ["a file each hour", { arrivals: 400, lastMs: 20 * DAY, longestMs: HOUR }, null, DAY],
   ["a limit of two hours", { arrivals: 0, lastMs: 0 }, 2 * HOUR, 2 * HOUR],
 ] as const)("%s: told after what is known to be usual, at least a day", (_, known, set, limit) => {
-  expect(limitOf({ firstMs: 0, longestMs: 0, ...known }, set)).toBe(limit);
+  expect(limitOf({ firstMs: 0, longestMs: 0, atThisHourMs: null, ...known }, set)).toBe(limit);
 });

@@ -5,6 +5,7 @@
 import {
   type Admission,
   type Budget,
+  dayAt,
   type Governor,
   keptFrom,
   leftFor,
@@ -19,8 +20,8 @@ import type { Clock } from "../core/moment.ts";
 export interface Ledger {
   /** Requests of a month (`2026-11`), none that may have been sent left out. */
   spent(month: string): Spent;
-  /** Counts one; no end of this process loses it once this returns. @throws StorageError */
-  spend(month: string, purpose: Purpose): void;
+  /** Counts one in that day (`2026-11-23`, UTC) and its month; no end of this process loses it once this returns. @throws StorageError */
+  spend(day: string, purpose: Purpose): void;
   /** The platform has closed the month: when to ask it again, ms UTC. Null: it has not, or it may be asked. */
   closedUntil(nowMs: number): number | null;
 }
@@ -56,7 +57,7 @@ export function openGovernor({ clock, budget, ledger }: GovernorOptions): Proces
         if (refused !== null) return refused;
         const waitMs = Math.ceil(minute.waitMs(monoMs));
         if (waitMs <= 0) {
-          ledger.spend(monthAt(wallMs).name, purpose);
+          ledger.spend(dayAt(wallMs), purpose);
           minute.take(monoMs);
           return { admitted: true };
         }

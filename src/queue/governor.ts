@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import {
   type Admission,
   type Budget,
+  dayAt,
   type Governor,
   keptFrom,
   leftFor,
@@ -109,7 +110,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
       // A place that came too late stays counted: better one too many than one too few.
       if (late) return tooLate(wait);
       if (wait === null) {
-        ledger?.spend(monthAt(wallMs).name, purpose);
+        ledger?.spend(dayAt(wallMs), purpose);
         errand?.used.set(purpose, (errand.used.get(purpose) ?? 0) + 1);
         return { admitted: true };
       }

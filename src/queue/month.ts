@@ -10,7 +10,8 @@ import type { Hub } from "./redis.ts";
 export interface SiteLedger {
   readonly site: string;
   spent(month: string): Spent;
-  spend(month: string, purpose: Purpose): void;
+  /** Counts one in that day (`2026-11-23`, UTC) and its month. */
+  spend(day: string, purpose: Purpose): void;
   /** Counts what a worker has sent for it. */
   carried(purpose: Purpose, requests: number): void;
   /** When the platform may be asked again after it has closed the month, ms UTC; null: it has not. */

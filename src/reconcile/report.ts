@@ -105,7 +105,10 @@ export interface CaseRow {
   readonly party: string | null;
   readonly parties: Readonly<Record<Side, string | null>>;
   readonly day: Day | null;
-  /** Is it dated within the period on either side? Open and changed documents of other days are judged too. */
+  /**
+   * Is its {@link day} within the period, or has it none? The side where it began decides, so it counts in one period only.
+   * Open and changed documents of other days are judged too.
+   */
   readonly within: boolean;
   readonly records: Readonly<Record<Side, readonly RecordRow[]>>;
   /** In the company's currency; what a side does not have, and what has ended, is `0.00`. */

@@ -46,7 +46,7 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
     books: sum("books", of),
   });
   const days = [began, otherSide(began)].map((side) => leading(one[side])?.facts.days?.date);
-  const dated = days.filter((day) => day !== undefined && day !== null);
+  const [day] = days.filter((one) => one !== undefined && one !== null);
   return {
     case: "",
     kind: one.kind,
@@ -57,11 +57,8 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
     number: numberOf(one),
     party: parties[began] ?? parties[otherSide(began)],
     parties,
-    day: dated[0] ?? null,
-    within:
-      period === null ||
-      dated.length === 0 ||
-      dated.some((day) => day >= period.from && day <= period.to),
+    day: day ?? null,
+    within: period === null || day === undefined || (day >= period.from && day <= period.to),
     records: { platform: one.platform.map(recordRow), books: one.books.map(recordRow) },
     amount: both(amountOf),
     open: both(openOf),

@@ -166,8 +166,8 @@ function balancesTable({ balances }: Report, table: Table): string {
   return table(header, balances.flatMap(rowsOf));
 }
 
-/** What this reconciliation does not prove. */
-function limitsOf({ ignore, strength, apart = [] }: Report): string[] {
+/** What this reconciliation does not prove, one sentence each. */
+export function limitsOf({ ignore, strength, apart = [] }: Report): string[] {
   const ignored = Object.entries(ignore).flatMap(([kind, fields]) =>
     fields.length === 0 ? [] : [`${kind}: ${fields.join(", ")}`],
   );

@@ -1,15 +1,32 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
-import { parseExact } from "../core/json.ts";
+import { type Json, parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { type Link, ownId } from "../store/links.ts";
 
 /** A record that its source could not read, or that does not fit, says nothing. */
 export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {
-  if (flow === undefined || text === null) return {};
+  return flow === undefined ? {} : aboutRecord(flow, readText(text));
+}
+
+/** What a record's text says; undefined: it cannot be read, or there is none. */
+export function readText(text: string | null): Json | undefined {
   try {
-    const record = flow.mapping.input.safeParse(parseExact(text));
+    return text === null ? undefined : parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a record that was read already. */
+export function aboutRecord(
+  flow: Flow | undefined,
+  read: Json | undefined,
+): About & { number?: string } {
+  if (flow === undefined || read === undefined) return {};
+  try {
+    const record = flow.mapping.input.safeParse(read);
     if (!record.success) return {};
     return { number: flow.mapping.number(record.data), ...flow.mapping.about?.(record.data) };
   } catch {
@@ -17,25 +34,39 @@ export function aboutOf(flow: Flow | undefined, text: string | null): About & { 
   }
 }
 
-/** `000113 Lake Marina`: by the ERP's code where the platform's id is linked, or in a table of parties. */
-export function partyOf(
-  engine: Pick<Engine, "store" | "tables" | "flows">,
-  about: About,
-): string | null {
-  const { code, name } = partyParts(engine, about);
-  return [code, name].filter(Boolean).join(" ") || null;
+export interface Party {
+  readonly code: string | null;
+  readonly name: string | null;
 }
 
-function partyParts(
+/** `000113 Lake Marina` */
+export const partyText = ({ code, name }: Party): string | null =>
+  [code, name].filter(Boolean).join(" ") || null;
+
+/** By the ERP's code where the platform's id is linked, or in a table of parties. Asks the store. */
+export function partyOf(
   { store, tables, flows }: Pick<Engine, "store" | "tables" | "flows">,
   { party = null, partyName = null }: About,
-): { code: string | null; name: string | null } {
+): Party {
   if (party === null) return { code: null, name: partyName };
   const link = store.links.parties(party).at(0);
   const row = rowOf(tables, party);
   const code = link?.erpId ?? row?.["account"] ?? party;
   const own = link === undefined ? null : ownName({ store, flows }, link);
   return { code, name: partyName ?? row?.["name"] ?? own };
+}
+
+/** Looks each party up once, since that reads and parses its own record. For one synchronous piece of work: no name changes. */
+export function partiesOf(
+  engine: Pick<Engine, "store" | "tables" | "flows">,
+): (about: About) => Party {
+  const parties = new Map<string, Party>();
+  return (about) => {
+    const key = JSON.stringify([about.party, about.partyName]);
+    const known = parties.get(key) ?? partyOf(engine, about);
+    parties.set(key, known);
+    return known;
+  };
 }
 
 /** As the party's own record calls it. */
@@ -95,14 +126,21 @@ export function standing(
   }
 }
 
-/** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
+export interface Summed {
+  readonly number: string;
+  readonly about: About;
+  readonly party: Party;
+  /** What became of it. */
+  readonly stands: string;
+}
+
+/** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113`. `currency`: of a document that names none, ISO 4217. */
 export function summaryOf(
-  engine: Pick<Engine, "store" | "tables" | "currency" | "flows">,
-  { number, about, stands }: { number: string; about: About; stands: string },
+  currency: string,
+  { number, about, party: { code, name }, stands }: Summed,
 ): string {
-  const { code, name } = partyParts(engine, about);
   const { amount = null } = about;
-  const sum = amount === null ? null : money(inCents(amount), about.currency ?? engine.currency);
+  const sum = amount === null ? null : money(inCents(amount), about.currency ?? currency);
   // A party's own record is numbered by its code.
   const party = name ?? (code === number ? null : code);
   return [about.name || number, party === number ? null : party, sum, stands]

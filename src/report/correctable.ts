@@ -1,6 +1,6 @@
 /** Which fields of a record a person may correct here (ADR 0054): texts that say no amount, no state and no name. */
 import { type Leaf, leavesIn } from "../core/correction.ts";
-import { parseExact } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 
 /**
  * Why a field may not be corrected here; null: it may, so far as its name and value tell. Sources write amounts as texts,
@@ -26,14 +26,9 @@ export function whyNotCorrected(
   return null;
 }
 
-/** The fields of a received record that may be corrected; none of what cannot be read. */
-export function correctableIn(text: string, names: readonly (string | null)[]): readonly Leaf[] {
-  try {
-    return leavesIn(parseExact(text)).filter((leaf) => whyNotCorrected(leaf, names) === null);
-  } catch {
-    return [];
-  }
-}
+/** The fields of a received record, as it was read, that may be corrected. */
+export const correctableIn = (read: Json, names: readonly (string | null)[]): readonly Leaf[] =>
+  leavesIn(read).filter((leaf) => whyNotCorrected(leaf, names) === null);
 
 const wordsOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 

@@ -3,6 +3,8 @@ import type { FieldDifference } from "../reconcile/case.ts";
 import type { Selector, Trace } from "./office.ts";
 import type { Day } from "../core/holdings.ts";
 
+export { LATELY_MAX } from "../store/found.ts";
+
 /** Who decides, and why: both are kept. */
 export interface Person {
   readonly by: string;
@@ -14,8 +16,10 @@ export interface Desk {
   documents(asked: Searching): Promise<Found>;
   /** The life of one. `id`: of {@link FoundDocument}. @throws OfficeError when there is none */
   document(id: string): Promise<Life>;
-  /** What came within the last hour and where it is now. */
+  /** What came within the last hour and where it is now, of the newest {@link LATELY_MAX} documents. */
   lately(): Promise<readonly Lately[]>;
+  /** The newest looks of each flow at its source, the newest first. */
+  runs(): Promise<readonly Look[]>;
   /** Who sees to them. @throws OfficeError when the selector names nothing, as the next */
   assign(selector: Selector, assignment: Assignment): Promise<{ assigned: number }>;
   /**
@@ -41,6 +45,29 @@ export interface Desk {
     deed: "user added" | "user removed" | "password changed" | "logged in",
     person: Person,
   ): Promise<null>;
+}
+
+/** What a flow that reads from the platform costs there. */
+export interface PollCost {
+  readonly flow: string;
+  /** Requests of a look that finds nothing new. */
+  readonly perLook: number;
+  /** So many times as far apart as configured it looks, to save requests. */
+  readonly times: number;
+  /** Requests in a month of 31 days, at least: as often as it looks now, and nothing new. */
+  readonly perMonth: number;
+}
+
+/** One look of a flow at its source. */
+export interface Look {
+  readonly flow: string;
+  /** When it ended, ISO 8601 UTC. */
+  readonly at: string;
+  readonly tookMs: number;
+  /** Changes that were new. */
+  readonly received: number;
+  /** Why the source was not read to its end; null: it was. */
+  readonly trouble: string | null;
 }
 
 export interface Searching {

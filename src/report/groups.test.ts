@@ -1,12 +1,13 @@
 /** What the quarantine shows to people, over a real store. */
 import { z } from "zod";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import { runFlow } from "../engine/run.ts";
+import { groupsOf } from "./groups.ts";
 import { OfficeError } from "./office.ts";
 import { storeOffice } from "./store-office.ts";
 
@@ -163,4 +164,20 @@ test("what waits for a document goes out when that is delivered", async () => {
   });
   await runFlow(engine, awaited, signal);
   expect(store.questions.quarantine()).toEqual([]);
+});
+
+test("200,000 refusals whose causes all differ are one group that can be shown", async () => {
+  const { engine } = await site(faulty(1, "bad-email", "a@ is no address.", "email"));
+  const { questions } = engine.store;
+  const [row] = questions.quarantine();
+  const rows = Array.from({ length: 200_000 }, (_, at) => ({
+    ...(row as NonNullable<typeof row>),
+    cause: `a${at}@ is no address.`,
+    sinceMs: 1_000_000 - at,
+  }));
+  vi.spyOn(questions, "quarantine").mockReturnValueOnce(rows);
+  const groups = groupsOf(engine);
+  expect(groups.map(({ shown: { count, since } }) => [count, since])).toEqual([
+    [200_000, new Date(800_001).toISOString()],
+  ]);
 });

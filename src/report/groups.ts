@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { Quarantined, QuarantineGroup } from "./office.ts";
 import { correctableIn } from "./correctable.ts";
 import type { ShownCorrection } from "./desk.ts";
-import { aboutOf, inCents, partyOf, summaryOf } from "./about.ts";
+import { aboutRecord, inCents, partiesOf, partyText, readText, summaryOf } from "./about.ts";
 import { remedyOf } from "./remedies.ts";
 import { voicesOf } from "./voices.ts";
 
@@ -49,16 +49,36 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
     .toSorted((one, other) => one.delivery - other.delivery);
 }
 
-/** One of a group, with what a person knows it by. `flow`: undefined when the configuration has it no more. */
-export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRow): Quarantined {
+/** Those of a group, with what a person knows them by. `flow`: undefined when the configuration has it no more. */
+export function shownOf(
+  engine: Engine,
+  flow: Flow | undefined,
+  rows: readonly QuarantinedRow[],
+): Quarantined[] {
+  const called = partiesOf(engine);
+  return rows.map((row) => shown(engine, flow, row, called));
+}
+
+function shown(
+  engine: Engine,
+  flow: Flow | undefined,
+  row: QuarantinedRow,
+  called: ReturnType<typeof partiesOf>,
+): Quarantined {
   const { delivery, number, recordId, version, origin, cause, field, awaitsId, sinceMs } = row;
-  const text = engine.store.waits.text(delivery);
-  const about = aboutOf(flow, text);
+  const read = readText(engine.store.waits.text(delivery));
+  const about = aboutRecord(flow, read);
+  const party = called(about);
   const { amount = null } = about;
   return {
     delivery: String(delivery),
     document: String(row.record),
-    summary: summaryOf(engine, { number: number ?? recordId, about, stands: cause }),
+    summary: summaryOf(engine.currency, {
+      number: number ?? recordId,
+      about,
+      party,
+      stands: cause,
+    }),
     number: number ?? recordId,
     recordId,
     version,
@@ -67,14 +87,14 @@ export function shown(engine: Engine, flow: Flow | undefined, row: QuarantinedRo
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(engine.clock.now().wallMs, sinceMs),
     name: about.name || null,
-    party: partyOf(engine, about),
+    party: partyText(party),
     amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
     cause,
     corrections: correctionsOf(engine.store, row.record),
     correctable:
-      text !== null && isUnsent(engine.store, row)
-        ? correctableIn(text, [recordId, number, version]).map((leaf) => ({
+      read !== undefined && isUnsent(engine.store, row)
+        ? correctableIn(read, [recordId, number, version]).map((leaf) => ({
             field: leaf.field,
             value: typeof leaf.value === "string" ? leaf.value : "",
           }))
@@ -112,7 +132,7 @@ function groupOf(
   const [first] = causes as readonly [CauseRow];
   const { flow, code, field, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
-  const sinceMs = Math.min(...causes.map((one) => one.sinceMs));
+  const sinceMs = causes.reduce((oldest, one) => Math.min(oldest, one.sinceMs), first.sinceMs);
   const said =
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)

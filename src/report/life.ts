@@ -1,4 +1,5 @@
 /** The life of one document: versions, story, the bytes that were sent, and what differs now. */
+import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -64,8 +65,35 @@ function differencesOf({ store: { sweeps } }: Engine, number: string): Life["dif
   );
 }
 
-/** Every value of a JSON text with its path; what is no JSON is one field. */
+/** Every value of a JSON text, or of a CSV text with a header, with its path; anything else is one field. */
 export function fieldsOf(text: string): Field[] {
+  return (isJson(text) ? fieldsOfJson(text) : fieldsOfCsv(text)) ?? [{ path: "", value: text }];
+}
+
+const isJson = (text: string): boolean => /^\s*[[{"]/.test(text) && !/^"[^"\n]*",/.test(text);
+
+/** Null: it has no header with rows of its length. The first row's values stand under the header's names alone. */
+function fieldsOfCsv(text: string): Field[] | null {
+  let rows: string[][];
+  try {
+    rows = parseCsv(text, { skip_empty_lines: true });
+  } catch {
+    return null;
+  }
+  const [header = [], ...records] = rows;
+  if (header.length < 2 || records.length === 0) return null;
+  return records
+    .flatMap((row, at) =>
+      row.flatMap((value, column) => {
+        const name = header[column] ?? "";
+        return value === "" ? [] : { path: at === 0 ? name : join(String(at + 1), name), value };
+      }),
+    )
+    .slice(0, FIELDS_MAX);
+}
+
+/** Null: it is no JSON. */
+function fieldsOfJson(text: string): Field[] | null {
   const fields: Field[] = [];
   const walk = (value: Json, path: string): void => {
     if (fields.length >= FIELDS_MAX) return;
@@ -78,7 +106,7 @@ export function fieldsOf(text: string): Field[] {
   try {
     walk(parseExact(text), "");
   } catch {
-    return [{ path: "", value: text }];
+    return null;
   }
   return fields;
 }

@@ -1,6 +1,7 @@
 /** What the month's requests went to, how long they last, and how much slower the platform is polled for it. */
 import {
   type Budget,
+  type DaySpent,
   forecast,
   type Forecast,
   leftFor,
@@ -18,6 +19,8 @@ import type { MonthStatus } from "./office.ts";
 export interface MonthParts {
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;
+  /** The same by day, of this store. */
+  readonly spentByDay: (month: string) => readonly DaySpent[];
   readonly clock: Engine["clock"];
   readonly flows: readonly Flow[];
   readonly budget: Budget;
@@ -69,6 +72,7 @@ export function monthReport(parts: MonthParts): MonthReport {
       const now = clock.now().wallMs;
       const month = monthAt(now).name;
       const spent = spentIn(month);
+      const { stretch } = outlook();
       return {
         month,
         used: usedOf(spent),
@@ -80,9 +84,15 @@ export function monthReport(parts: MonthParts): MonthReport {
           left: purpose === "lost" ? 0 : leftFor(budget, spent, purpose),
         })),
         forecast: outlook(),
+        days: parts.spentByDay(month),
         lists: polled(now).flatMap((one) => {
           const { name: flow, pages } = one;
           return pages === null ? [] : [{ flow, pages, slowing: slowing(one, budget) }];
+        }),
+        polls: polled(now).map((one) => {
+          const times = one.isCalendar ? 1 : slowing(one, budget) * stretch;
+          const perMonth = Math.round(costOf(one) / times);
+          return { flow: one.name, perLook: one.pages ?? 1, times, perMonth };
         }),
         minute: parts.minute(),
       };

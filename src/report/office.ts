@@ -12,10 +12,10 @@ import type { Copied } from "../store/backup.ts";
 import type { StoreSize } from "../store/retention.ts";
 import type { Sample } from "../store/samples.ts";
 import type { Action } from "./remedies.ts";
-import type { Desk, Person, ShownCorrection } from "./desk.ts";
+import type { Desk, Person, ShownCorrection, PollCost } from "./desk.ts";
 import type { Keeping } from "./keeping.ts";
 import type { Counterparts, Sampling } from "./samples.ts";
-import type { Admission, Forecast, PAUSED, Purpose } from "../core/budget.ts";
+import type { Admission, DaySpent, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
 export interface Office extends Desk, Keeping {
   status(): Promise<Status>;
@@ -228,12 +228,15 @@ export interface MonthStatus {
     readonly left: number;
   }[];
   readonly forecast: Forecast;
+  /** As this store has counted them, the oldest first; what it has no day for is in `purposes` alone. */
+  readonly days: readonly DaySpent[];
   /** Flows that read all of a list each time: what that costs, and how much seldomer than configured they are read. */
   readonly lists: readonly {
     readonly flow: string;
     readonly pages: number;
     readonly slowing: number;
   }[];
+  readonly polls: readonly PollCost[];
   /** Null when no daemon runs. */
   readonly minute: {
     readonly used: number;

@@ -2,7 +2,7 @@
 import { ConfigurationError } from "../core/errors.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import type { Deeds, Desk, Lately, Person, ShownTable } from "./desk.ts";
+import type { Deeds, Desk, Lately, Look, Person, ShownTable } from "./desk.ts";
 import { groupsOf } from "./groups.ts";
 import { OfficeError } from "./office.ts";
 
@@ -33,6 +33,15 @@ export function deedsOf({ store }: Engine, before: string | null): Deeds {
 export function latelyOf({ store, clock }: Engine): readonly Lately[] {
   return store.found.lately(clock.now().wallMs - HOUR_MS);
 }
+
+export const looksOf = ({ store }: Engine): readonly Look[] =>
+  store.flows.runs().map(({ flow, endedMs, tookMs, received, error }) => ({
+    flow,
+    at: new Date(endedMs).toISOString(),
+    tookMs,
+    received,
+    trouble: error,
+  }));
 
 /** Inside a transaction. `sinceMs`: null lets it go on. @throws OfficeError for what cannot be done or is so already */
 export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person: Person): void {

@@ -3,10 +3,9 @@
  * the records in small steps, so that pulling does not wait for it.
  */
 import { Decimal } from "../core/decimal.ts";
-import type { About } from "../core/contract.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { FoundRow } from "../store/found.ts";
-import { aboutOf, inCents, partyOf, standing, summaryOf } from "./about.ts";
+import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
 import type { Found, FoundDocument, Searching } from "./desk.ts";
 
 const PAGE = 25;
@@ -36,26 +35,13 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
       const { amount = null } = about;
       return {
         record,
-        party: called(about),
+        party: partyText(called(about)),
         amount: amount === null ? null : inCents(amount),
         day: dayOf(new Date(receivedMs).toISOString()),
       };
     });
     store.transaction(() => store.found.search(facts, last.delivery));
   } while (performance.now() < endMs);
-}
-
-/** Looks each party up once, since that reads and parses its own record. For one synchronous catch-up: no name changes. */
-function partiesOf(engine: Engine): (about: About) => string | null {
-  const parties = new Map<string, string | null>();
-  return (about) => {
-    const key = JSON.stringify([about.party, about.partyName]);
-    const known = parties.get(key);
-    if (known !== undefined) return known;
-    const party = partyOf(engine, about);
-    parties.set(key, party);
-    return party;
-  };
 }
 
 export function documentsOf(
@@ -121,7 +107,12 @@ export function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow
     id: String(row.record),
     flow: row.flow,
     kind: flow?.mapping.kind ?? "document",
-    summary: summaryOf(engine, { number, about, stands: standing(row.state, row) }),
+    summary: summaryOf(engine.currency, {
+      number,
+      about,
+      party: partyOf(engine, about),
+      stands: standing(row.state, row),
+    }),
     number,
     state: row.state,
     receivedAt: new Date(row.receivedMs).toISOString(),

@@ -1,7 +1,6 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
 import { setImmediate } from "node:timers/promises";
 import { type Governor, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
-import { toldOf } from "../core/silence.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -26,15 +25,24 @@ import { agreements, knownDifferences, reconciliationStatus } from "./agreement.
 import { helped, resolve, retry, select } from "./decisions.ts";
 import { edit } from "./edits.ts";
 import { lifeOf } from "./life.ts";
-import { addRow, deedsOf, hold, latelyOf, ranNow, shownTables, wasDone } from "./people.ts";
+import {
+  addRow,
+  deedsOf,
+  hold,
+  latelyOf,
+  looksOf,
+  ranNow,
+  shownTables,
+  wasDone,
+} from "./people.ts";
 import { catchUp, catchUpWithFew, documentsOf } from "./searching.ts";
 import { backfilling } from "./backfilling.ts";
-import { lastErrorOf, scheduleText, stateAfter } from "./flow-words.ts";
+import { lastErrorOf, scheduleText, silenceOf, stateAfter } from "./flow-words.ts";
 import { callersOf, flowsBeside, stopsBeside } from "./callers.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Desk, Person } from "./desk.ts";
-import { deliveriesOf, type Group, groupsOf, shown } from "./groups.ts";
+import { deliveriesOf, type Group, groupsOf, shownOf } from "./groups.ts";
 import { assign, auditPage, remark } from "./handling.ts";
 import { type MonthReport, monthReport } from "./month.ts";
 import { counterpartsOf, samplesOf } from "./samples.ts";
@@ -75,6 +83,7 @@ export function storeOffice(parts: OfficeParts): Office {
     parts.month ??
     monthReport({
       spent: (month) => store.journal.spent(month),
+      spentByDay: (month) => store.journal.spentByDay(month),
       clock,
       flows,
       budget: usualBudget,
@@ -111,7 +120,7 @@ export function storeOffice(parts: OfficeParts): Office {
       const found = groupOf(engine, id);
       const flow = flows.find(({ name }) => name === found.shown.flow);
       const rows = deliveriesOf(store, found).slice(0, limit);
-      return { ...found.shown, deliveries: rows.map((row) => shown(engine, flow, row)) };
+      return { ...found.shown, deliveries: shownOf(engine, flow, rows) };
     },
 
     async retry(selector, anyway = false, person) {
@@ -211,6 +220,7 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
     },
     document: async (id) => lifeOf(engine, flows, id),
     lately: async () => latelyOf(engine),
+    runs: async () => looksOf(engine),
     assign: async (selector, given) => ({ assigned: assign(engine, flows, selector, given) }),
     edit: async (selector, editing, person) => edit(engine, flows, selector, editing, person),
     remark: async (selector, given) => ({ noted: remark(engine, flows, selector, given) }),
@@ -367,13 +377,6 @@ function flowStatus(
     }),
     silence: silenceOf(store, flow),
   };
-}
-
-function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["silence"] {
-  const silence = paused || source.silenceMs === undefined ? null : store.rhythms.silence(flow);
-  if (silence === null) return null;
-  const { sinceMs, longestMs, limitMs } = silence;
-  return { since: iso(sinceMs), longestMs, limitMs, ...toldOf(silence) };
 }
 
 const quarantineOf = (engine: Engine): QuarantineGroup[] =>

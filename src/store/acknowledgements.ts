@@ -21,6 +21,12 @@ export function acknowledgements(database: Database.Database) {
   const expect = database.prepare(
     "insert or replace into acknowledgement (exchange, item, flow, delivery) values (:exchange, :item, :flow, :delivery)",
   );
+  const other = database
+    .prepare<[string, string, number], string>(
+      `select coalesce(delivery.number, '') from acknowledgement join delivery using (delivery)
+       where exchange = ? and item = ? and delivery.record <> ?`,
+    )
+    .pluck();
   const deliver = database.prepare(
     `update acknowledgement set is_delivered = 1, counterpart = :counterpart, due_ms = :due
      where exchange = :exchange and item = :item`,
@@ -71,6 +77,9 @@ export function acknowledgements(database: Database.Database) {
     expect(reference: Reference, flow: number, delivery: number): void {
       expect.run({ ...reference, flow, delivery });
     },
+    /** The number of the document of another record than this one that went under it; null: none did. */
+    other: ({ exchange, item }: Reference, record: number): string | null =>
+      other.get(exchange, item, record) ?? null,
     /** It was delivered. `dueMs`: null, for ever. Inside the transaction of the answer. */
     delivered(
       { exchange, item }: Reference,

@@ -22,6 +22,29 @@ export interface FlowRow {
   readonly held_ms: number | null;
 }
 
+/** One look of a flow at its source. */
+export interface RunRow {
+  /** The flow's name. */
+  readonly flow: string;
+  readonly endedMs: number;
+  readonly tookMs: number;
+  /** Changes that were new. */
+  readonly received: number;
+  /** Why it did not read its source to the end; null: it did. */
+  readonly error: string | null;
+}
+
+interface Ended {
+  readonly atMs: number;
+  readonly dueMs: number;
+  readonly pages: number | null;
+  readonly received: number;
+  readonly tookMs: number;
+}
+
+/** Of each flow; older ones go. */
+const RUNS_KEPT = 20;
+
 export function flows(database: Database.Database) {
   const add = database.prepare("insert into flow (name) values (?) on conflict do nothing");
   const byName = database.prepare<[string], FlowRow>("select * from flow where name = ?");
@@ -32,6 +55,17 @@ export function flows(database: Database.Database) {
        failing_ms = iif(:error is null, null, coalesce(failing_ms, :at)),
        pages = coalesce(:pages, pages)
      where flow = :flow`,
+  );
+  const addRun = database.prepare(
+    "insert into flow_run (flow, ended_ms, took_ms, received, error) values (?, ?, ?, ?, ?)",
+  );
+  const dropRuns = database.prepare(
+    `delete from flow_run where flow = :flow and run <=
+       (select run from flow_run where flow = :flow order by run desc limit 1 offset :kept)`,
+  );
+  const runs = database.prepare<[], RunRow>(
+    `select name as flow, ended_ms as endedMs, took_ms as tookMs, received, error
+     from flow_run join flow using (flow) order by run desc`,
   );
   const hold = database.prepare("update flow set held_ms = ? where flow = ?");
   const held = database
@@ -54,12 +88,14 @@ export function flows(database: Database.Database) {
       const text = byName.get(name)?.position ?? null;
       return text === null ? null : (JSON.parse(text) as Json);
     },
-    /** `pages`: what a complete reading came to; null: it was none. */
+    /** `pages`: what a complete reading came to; null: it was none. Call it inside a transaction. */
     ran(
       flow: number,
-      { atMs, dueMs, pages }: { atMs: number; dueMs: number; pages: number | null },
+      { atMs, dueMs, pages, received, tookMs }: Ended,
       error: { code: string; message: string; next: string } | null,
     ): void {
+      addRun.run(flow, atMs, tookMs, received, error?.message ?? null);
+      dropRuns.run({ flow, kept: RUNS_KEPT });
       ran.run({
         flow,
         at: atMs,
@@ -70,6 +106,8 @@ export function flows(database: Database.Database) {
         pages,
       });
     },
+    /** The newest looks of every flow, the newest first. */
+    runs: (): RunRow[] => runs.all(),
     /** `sinceMs`: null lets it go on. Call it inside a transaction. */
     hold(flow: number, sinceMs: number | null): void {
       standing = null;

@@ -63,7 +63,7 @@ export interface Lately {
 }
 
 /** Deliveries that are looked at for what happened lately, at most. */
-const LATELY_MAX = 20_000;
+export const LATELY_MAX = 20_000;
 const PARTIES_MAX = 200;
 /** Deliveries under a prefix that are sorted as they are, and the newest ones that are looked at where there are more. */
 const FEW = 2_000;

@@ -1,7 +1,7 @@
 /** The audit, the breakers and the count of requests: what the daemon tells about itself. */
 import type Database from "better-sqlite3";
-import type { Purpose, Spent } from "../core/budget.ts";
 import { appending, checkChain, type Checked, newestEntry, type Noted } from "./chain.ts";
+import { usage } from "./usage.ts";
 
 export interface Entry {
   readonly flow?: number;
@@ -131,70 +131,3 @@ export function journal(database: Database.Database) {
 
 /** A receiver may answer with a page. */
 export const shortened = (detail: string): string => detail.slice(0, 2_000);
-
-/** The purpose under which requests stand that were leased and have none yet. */
-const LEASED = "leased";
-
-/**
- * Requests of each month (`2026-11`, UTC) by purpose. They are leased in blocks, durably and before they are sent, and
- * move to their purposes with whatever transaction comes next. So of a process that dies purposes are lost, never a
- * request: what it had leased and not written down counts as sent.
- */
-function usage(database: Database.Database) {
-  const add = database.prepare(
-    `insert into usage (month, purpose, requests) values (?, ?, ?)
-     on conflict do update set requests = requests + excluded.requests`,
-  );
-  const rows = database.prepare<[string], { purpose: string; requests: number }>(
-    "select purpose, requests from usage where month = ?",
-  );
-  const unsaved = new Map<Purpose, number>();
-  let lease = { month: "", left: 0 };
-
-  function saveSpending(): void {
-    for (const [purpose, requests] of unsaved) {
-      add.run(lease.month, purpose, requests);
-      add.run(lease.month, LEASED, -requests);
-    }
-    unsaved.clear();
-  }
-
-  /** What was leased and not sent is free again. Inside a transaction. */
-  function giveBack(): void {
-    saveSpending();
-    if (lease.left > 0) add.run(lease.month, LEASED, -lease.left);
-    lease = { month: "", left: 0 };
-  }
-
-  return {
-    saveSpending,
-    giveBack,
-    /** How many requests of this month may be sent before more must be leased. */
-    leased: (month: string): number => (lease.month === month ? lease.left : 0),
-    /** Inside a transaction that is durable before the first of them is sent. */
-    lease(month: string, requests: number): void {
-      giveBack();
-      add.run(month, LEASED, requests);
-      lease = { month, left: requests };
-    },
-    /** One more request, out of the lease. */
-    spend(purpose: Purpose): void {
-      lease.left--;
-      unsaved.set(purpose, (unsaved.get(purpose) ?? 0) + 1);
-    },
-    spent(month: string): Spent {
-      const spent = new Map(rows.all(month).map(({ purpose, requests }) => [purpose, requests]));
-      let lost = spent.get(LEASED) ?? 0;
-      spent.delete(LEASED);
-      if (lease.month === month) {
-        lost -= lease.left;
-        for (const [purpose, requests] of unsaved) {
-          lost -= requests;
-          spent.set(purpose, (spent.get(purpose) ?? 0) + requests);
-        }
-      }
-      if (lost > 0) spent.set("lost", lost);
-      return Object.fromEntries(spent);
-    },
-  };
-}

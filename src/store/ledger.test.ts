@@ -6,6 +6,7 @@ import { ledger } from "./ledger.ts";
 import { openStore } from "./store.ts";
 
 const MONTH = "2026-11";
+const DAY = "2026-11-23";
 
 function opened(folder = tempFolder()) {
   const store = openStore(folder);
@@ -14,7 +15,7 @@ function opened(folder = tempFolder()) {
 
 test("every request counts at once, under what it was for, and a process that ends well loses none", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 45; at++) month.spend(MONTH, at % 3 === 0 ? "write" : "poll");
+  for (let at = 0; at < 45; at++) month.spend(DAY, at % 3 === 0 ? "write" : "poll");
   expect(month.spent(MONTH)).toEqual({ write: 15, poll: 30 });
   month.close();
   store.close();
@@ -29,7 +30,7 @@ test("kill -9 loses no request: what was leased and not written down counts as s
     const store = openStore(process.argv[1]);
     const month = ledger(store);
     for (let at = 0; at < Number(process.argv[2]); at++) {
-      month.spend("${MONTH}", "poll");
+      month.spend("${DAY}", "poll");
       if (at === 24) store.transaction(() => {});
     }
     process.kill(process.pid, "SIGKILL");`;
@@ -51,8 +52,8 @@ test("kill -9 loses no request: what was leased and not written down counts as s
 
 test("a month that turns in the middle of a block keeps its own requests, and gives the rest back", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 7; at++) month.spend(MONTH, "poll");
-  month.spend("2026-12", "write");
+  for (let at = 0; at < 7; at++) month.spend(DAY, "poll");
+  month.spend("2026-12-01", "write");
   expect(month.spent(MONTH)).toEqual({ poll: 7 });
   expect(month.spent("2026-12")).toEqual({ write: 1 });
   month.close();
@@ -60,9 +61,33 @@ test("a month that turns in the middle of a block keeps its own requests, and gi
   expect(opened(folder).month.spent(MONTH)).toEqual({ poll: 7 });
 });
 
+test("requests are known by day, also those not written down yet; of days before the last month nothing is kept", () => {
+  const { folder, store, month } = opened();
+  const spend = (day: string, purpose: "poll" | "write", requests: number): void => {
+    for (let at = 0; at < requests; at++) month.spend(day, purpose);
+  };
+  spend("2026-09-30", "poll", 2);
+  spend("2026-10-01", "poll", 3);
+  spend("2026-11-01", "poll", 25);
+  spend("2026-11-02", "poll", 4);
+  spend("2026-11-02", "write", 5);
+  const days = [
+    { day: "2026-11-01", spent: { poll: 25 } },
+    { day: "2026-11-02", spent: { poll: 4, write: 5 } },
+  ];
+  expect(store.journal.spentByDay(MONTH)).toEqual(days);
+  month.close();
+  store.close();
+  const again = opened(folder).store.journal;
+  expect(again.spentByDay(MONTH)).toEqual(days);
+  expect(again.spentByDay("2026-10")).toEqual([{ day: "2026-10-01", spent: { poll: 3 } }]);
+  expect(again.spentByDay("2026-09")).toEqual([]);
+  expect(again.spent("2026-09")).toEqual({ poll: 2 });
+});
+
 test("a transaction that fails takes no request back", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 7; at++) month.spend(MONTH, "poll");
+  for (let at = 0; at < 7; at++) month.spend(DAY, "poll");
   const failing = () =>
     store.transaction(() => {
       throw new Error("a fault in a mapping");

@@ -1,14 +1,15 @@
 /** The month for a governor: what was spent of it, and whether the platform has closed it. */
 import type { Purpose, Spent } from "../core/budget.ts";
 import type { Store } from "./store.ts";
+import { monthOf } from "./usage.ts";
 
 /** Requests that are made durable at once: so many a killed process may count without having sent them. */
 const BLOCK = 20;
 
 export interface StoreLedger {
   spent(month: string): Spent;
-  /** @throws StorageError, EnvironmentError */
-  spend(month: string, purpose: Purpose): void;
+  /** One more request on that day (`2026-11-23`, UTC). @throws StorageError, EnvironmentError */
+  spend(day: string, purpose: Purpose): void;
   closedUntil(nowMs: number): number | null;
   /** At the end of a process: what was leased and not sent is free again. */
   close(): void;
@@ -19,12 +20,13 @@ export function ledger(store: Store): StoreLedger {
   let leased = false;
   return {
     spent: (month) => journal.spent(month),
-    spend(month, purpose) {
+    spend(day, purpose) {
+      const month = monthOf(day);
       if (journal.leased(month) === 0) {
         store.transaction(() => journal.lease(month, BLOCK));
         leased = true;
       }
-      journal.spend(purpose);
+      journal.spend(day, purpose);
     },
     closedUntil(nowMs) {
       const stop = journal

@@ -14,6 +14,7 @@ import { consoleFacts } from "./migration-console.ts";
 import { countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
+import { flowsWatched } from "./migration-watch.ts";
 
 export const migrations: readonly string[] = [
   `
@@ -378,4 +379,14 @@ export const migrations: readonly string[] = [
   bytesMayGo,
   countsKept,
   notebooksOfEndpoints,
+  flowsWatched,
+  `
+  -- Requests of each day (UTC) by purpose: the running month and the last one. \`usage\` has the sums of all months.
+  create table usage_day (
+    day text not null,
+    purpose text not null,
+    requests integer not null,
+    primary key (day, purpose)
+  ) strict, without rowid;
+  `,
 ];

@@ -1,6 +1,6 @@
 /** When things arrived in a flow, and how long it was silent at most: counted here, for the same bytes may come again. */
 import type Database from "better-sqlite3";
-import { limitOf, type Silence } from "../core/silence.ts";
+import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
 
 interface Row {
   readonly arrivals: number;
@@ -21,6 +21,15 @@ export function rhythms(database: Database.Database) {
     `update rhythm set arrivals = arrivals + 1, longest_ms = ?, last_ms = ?, told_limit_ms = null, told_is_set = null
      where flow = ?`,
   );
+  const lasted = database.prepare(
+    `insert into silent_hour (flow, hour, longest_ms) values (?, ?, ?)
+     on conflict do update set longest_ms = max(longest_ms, excluded.longest_ms)`,
+  );
+  const longestAt = database
+    .prepare<number[], number | null>(
+      "select max(longest_ms) from silent_hour where flow = ? and hour in (?, ?, ?)",
+    )
+    .pluck();
   const tell = database.prepare(
     "update rhythm set told_limit_ms = ?, told_is_set = ? where flow = ?",
   );
@@ -46,6 +55,8 @@ export function rhythms(database: Database.Database) {
         // Before the first arrival there is no time between two.
         const gap = row.arrivals === 0 ? 0 : at - row.last_ms;
         arrived.run(Math.max(row.longest_ms, gap), Math.max(at, row.last_ms), flow);
+        if (row.arrivals === 0 || gap < 0) return;
+        for (const [hour, ms] of lastedByHour(row.last_ms, at)) lasted.run(flow, hour, ms);
       }
     },
 
@@ -60,7 +71,10 @@ export function rhythms(database: Database.Database) {
         return null;
       }
       const { arrivals, first_ms: firstMs, last_ms: lastMs, longest_ms: longestMs } = row;
-      const limit = limitOf({ arrivals, firstMs, lastMs, longestMs }, setMs);
+      // What was learned and told stays told until something comes: the next hour may be one that is usually quiet.
+      if (setMs === null && row.told_is_set === 0) return null;
+      const atThisHourMs = longestAt.get(flow, ...hoursAround(nowMs)) ?? null;
+      const limit = limitOf({ arrivals, firstMs, lastMs, longestMs, atThisHourMs }, setMs);
       const isSilent = limit !== null && nowMs - lastMs > limit;
       if (isSilent === (row.told_limit_ms !== null)) return null;
       tell.run(isSilent ? limit : null, isSilent ? Number(setMs !== null) : null, flow);

@@ -2,11 +2,14 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync }
 import { dirname, join } from "node:path";
 import { execFileSync } from "node:child_process";
 import Database from "better-sqlite3";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { freshRequest, legalMoves, requestStates } from "../core/request-state.ts";
 import { StorageError } from "../core/errors.ts";
-import { openStore } from "./store.ts";
+import { openDatabase } from "./database.ts";
+import { storeFile } from "./rights.ts";
+import { preparedLate } from "./statements.ts";
+import { LOG_GROWS_AT, openStore, rooms, type Store } from "./store.ts";
 
 const change = (id: string, version: string | null, text: string) => ({ id, version, text });
 const at = 1_000;
@@ -280,6 +283,7 @@ test("a log of commits that cannot be written ends the process, and loses nothin
   const page = { changes: [change("a", "1", "{}")], position: 1 };
   store.transaction(() => store.intake.page(flow, page, at));
   const log = `${file}-wal`;
+  await commits(store, LOG_GROWS_AT - 1);
   renameSync(log, `${log}.away`);
   mkdirSync(log);
   await expect(store.together(() => 1)).rejects.toThrow(StorageError);
@@ -290,10 +294,16 @@ test("a log of commits that cannot be written ends the process, and loses nothin
   expect(after.deliveries.counts(flow)).toEqual(new Map([["pending", 1]]));
 });
 
+async function commits(store: Store, count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await store.together(() => 1);
+}
+
 test("what a log was grown by is never read, not even after a kill", async () => {
   const { store, flow, file } = setup();
   const page = { changes: [change("a", "1", "{}")], position: 1 };
   await store.together(() => store.intake.page(flow, page, at));
+  expect(statSync(`${file}-wal`).size).toBeLessThan(1_000_000);
+  await commits(store, LOG_GROWS_AT - 1);
   const folder = tempFolder();
   for (const name of ["fuelbridge.sqlite", "fuelbridge.sqlite-wal"])
     copyFileSync(join(dirname(file), name), join(folder, name));
@@ -302,4 +312,20 @@ test("what a log was grown by is never read, not even after a kill", async () =>
   expect(killed.pragma("integrity_check", { simple: true })).toBe("ok");
   expect(killed.prepare("select count(*) as count from record").get()).toEqual({ count: 1 });
   killed.close();
+});
+
+test("a store prepares its statements late, and the schema has what each of them names", () => {
+  const folder = tempFolder();
+  openStore(folder).close();
+  const database = openDatabase(storeFile(folder));
+  const prepare = vi.spyOn(database, "prepare");
+  try {
+    rooms(database, folder, () => {});
+    expect(prepare.mock.calls.length).toBeGreaterThan(150);
+    prepare.mockClear();
+    rooms(preparedLate(database), folder, () => {});
+    expect(prepare).not.toHaveBeenCalled();
+  } finally {
+    database.close();
+  }
 });

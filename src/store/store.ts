@@ -30,6 +30,7 @@ import { rhythms } from "./rhythms.ts";
 import { rowUses } from "./row-uses.ts";
 import { requests } from "./requests.ts";
 import { found } from "./found.ts";
+import { preparedLate } from "./statements.ts";
 import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
 import { storeFile } from "./rights.ts";
@@ -40,6 +41,8 @@ import { waits } from "./waits.ts";
 
 /** Nothing fills the space that is kept free within this time. */
 const SPACE_EVERY_MS = 100;
+/** Grouped commits after which the log of commits is grown to its whole size. */
+export const LOG_GROWS_AT = 32;
 
 export interface Store extends ReturnType<typeof rooms> {
   /** All or nothing, and durable when it returns. @throws StorageError */
@@ -75,7 +78,7 @@ export function openStore(folder: string): Store {
   const database = openDatabase(path);
   const sent = guarded(path, () => highWater(database, folder));
   let lookedMs = -Infinity;
-  const all = rooms(database, folder, (atMs) => {
+  const all = rooms(preparedLate(database), folder, (atMs) => {
     if (performance.now() - lookedMs >= SPACE_EVERY_MS) {
       assertSpace(path);
       lookedMs = performance.now();
@@ -93,11 +96,10 @@ export function openStore(folder: string): Store {
       sent.committed();
       return result;
     });
-  let hasGrown = false;
-  /** Whoever groups commits has many to make. */
+  let commits = 0;
+  /** A program with little to do does not write a log of 9 MB first. */
   const commit = (work: () => void): void => {
-    if (!hasGrown) growLog(path);
-    hasGrown = true;
+    if (++commits === LOG_GROWS_AT) growLog(path);
     transaction(work);
   };
   return {
@@ -127,7 +129,12 @@ export function openStore(folder: string): Store {
   };
 }
 
-function rooms(database: Database.Database, folder: string, leaving: (atMs: number) => void) {
+/** The parts of a store. Each prepares its statements here: all at once, or late (statements.ts). */
+export function rooms(
+  database: Database.Database,
+  folder: string,
+  leaving: (atMs: number) => void,
+) {
   const told = journal(database);
   return {
     binding: binding(database, folder, told),

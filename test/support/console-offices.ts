@@ -106,7 +106,9 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     perMonth: 50_000,
     purposes: [{ purpose: "poll", used: 12, reserve: 0, left: 34_988 }],
     forecast: { expected: 18, stretch: 1, runsOut: null },
+    days: [{ day: "2026-11-21", spent: { poll: 12 } }],
     lists: [{ flow: text(), pages: 3, slowing: 1 }],
+    polls: [{ flow: text(), perLook: 3, times: 1, perMonth: 90 }],
     minute: { used: 2, limit: 600, opensInMs: 0 },
   });
   return {
@@ -239,7 +241,7 @@ const report = (text: () => string): Report => ({
 
 function documents(
   text: () => string,
-): Pick<Desk, "documents" | "document" | "lately" | "deeds" | "tables"> {
+): Pick<Desk, "documents" | "document" | "lately" | "runs" | "deeds" | "tables"> {
   const found = (): FoundDocument => ({
     id: text(),
     flow: text(),
@@ -290,6 +292,7 @@ function documents(
   return {
     documents: async () => ({ documents: [found()], next: "12", unsearched: 3 }),
     document: async () => life(),
+    runs: async () => [{ flow: text(), at: AT, tookMs: 900, received: 3, trouble: text() }],
     lately: async () => [{ flow: text(), state: "delivered", count: 3 }],
     deeds: async () => ({
       deeds: [

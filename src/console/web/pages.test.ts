@@ -7,6 +7,7 @@ import { recordingOffice } from "../../../test/support/console-offices.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { openTables } from "../../config/crossref.ts";
+import { SourceUnavailable } from "../../core/errors.ts";
 import { Daemon } from "../../engine/daemon.ts";
 import { runFlow } from "../../engine/run.ts";
 import { storeOffice } from "../../report/store-office.ts";
@@ -64,7 +65,7 @@ async function site() {
   const run = () => runFlow(engine, paused, signal);
   await run();
   const browsers = await testConsole(office, made.clock);
-  return { ...browsers, office, run, file, paused, engine };
+  return { ...browsers, office, run, file, paused, engine, daemon };
 }
 
 test("somebody finds what is wrong, adds the missing row, and the group is empty; who and why is kept", async () => {
@@ -214,6 +215,53 @@ test("a flow that an operator pauses reads nothing until it is resumed, also aft
     { event: "flow goes on", by: "operator", reason: "done" },
     { event: "flow paused", by: "operator", reason: "month's end" },
   ]);
+});
+
+test("a flow shows its last looks, the newest first: when, how long, what came, and why one failed", async () => {
+  const { as, daemon, clock, paused, office } = await site();
+  const viewer = await as("viewer");
+  expect((await viewer.get("/flows")).body).toContain("It has not looked yet.");
+  await daemon.once(signal);
+  paused.source.read = async function* () {
+    clock.advance(3_000);
+    yield { changes: [bill("INV-120", "1.00"), bill("INV-121", "1.00")], position: 2 };
+    throw new SourceUnavailable("the server is gone", { next: "Start it." });
+  };
+  clock.advance(3_600_000);
+  await daemon.once(signal);
+  const [failed, first] = await office.runs();
+  expect(failed).toMatchObject({ flow: "bills", received: 2, trouble: "the server is gone" });
+  expect(failed?.tookMs).toBeGreaterThanOrEqual(3_000);
+  expect(first).toMatchObject({ received: 0, trouble: null });
+  const { body } = await (await as("viewer")).get("/flows");
+  expect(body).toContain("The last looks of bills, the newest first");
+  expect(body).toContain("the server is gone");
+  // A month of looks leaves the newest twenty.
+  paused.source.read = async function* () {};
+  for (let at = 0; at < 25; at++) {
+    clock.advance(3_600_000);
+    await daemon.once(signal);
+  }
+  expect(await office.runs()).toHaveLength(20);
+});
+
+test("Today says so when more came in the last hour than it counts", async () => {
+  const of = async (count: number): Promise<string> => {
+    const office = {
+      ...recordingOffice().office,
+      lately: async () => [
+        { flow: "bills", state: "delivered", count: 19_000 },
+        { flow: "bills", state: "pending", count: count - 19_000 },
+      ],
+    };
+    const { as } = await testConsole(office);
+    return (await (await as("viewer")).get("/")).body;
+  };
+  const sentence = "At least 20,000 documents came. Only the newest 20,000 are counted here.";
+  expect(await of(20_000)).toContain(sentence);
+  const all = await of(19_999);
+  expect(all).not.toContain("Only the newest");
+  expect(all).toMatch(/bills<\/th><td[^>]*data-title="Came">19,999</);
 });
 
 test("users are for their owner alone, their passwords are hashed, and too short ones refused", async () => {

@@ -68,6 +68,7 @@ tbody th { font-weight: 500; min-width: 9rem; }
 .facts dd { margin: 0; }
 .facts div { min-width: 0; }
 form.change { margin-bottom: 1rem; }
+form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 .line { display: flex; gap: 0.6rem; align-items: start; flex-wrap: wrap; }
 .line > input, .line > select { flex: 1 1 14rem; margin: 0; width: auto; }
 .line > button { width: auto; margin: 0; }
@@ -87,9 +88,16 @@ code { overflow-wrap: anywhere; }
 .differs { font-weight: 600; }
 progress { margin: 0.3rem 0; }
 svg.chart { width: 100%; height: auto; max-width: 48rem; color: var(--pico-color); }
-svg.chart .used { stroke: var(--pico-primary); } svg.chart .then { stroke: var(--wait); stroke-dasharray: 6 5; }
+svg.chart polyline { fill: none; }
+svg.chart .used { stroke: var(--pico-color); } svg.chart .then { stroke: var(--wait); stroke-dasharray: 6 5; }
+svg.chart polygon { stroke: var(--pico-background-color); stroke-width: 0.5; }
+svg.swatch { width: 0.75em; height: 0.75em; }
+svg .poll { fill: #56b4e9; } svg .detail { fill: #009e73; } svg .write { fill: #d55e00; } svg .read-back { fill: #e69f00; }
+svg .check { fill: #cc79a7; } svg .audit { fill: #0072b2; } svg .backfill { fill: #c9b800; } svg .lost { fill: #8a8a8a; }
 svg.chart .grid { stroke: var(--pico-muted-border-color); } svg.chart text { fill: var(--soft); font-size: 12px; }
-details summary { color: var(--pico-primary); }
+details { margin-bottom: 0.6rem; }
+details summary, details[open] > summary { color: var(--pico-primary); }
+.card details { border-top: 1px solid var(--pico-muted-border-color); padding-top: 0.5rem; }
 .buttons { margin-top: 0.8rem; display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
 .buttons button { width: auto; margin: 0; }
 .sign { display: none; }
@@ -106,7 +114,7 @@ details summary { color: var(--pico-primary); }
   .line > button { width: 100%; }
 }
 @media print {
-  header.container, form, .buttons, .told, details { display: none !important; }
+  header.container, form, .buttons, .told, .screen, details { display: none !important; }
   .container { max-width: none; }
   body { font-size: 10pt; color: #000; background: #fff; }
   .scroll { overflow: visible; }

@@ -1,5 +1,6 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
 import { BACKFILL_SHARE, type BackfillState } from "../../../report/keeping.ts";
+import type { Look } from "../../../report/desk.ts";
 import type { FlowStatus, Stop } from "../../../report/office.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import { ago, at, changing, facts, number, plural, right, table } from "../parts.ts";
@@ -7,14 +8,16 @@ import { type Answer, type Asked, personOf } from "../route.ts";
 import { stateOf } from "./today.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
-  const [{ flows, stops }, backfills] = await Promise.all([
+  const [{ flows, stops }, backfills, looks] = await Promise.all([
     asked.office.status(),
     asked.office.backfills(),
+    asked.office.runs(),
   ]);
+  const ofFlow = Map.groupBy(looks, ({ flow }) => flow);
   const body = html`<h1>Flows</h1>
     ${stops.map((stop) => stopped(stop, asked))}
     ${flows.length === 0 ? html`<p>No flow is configured.</p>` : ""}
-    ${flows.map((flow) => card(flow, asked))}
+    ${flows.map((flow) => card(flow, ofFlow.get(flow.name) ?? [], asked))}
     ${backfills.length === 0 ? "" : readAnew(backfills, asked)}`;
   return { title: "Flows", body };
 }
@@ -33,7 +36,7 @@ const stopped = ({ breaker, scope, since, message, next }: Stop, asked: Asked): 
     })}
   </section>`;
 
-const card = (flow: FlowStatus, asked: Asked): Html =>
+const card = (flow: FlowStatus, looks: readonly Look[], asked: Asked): Html =>
   html`<article class="card">
     <h2>${flow.name} ${stateOf(flow)}</h2>
     ${facts([
@@ -61,11 +64,28 @@ const card = (flow: FlowStatus, asked: Asked): Html =>
     ${flow.lastError === null ? "" : html`<p><strong>${flow.lastError.message}</strong> ${flow.lastError.next}</p>`}
     ${flow.unread.map(({ what, message, next }) => html`<p><strong>Not read: ${what}.</strong> ${message} ${next}</p>`)}
     <details>
+      <summary>Last looks</summary>
+      ${lastLooks(flow, looks, asked)}
+    </details>
+    <details>
       <summary>Change</summary>
       ${flow.state === "paused" ? form(asked, flow, "resume", "Go on") : html`${form(asked, flow, "now", "Look now")} ${form(asked, flow, "pause", "Pause")}`}
     </details>
     ${flow.from.startsWith("platform.") && flow.state !== "paused" ? past(asked, flow) : ""}
   </article>`;
+
+const lastLooks = ({ name }: FlowStatus, looks: readonly Look[], asked: Asked): Html =>
+  table(
+    `The last looks of ${name}, the newest first`,
+    ["Ended", right("Took"), right("New"), "Result"],
+    looks.map(({ at: ended, tookMs, received, trouble }) => [
+      html`${at(ended, asked)} <small>${ago(ended, asked)}</small>`,
+      tookMs < 1_000 ? "less than 1 s" : `${number(Math.round(tookMs / 1_000))} s`,
+      number(received),
+      trouble ?? "read to its end",
+    ]),
+    "It has not looked yet.",
+  );
 
 const form = (asked: Asked, { name }: FlowStatus, action: string, button: string): Html =>
   changing(asked, {

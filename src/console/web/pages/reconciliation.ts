@@ -1,17 +1,14 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
-import { labelOf } from "../../../books/compare.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
-import { agreeing, manyOf } from "../../../reconcile/case.ts";
 import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
-import type { CaseRow, Report } from "../../../reconcile/report.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
-import { valueIn } from "../amounts.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
-import { ago, at, changing, link, money, number, plural, right, table } from "../parts.ts";
+import { ago, at, changing, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { zipped } from "../zip.ts";
+import { fieldsOf, periodOf, reported } from "./comparison.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs } = asked;
@@ -92,9 +89,6 @@ const knownRow = (
   html`${cause}<br /><strong>Next:</strong> ${next}`,
   at(since, asked),
 ];
-
-const periodOf = ({ from, to, flow }: Reconciling): string =>
-  `${from ?? ""} to ${to ?? ""}${flow === null ? "" : `, ${flow}`}`;
 
 function resultOf({ state }: Job): string {
   if (state.is === "running") return "is being made";
@@ -218,115 +212,3 @@ export async function evidence(asked: Asked): Promise<Answer> {
     bytes: zipped(files),
   };
 }
-
-const SHOWN = 200;
-
-function reported(report: Report, job: Job, asked: Asked): Html {
-  const { cases, agrees, currency, at: when, failures } = report;
-  const open = cases.filter(({ bucket }) => !agreeing.has(bucket));
-  return html`<h1>Reconciliation of ${asked.site.company}, ${periodOf(job.asked)}</h1>
-    <p class="quiet">
-      Both sides as each says at ${at(when, asked)}, not as they were sent. Amounts in ${currency}.
-      Asked by ${job.asked.by}.
-    </p>
-    ${
-      failures.length > 0
-        ? html`<div class="banner bad">
-            <p><strong>It cannot be trusted, and nothing was judged.</strong></p>
-            ${failures.map((why) => html`<p>${why}</p>`)}
-          </div>`
-        : html`<div class="banner ${agrees ? "good" : "bad"}">
-            <p>
-              <strong>${agrees ? "Both sides agree." : "Both sides do not agree."}</strong>
-              ${agrees ? plural(cases.length, "document") : `${number(open.length)} of ${plural(cases.length, "document")} are not the same on both sides.`}
-            </p>
-          </div>`
-    }
-    ${report.unasked.map(({ endpoint, kind, why }) => html`<p><strong>Not asked:</strong> ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}</p>`)}
-    <p class="buttons">
-      ${link(`/reconciliation/${job.id}/csv`, "Every document as CSV")}
-      ${link(`/reconciliation/${job.id}/evidence`, "Evidence for an auditor (zip)")}
-    </p>
-    <p class="quiet">
-      To print, or to keep as PDF, use the browser's own print. The number in the zip's name is its
-      seal: note it elsewhere. Unpacked, <code>fuelbridge evidence verify FOLDER --seal SEAL</code>
-      checks every file.
-    </p>
-    ${
-      open.length === 0
-        ? ""
-        : html`<h2>Differences</h2>
-            ${table(
-              "What is not the same on both sides",
-              ["Document", "Result", right("Platform"), right("ERP"), "Cause and next step"],
-              open.slice(0, SHOWN).map((row) => caseRow(row, currency)),
-            )}
-            ${open.length > SHOWN ? html`<p>and ${number(open.length - SHOWN)} more, in the CSV.</p>` : ""}`
-    }
-    <h2>Counts and sums</h2>
-    ${totals(report.totals, "Documents of the period, each in one place", currency)}
-    ${report.outside.length === 0 ? "" : totals(report.outside, "Outside of the period, but open or changed", currency)}
-    ${bridges(report)}
-    <div class="sign">
-      <p>Reconciled by, date</p>
-      <p>Reviewed by, date</p>
-    </div>`;
-}
-
-const caseRow = (row: CaseRow, currency: string) => [
-  html`${link(`/documents?text=${encodeURIComponent(row.number)}`, `${row.kind} ${row.number}`)}
-    <small>${[row.party, row.day].filter(Boolean).join(", ")}</small>`,
-  html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row, currency)}`,
-  money(row.amount.platform, currency),
-  money(row.amount.books, currency),
-  row.cause === null
-    ? "–"
-    : html`${row.cause.message}<br /><strong>Next:</strong>
-        ${row.bucket === "with a person" ? link("/needs-you", "Needs you") : row.cause.next}`,
-];
-
-const fieldsOf = ({ kind, differences }: CaseRow, currency: string): Html =>
-  differences.length === 0
-    ? html``
-    : html`<ul>
-        ${differences.map(
-          ({ field, platform, books }) =>
-            html`<li>
-              ${labelOf(kind, field)}: platform
-              <strong>${valueIn(field, platform, currency)}</strong>, ERP
-              <strong>${valueIn(field, books, currency)}</strong>
-            </li>`,
-        )}
-      </ul>`;
-
-const totals = (rows: Report["totals"], caption: string, currency: string): Html =>
-  table(
-    caption,
-    ["What", "Result", right("Platform"), right("Amount"), right("ERP"), right("Amount")],
-    rows.map(({ kind, bucket, platform, books }) => [
-      manyOf(kind),
-      bucket,
-      number(platform.records),
-      money(platform.amount, currency),
-      number(books.records),
-      money(books.amount, currency),
-    ]),
-  );
-
-const bridges = ({ bridges, currency }: Report): Html =>
-  bridges.length === 0
-    ? html``
-    : table(
-        "From the platform's total to the ERP's",
-        ["What", right("Platform"), "Less", right("ERP")],
-        bridges.map(({ kind, platform, steps, books }) => [
-          manyOf(kind),
-          money(platform, currency),
-          steps.length === 0
-            ? "nothing"
-            : steps
-                .map(({ bucket, difference }) => `${bucket} ${money(difference, currency)}`)
-                .join(", "),
-          money(books, currency),
-        ]),
-      );

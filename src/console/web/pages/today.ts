@@ -1,6 +1,6 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
 import type { FlowStatus, QuarantineGroup, Status } from "../../../report/office.ts";
-import type { Lately } from "../../../report/desk.ts";
+import { type Lately, LATELY_MAX } from "../../../report/desk.ts";
 import { address, type Html, html, segment } from "../html.ts";
 import { ago, at, link, mark, money, number, plural, right, table } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
@@ -193,7 +193,9 @@ function hour(lately: readonly Lately[]): Html {
     lately
       .filter(({ flow, state }) => flow === name && states.includes(state))
       .reduce((total, { count }) => total + count, 0);
+  const came = sum(lately, ({ count }) => count);
   return html`<h2>The last hour</h2>
+    ${came < LATELY_MAX ? "" : html`<p>At least ${number(LATELY_MAX)} documents came. Only the newest ${number(LATELY_MAX)} are counted here.</p>`}
     ${table(
       "What came in the last hour, and where it is now",
       [
