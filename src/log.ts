@@ -3,8 +3,9 @@
  * process that dies are not lost; and every line passes the scrubber as its last stage, after all else has been added
  * to it. What must be kept is in the store, not here.
  */
+import { createRequire } from "node:module";
 import { destination as openDescriptor, type Level, type Logger, pino } from "pino";
-import { prettyFactory } from "pino-pretty";
+import type * as Pretty from "pino-pretty";
 import { scrubber, scrubValue } from "./config/scrub.ts";
 
 export type { Logger } from "pino";
@@ -61,8 +62,11 @@ function withoutPayloads(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutPayloads(item)]));
 }
 
-/** Synchronous, and in this thread: a worker's lines are lost when the process dies. */
+const require = createRequire(import.meta.url);
+
+/** Synchronous, and in this thread: a worker's lines are lost when the process dies. Loaded for a terminal only. */
 function readable(colorize: boolean): (record: unknown) => string {
+  const { prettyFactory } = require("pino-pretty") as typeof Pretty;
   const format = prettyFactory({
     colorize,
     singleLine: true,

@@ -12,7 +12,7 @@ import { Random } from "../src/sandbox/scenes/random.ts";
 import type { Status } from "../src/report/office.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import { numbers, runs } from "./support/runs.ts";
-import { atWork, layOut, openSite, type Site } from "./support/site.ts";
+import { atWork, layOut, only, openSite, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore, holdWrite, writeStates } from "./support/site-requests.ts";
 import { astray, importedFiles, unequalFlows } from "./support/site-sides.ts";
@@ -137,7 +137,7 @@ test(
   "SIGTERM finishes the work in hand: every write that left has its answer, exit 143",
   { timeout: SLOW },
   async () => {
-    const site = await atWork();
+    const site = await atWork(only("customers", "suppliers", "invoices"));
     const daemon = await site.daemon();
     expect(await holdWrite(site, 1_500)).toBe(true);
     daemon.kill("SIGTERM");
@@ -158,7 +158,7 @@ test(
   "a second signal stops waiting: the write is left in the air, and the next start asks for it",
   { timeout: SLOW },
   async () => {
-    const site = await atWork();
+    const site = await atWork(only("customers", "suppliers", "invoices"));
     const daemon = await site.daemon();
     expect(await holdWrite(site, 4_000)).toBe(true);
     let ended: Said | null = null;
@@ -174,22 +174,5 @@ test(
     next.kill("SIGTERM");
     await next.ended;
     expect(writeStates(site)).toContain("unknown");
-  },
-);
-
-test(
-  "a second daemon on the same store is refused with words, and the first goes on",
-  { timeout: SLOW },
-  async () => {
-    const site = await atWork();
-    const daemon = await site.daemon();
-    for (const command of ["run", "once"]) {
-      const { code, err } = await site.command(command);
-      expect(code).toBe(exitCodes.environment);
-      expect(err).toMatch(/is in use by process \d+\.\n {2}Only one process may/);
-    }
-    expect((await site.ask<Status>("status")).daemon?.pid).toBe(daemon.pid);
-    daemon.kill("SIGTERM");
-    expect(await daemon.ended).toMatchObject({ code: exitCodes.terminated });
   },
 );

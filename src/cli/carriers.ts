@@ -1,7 +1,7 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { monthAt, type Spent } from "../core/budget.ts";
+import { dayAt, type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
@@ -85,11 +85,11 @@ function siteLedger(site: string, ledger: StoreLedger, clock: Clock): SiteLedger
   return {
     site,
     spent: (month) => ledger.spent(month),
-    spend: (month, purpose) => ledger.spend(month, purpose),
+    spend: (day, purpose) => ledger.spend(day, purpose),
     closedUntil: (nowMs) => ledger.closedUntil(nowMs),
     carried(purpose, requests) {
-      const { name } = monthAt(clock.now().wallMs);
-      for (let at = 0; at < requests; at++) ledger.spend(name, purpose);
+      const day = dayAt(clock.now().wallMs);
+      for (let at = 0; at < requests; at++) ledger.spend(day, purpose);
     },
   };
 }

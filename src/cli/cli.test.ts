@@ -98,7 +98,7 @@ test("check says that a configuration is right, in words and in JSON", async () 
   expect(words.out).toMatch(
     /^orders +platform\.orders +erp\.orders +every 10m +canonical\/orders$/m,
   );
-  const json = await fuelbridge(["check", "--json"], { FUELBRIDGE_CONFIG: config });
+  const json = await here(["check", "--json"], { FUELBRIDGE_CONFIG: config });
   expect(json.code).toBe(exitCodes.ok);
   expect(envelope(json.out)).toMatchObject({
     ok: true,
@@ -112,7 +112,7 @@ test("check tells every problem with its place and exits 2", async () => {
   const { config } = wholeSite((text) =>
     text.replace("USD", "US$").replace("every: 10m", "every: 1s"),
   );
-  const words = await fuelbridge(["check", "--config", config]);
+  const words = await here(["check", "--config", config]);
   expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
   expect(words.err).toContain(`${config}:12:11 currency: "US$" is not a currency.`);
   expect(words.err).toContain("fuelbridge check");
@@ -156,11 +156,10 @@ const USAGE: [args: string[], command: string, message: string][] = [
 ];
 
 test.each(USAGE)("%j is a usage error: exit 2", async (args, command, message) => {
-  const ask = args[0] === "nope" ? fuelbridge : here;
-  const words = await ask(args);
+  const words = await here(args);
   expect(words).toMatchObject({ code: exitCodes.configuration, out: "" });
   expect(words.err).toContain(message);
-  const json = await ask([...args, "--json"]);
+  const json = await here([...args, "--json"]);
   expect(json).toMatchObject({ code: exitCodes.configuration, err: "" });
   expect(envelope(json.out)).toMatchObject({ ok: false, command, error: { code: "usage" } });
 });
@@ -168,11 +167,11 @@ test.each(USAGE)("%j is a usage error: exit 2", async (args, command, message) =
 test("help and version are answers; help in place of a command is not", async () => {
   expect(await fuelbridge(["--version"])).toMatchObject({ code: 0, out: "0.1.0\n" });
   expect((await here(["trace", "--help"])).out).toContain("fuelbridge trace");
-  expect(await fuelbridge([])).toMatchObject({ code: exitCodes.configuration, out: "" });
+  expect(await here([])).toMatchObject({ code: exitCodes.configuration, out: "" });
 });
 
 test("a configuration that is not there is a configuration error", async () => {
-  const { code, err } = await fuelbridge(["status", "--config", "/nowhere/at/all.yaml"]);
+  const { code, err } = await here(["status", "--config", "/nowhere/at/all.yaml"]);
   expect(code).toBe(exitCodes.configuration);
   expect(err).toMatch(/^fuelbridge: The configuration .* cannot be read \(ENOENT\)\.\n {2}Name/);
 });
@@ -187,7 +186,7 @@ test("questions go to the daemon that runs, and its refusals come back", async (
     secrets: [],
   });
   onTestFinished(() => admin.close());
-  const status = await fuelbridge(["status", "--config", config]);
+  const status = await here(["status", "--config", config]);
   expect(status).toMatchObject({ code: 0, err: "" });
   expect(status.out).toContain("bluebonnet (live): needs attention");
   expect(status.out).toContain("fuelbridge quarantine show GROUP");
@@ -307,7 +306,7 @@ test("a story of two documents says whose each line is", () => {
 
 test("questions go to the store when no daemon runs", async () => {
   const { config } = site();
-  const { code, out } = await fuelbridge(["status", "--json", "--config", config]);
+  const { code, out } = await here(["status", "--json", "--config", config]);
   expect(code).toBe(exitCodes.ok);
   expect(envelope(out)).toMatchObject({ ok: true, data: { daemon: null, healthy: true } });
 });
@@ -332,7 +331,7 @@ test.skipIf(process.platform === "win32").each(SIGNALS)(
 
 test("once exits 0 when nothing is left to do, 1 when something is, and never says in step of what is paused", async () => {
   const paused = site(pauseAll);
-  const inStep = await fuelbridge(["once", "--json", "--config", paused.config]);
+  const inStep = await here(["once", "--json", "--config", paused.config]);
   expect(inStep.code).toBe(exitCodes.ok);
   const { data } = envelope(inStep.out) as { data: { outOfStep: Reason[] } };
   expect(data).toMatchObject({ inStep: false, waits: {} });
@@ -342,20 +341,25 @@ test("once exits 0 when nothing is left to do, 1 when something is, and never sa
   const broken = site((text) =>
     pauseAll(text).replace(/(to: platform\.customers\n.*\n) +paused: true\n/, "$1"),
   );
-  const { code, out, err } = await fuelbridge(["once", "--config", broken.config]);
+  const { code, out, err } = await here(["once", "--config", broken.config]);
   expect(code).toBe(exitCodes.runtime);
   expect(out).toMatch(/^Not in step:\n/);
   expect(out).toMatch(/^ {2}customers: .*export.*ENOENT/m);
   expect(err).toContain("export");
 });
 
-test("a second daemon on the same store is refused", async () => {
+test("a second daemon on the same store is refused with words, and the first goes on", async () => {
   const { config } = site(pauseAll);
   const { ended } = await running(config, async (stop) => {
-    const { code, out } = await fuelbridge(["run", "--json", "--config", config]);
-    expect(code).not.toBe(0);
+    const { code, out } = await here(["run", "--json", "--config", config]);
+    expect(code).toBe(exitCodes.environment);
     expect(envelope(out)).toMatchObject({ ok: false, command: "run" });
-    expect(out).toContain("in use");
+    const once = await here(["once", "--config", config]);
+    expect(once.code).toBe(exitCodes.environment);
+    const refused = /is in use by process (\d+)\.\n {2}Only one process may/.exec(once.err);
+    expect(out).toContain(`is in use by process ${refused?.[1]}.`);
+    const status = await here(["status", "--json", "--config", config]);
+    expect(envelope(status.out)).toMatchObject({ data: { daemon: { pid: Number(refused?.[1]) } } });
     stop("SIGTERM");
   });
   expect(ended).toBe(exitCodes.terminated);

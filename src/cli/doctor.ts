@@ -3,11 +3,17 @@ import type { Command } from "commander";
 import type { Endpoint } from "../core/contract.ts";
 import type { DayToBook, Examination, Needs } from "../core/examination.ts";
 import type { Governor } from "../core/budget.ts";
-import { EnvironmentError, exitCodes, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
+import {
+  EnvironmentError,
+  exitCodes,
+  FuelbridgeError,
+  SourceUnavailable,
+  StoreInUse,
+} from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
 import { openTables, type Tables } from "../config/crossref.ts";
-import type { Status } from "../report/office.ts";
+import type { Office, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
@@ -38,9 +44,10 @@ export function doctor(program: Command): void {
         const config = await loadConfiguration(file);
         const { examineState } = await import("./state.ts");
         const state = { endpoint: "fuelbridge", ...examineState(config) };
-        const counting = countingIn(file);
+        const office = officeAskedIn(file);
+        const counting = countingIn(office);
         const { result: endpoints, exitCode } = await untilSignal((signal) =>
-          examineAll(config, file, counting.governor, signal),
+          examineAll(config, office, counting.governor, signal),
         );
         const result = [state, ...endpoints];
         const right = result.every(({ fault }) => fault === null);
@@ -55,13 +62,29 @@ export function doctor(program: Command): void {
   );
 }
 
+type Asked = <Result>(question: (office: Office) => Promise<Result>) => Promise<Result>;
+
+/** A daemon that holds the store and does not answer is waited for once: what it said, or did not, holds for the whole run. */
+function officeAskedIn(file: string): Asked {
+  let silent: StoreInUse | null = null;
+  return async (question) => {
+    if (silent !== null) throw silent;
+    try {
+      return await ask(file, question);
+    } catch (error) {
+      if (error instanceof StoreInUse) silent = error;
+      throw error;
+    }
+  };
+}
+
 /** Whoever counts the month admits these requests too: the daemon, or without one the store. */
-function countingIn(file: string): { governor: Governor; requests: () => Requests } {
+function countingIn(asked: Asked): { governor: Governor; requests: () => Requests } {
   let requests: Requests = { counted: 0, month: null };
   return {
     governor: {
       admit: () =>
-        ask(file, async (office) => {
+        asked(async (office) => {
           const admission = await office.admit();
           if (!admission.admitted) return admission;
           const { month, used, perMonth } = await office.budget();
@@ -81,12 +104,12 @@ function countingIn(file: string): { governor: Governor; requests: () => Request
 /** What this machine has first, then each endpoint. */
 async function examineAll(
   config: Config,
-  file: string,
+  asked: Asked,
   governor: Governor,
   signal: AbortSignal,
 ): Promise<Examined[]> {
   const tables = openTables(config.crossReferences);
-  const { days, kept, ...own } = await ownExaminations(config, file, tables);
+  const { days, kept, ...own } = await ownExaminations(config, asked, tables);
   const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
   // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
   const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
@@ -115,7 +138,7 @@ interface Own {
 }
 
 /** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */
-async function ownExaminations(config: Config, file: string, tables: Tables): Promise<Own> {
+async function ownExaminations(config: Config, asked: Asked, tables: Tables): Promise<Own> {
   const examined: Examination[] = [];
   const said = async (what: string, look: () => Promise<void>, code?: string): Promise<void> => {
     const fault = await faultOf(look);
@@ -128,7 +151,7 @@ async function ownExaminations(config: Config, file: string, tables: Tables): Pr
   // A store that is not there has nothing waiting, and is not made for asking.
   if (existsSync(config.state))
     await said("documents that wait", async () => {
-      await ask(file, async (office) => {
+      await asked(async (office) => {
         days = await office.toBook();
         for (const { name } of config.endpoints) kept.set(name, await office.notebook(name));
       });

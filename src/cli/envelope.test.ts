@@ -15,7 +15,10 @@ import { makeProgram } from "./program.ts";
 
 const leavesOf = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
-const leaves = leavesOf(makeProgram()).map((command) => ({ name: commandName(command), command }));
+const leaves = leavesOf(await makeProgram()).map((command) => ({
+  name: commandName(command),
+  command,
+}));
 
 const NOWHERE = join(tmpdir(), "fuelbridge-evidence-of-no-test");
 

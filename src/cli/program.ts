@@ -2,39 +2,46 @@
 import { Command, CommanderError, Option } from "commander";
 import { exitCodes } from "../core/errors.ts";
 import { complain } from "./answer.ts";
-import { alerts } from "./alerts.ts";
-import { audit } from "./audit.ts";
-import { backfill } from "./backfill.ts";
-import { backup } from "./backup.ts";
-import { budget } from "./budget.ts";
-import { check } from "./check.ts";
 import { addCommand, commandName } from "./command.ts";
-import { completion } from "./completion.ts";
-import { doctor } from "./doctor.ts";
-import { evidence } from "./evidence.ts";
-import { find } from "./find.ts";
-import { init } from "./init.ts";
 import { load } from "./load.ts";
-import { map } from "./map.ts";
-import { once } from "./once.ts";
-import { now } from "./now.ts";
-import { openapi } from "./openapi.ts";
-import { pause } from "./pause.ts";
-import { plan } from "./plan.ts";
-import { profile } from "./profile.ts";
-import { quarantine } from "./quarantine.ts";
-import { quickbooks } from "./quickbooks.ts";
-import { reconcile } from "./reconcile.ts";
-import { release } from "./release.ts";
-import { restore } from "./restore.ts";
-import { run } from "./run.ts";
-import { sandbox } from "./sandbox.ts";
-import { schema } from "./schema.ts";
-import { status } from "./status.ts";
-import { trace } from "./trace.ts";
-import { user } from "./user.ts";
 import { version } from "./version.ts";
-import { worker } from "./worker.ts";
+
+type Add = (program: Command) => void;
+
+/** In the order of `--help`. Each is a module of its own, and one run loads the one that it names. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  init: async () => (await import("./init.ts")).init,
+  run: async () => (await import("./run.ts")).run,
+  worker: async () => (await import("./worker.ts")).worker,
+  once: async () => (await import("./once.ts")).once,
+  now: async () => (await import("./now.ts")).now,
+  check: async () => (await import("./check.ts")).check,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  status: async () => (await import("./status.ts")).status,
+  trace: async () => (await import("./trace.ts")).trace,
+  find: async () => (await import("./find.ts")).find,
+  map: async () => (await import("./map.ts")).map,
+  plan: async () => (await import("./plan.ts")).plan,
+  profile: async () => (await import("./profile.ts")).profile,
+  quarantine: async () => (await import("./quarantine.ts")).quarantine,
+  budget: async () => (await import("./budget.ts")).budget,
+  reconcile: async () => (await import("./reconcile.ts")).reconcile,
+  evidence: async () => (await import("./evidence.ts")).evidence,
+  quickbooks: async () => (await import("./quickbooks.ts")).quickbooks,
+  release: async () => (await import("./release.ts")).release,
+  pause: async () => (await import("./pause.ts")).pause,
+  backfill: async () => (await import("./backfill.ts")).backfill,
+  user: async () => (await import("./user.ts")).user,
+  audit: async () => (await import("./audit.ts")).audit,
+  alerts: async () => (await import("./alerts.ts")).alerts,
+  backup: async () => (await import("./backup.ts")).backup,
+  restore: async () => (await import("./restore.ts")).restore,
+  sandbox: async () => (await import("./sandbox.ts")).sandbox,
+  schema: async () => (await import("./schema.ts")).schema,
+  openapi: async () => (await import("./openapi.ts")).openapi,
+  completion: async () => (await import("./completion.ts")).completion,
+  demo: async () => demo,
+};
 
 /**
  * Runs one command: what it answers is said, and `process.exitCode` set.
@@ -42,7 +49,8 @@ import { worker } from "./worker.ts";
  */
 export async function runProgram(words: readonly string[]): Promise<void> {
   try {
-    await makeProgram().parseAsync([...words], { from: "user" });
+    current = await makeProgram(namesIn(words));
+    await current.parseAsync([...words], { from: "user" });
   } catch (error) {
     // Help and version are printed already; help in place of a command is still a usage error.
     if (!(error instanceof CommanderError && SPOKEN.has(error.code))) complainOf(words, error);
@@ -52,9 +60,12 @@ export async function runProgram(words: readonly string[]): Promise<void> {
 
 const SPOKEN = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
+/** The program of the last run: it names the command of an error that nobody waited for. */
+let current = new Command("fuelbridge");
+
 /** Says what is wrong, in our words and without secrets, and sets the exit code. */
 export function complainOf(words: readonly string[], error: unknown): void {
-  complain(commandName(commandOf(makeProgram(), words)), words.includes("--json"), error);
+  complain(commandName(commandOf(current, words)), words.includes("--json"), error);
 }
 
 /** The command that these words name, as far as they do. */
@@ -65,47 +76,27 @@ function commandOf(program: Command, words: readonly string[]): Command {
   return command;
 }
 
-/** All commands, parsed by nobody yet. */
-export function makeProgram(): Command {
+/** The commands that these words need: all where none is named (help, a typing error), or where all are told. */
+function namesIn([first = ""]: readonly string[]): readonly string[] {
+  if (first === "--version" || first === "-V") return [];
+  return first !== "completion" && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
+}
+
+/** The program with the commands of these names, all by default; parsed by nobody yet. */
+export async function makeProgram(
+  names: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
   const program = new Command("fuelbridge")
     .description("Keeps a fuel distributor's ERP and the fuel-logistics platform in step.")
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} });
+  const modules = names.flatMap((name) => COMMANDS[name] ?? []);
+  for (const add of await Promise.all(modules.map((module) => module()))) add(program);
+  return program;
+}
 
-  for (const add of [
-    init,
-    run,
-    worker,
-    once,
-    now,
-    check,
-    doctor,
-    status,
-    trace,
-    find,
-    map,
-    plan,
-    profile,
-    quarantine,
-    budget,
-    reconcile,
-    evidence,
-    quickbooks,
-    release,
-    pause,
-    backfill,
-    user,
-    audit,
-    alerts,
-    backup,
-    restore,
-    sandbox,
-    schema,
-    openapi,
-    completion,
-  ])
-    add(program);
+function demo(program: Command): void {
   addCommand(
     program,
     "demo",
@@ -131,5 +122,4 @@ export function makeProgram(): Command {
         .default("files"),
     )
     .option("--play", "then have both sides pay, void and correct, and show what becomes of it");
-  return program;
 }

@@ -1,6 +1,8 @@
 /** The web console over the office of a daemon that runs in this process. */
 import type { Config } from "../config/config.ts";
 import type { Web } from "../console/web/server.ts";
+import { FuelbridgeError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
 import { catchUp } from "../report/searching.ts";
 import { systemClock } from "./clock.ts";
 import type { Composed } from "./compose.ts";
@@ -32,13 +34,7 @@ export async function openWeb(
     clock: systemClock(),
   });
   // What came is taken into what is searched all the time: so that is done before somebody searches.
-  const timer = setInterval(() => {
-    try {
-      catchUp(engine, engine.flows, CATCH_UP_MS);
-    } catch (error) {
-      note("the search is not up to date", { error });
-    }
-  }, SEARCH_EVERY_MS);
+  const timer = setInterval(() => takeIn(engine, note), SEARCH_EVERY_MS);
   return {
     ...served,
     async close() {
@@ -46,6 +42,23 @@ export async function openWeb(
       await served.close();
     },
   };
+}
+
+/**
+ * Takes what came into what is searched. What a mapping cannot say of a record is noted.
+ * @throws FuelbridgeError for what the storage refuses: it ends the process, as everywhere
+ */
+export function takeIn(
+  engine: Engine,
+  note: (message: string, details: Readonly<Record<string, unknown>>) => void,
+): void {
+  try {
+    catchUp(engine, engine.flows, CATCH_UP_MS);
+  } catch (thrown) {
+    const error = engine.store.told(thrown);
+    if (error instanceof FuelbridgeError) throw error;
+    note("the search is not up to date", { error });
+  }
 }
 
 /** How long that may keep the daemon from its work, each time. */

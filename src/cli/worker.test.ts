@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startRedis } from "../../test/support/redis.ts";
+import { isLongRun, numbers } from "../../test/support/runs.ts";
 import { openTestSite } from "../../test/support/shared-queue.ts";
 import { pastFirstMinute, scopeOf, siteOver } from "../../test/support/shared-site.ts";
 import { layOut, openSite } from "../../test/support/site.ts";
@@ -32,18 +33,22 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     expect(out).not.toContain(site.apiKey);
   });
 
-  it("two workers and a daemon bring both sides in step: nothing is missing, nothing doubled", async () => {
-    const redis = await startRedis();
-    const site = await siteOver(redis);
-    await pastFirstMinute(redis, site);
-    const workers = [site.start("worker"), site.start("worker")];
-    for (const worker of workers) await worker.said("fuelbridge works");
-    const { inStep } = await site.askProgram<{ inStep: boolean }>("once");
-    expect(inStep).toBe(true);
-    expect(await astray(site)).toEqual([]);
-    for (const worker of workers) worker.kill("SIGTERM");
-    for (const worker of workers) expect((await worker.ended).out).toContain('"job done"');
-  }, 600_000);
+  it.runIf(isLongRun)(
+    "two workers and a daemon bring both sides in step: nothing is missing, nothing doubled",
+    numbers,
+    async () => {
+      const redis = await startRedis();
+      const site = await siteOver(redis);
+      await pastFirstMinute(redis, site);
+      const workers = [site.start("worker"), site.start("worker")];
+      for (const worker of workers) await worker.said("fuelbridge works");
+      const { inStep } = await site.askProgram<{ inStep: boolean }>("once");
+      expect(inStep).toBe(true);
+      expect(await astray(site)).toEqual([]);
+      for (const worker of workers) worker.kill("SIGTERM");
+      for (const worker of workers) expect((await worker.ended).out).toContain('"job done"');
+    },
+  );
 
   it("is useless where the daemon sends its requests itself, and says so", async () => {
     const folder = join(tempFolder(), "site");

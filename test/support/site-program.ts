@@ -38,7 +38,12 @@ export const program = (args: readonly string[]): Running => start(root, args, {
  * more memory at first, a test of minutes computes less.
  */
 export const launch = (home: string, args: readonly string[]): Running =>
-  start(home, ["src/launch.mjs", ...args], {}, ["--min-semi-space-size=16"]);
+  start(home, ["src/launch.mjs", ...args], compiled(home), ["--min-semi-space-size=16"]);
+
+/** A cache that is portable knows files by their path from its own folder, which is the same in each copy. */
+const compiled = (home: string): Environment => ({
+  NODE_COMPILE_CACHE: join(home, "node_modules", ".cache", "fuelbridge"),
+});
 
 type Environment = Readonly<Record<string, string>>;
 

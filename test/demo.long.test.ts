@@ -1,0 +1,138 @@
+/**
+ * The demo as a newcomer starts it: its whole story, in a folder and behind a real OpenSSH server.
+ *
+ * @module-tag numbers
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/core/errors.ts";
+import type { Report } from "../src/reconcile/report.ts";
+import type { QuarantineGroup } from "../src/report/office.ts";
+import { demoCopy } from "./support/demo-copy.ts";
+import { repairEverything } from "./support/demo-repairs.ts";
+import { isThere } from "./support/machine.ts";
+import { commandHere } from "./support/site-command.ts";
+import { askHere } from "./support/site-office.ts";
+import { demoCases } from "./support/site-sides.ts";
+
+const SLOW = 1_200_000;
+const posix = test.skipIf(process.platform === "win32");
+
+interface Listed {
+  readonly data: { readonly groups: readonly QuarantineGroup[] };
+}
+
+const FLOWS = [
+  "orders",
+  "delivery-tickets",
+  "invoices-issued",
+  "invoices-payable",
+  "customers",
+  "suppliers",
+  "rack-prices",
+  "invoices",
+  "paid-invoices",
+];
+
+posix(
+  "npm run demo shows both sides in step, over SFTP with the same totals; started again, repaired and played with, it goes on, and the reconciliation is explained",
+  { timeout: SLOW },
+  async () => {
+    const { home, demo, processes } = demoCopy();
+    const config = join(home, "config", "demo.yaml");
+    const ask = async (...args: string[]) => {
+      const { code, out } = await commandHere([...args, "--json", "--config", config]);
+      return { code, data: (JSON.parse(out) as { data: unknown }).data };
+    };
+    const groups = async (): Promise<readonly QuarantineGroup[]> =>
+      ((await askHere(config, {}, ["quarantine", "list"])) as Listed).data.groups;
+    const first = await demo("--once").ended;
+    expect(first).toMatchObject({ code: exitCodes.ok, err: "" });
+    // A file gets lines, not a picture that is drawn over.
+    expect(first.out).not.toContain("\u001B");
+    expect(first.out).toMatch(/^A new demo in var\/demo: /);
+    expect(first.out).toMatch(/^\d+\.\d s {2}.*\d+ requests$/m);
+    expectEqual(first.out);
+    if (isThere("sshd")) {
+      const overSftp = await demo("--erp", "sftp", "--once").ended;
+      expect(overSftp).toMatchObject({ code: exitCodes.ok, err: "" });
+      expect(overSftp.out).toContain("var/demo-sftp/erp");
+      expect(totalsIn(overSftp.out)).toBe(totalsIn(first.out));
+    }
+    expect(first.out).toContain("var/demo/erp");
+    expect(first.out).toMatch(/In step after \d+\.\d s: both sides hold the same\./);
+
+    const second = demo();
+    await second.said("Going on; Ctrl-C stops.");
+    const { code, data } = await ask("reconcile", "--from", "2026-01-01");
+    expect(code).toBe(exitCodes.runtime);
+    expectExplained(data as Report);
+    const asked = await groups();
+    second.kill("SIGINT");
+    const again = await second.ended;
+    expect(again).toMatchObject({ code: exitCodes.interrupted, err: "" });
+    expect(again.out).toMatch(/^The demo in var\/demo again, where it stopped\./);
+    expect(again.out).toContain("Nothing has changed: both sides were in step already");
+    expectEqual(again.out);
+    expect(processes()).toEqual([]);
+
+    // Everything that can be corrected is; what is left is removed in the ERP, or for an accountant.
+    repairEverything(join(home, "var", "demo"));
+    const third = await demo("--once", "--play").ended;
+    expect(third).toMatchObject({ code: exitCodes.ok, err: "" });
+    for (const part of third.out.split("The play: ")) expectEqual(part);
+    expectPlayed(third.out);
+    const left = await groups();
+    expect(left.map(({ code }) => code).toSorted()).toEqual(
+      ["cancelled-after-delivery", "credit-note", "no-product", "quantity-break"].toSorted(),
+    );
+    const offered = asked.filter(({ helps }) => helps.includes("correct"));
+    expect(offered.length).toBeGreaterThan(left.length);
+    const wanted = ["quarantine", "resolve", "all", "--note", "seen to"];
+    expect(await ask(...wanted)).toMatchObject({ code: exitCodes.ok, data: { resolved: 4 } });
+    expect(await groups()).toEqual([]);
+    expect(first.out + again.out + third.out).not.toContain(
+      readFileSync(join(home, "var", "demo", "api-key"), "utf8").trim(),
+    );
+  },
+);
+
+const totalsIn = (out: string): string => {
+  const [totals = ""] = /Control totals[^]*?\n\n/.exec(out) ?? [];
+  expect(totals).toContain("equal");
+  return totals;
+};
+
+function expectEqual(out: string): void {
+  for (const flow of FLOWS)
+    expect(out).toMatch(new RegExp(`^${flow} +platform +[1-9]\\d* .* equal$`, "m"));
+}
+
+/** What does not agree is with a person, or a part that the platform cannot be told; nothing is left without its reason. */
+function expectExplained({ totals, cases }: Report): void {
+  expect(totals.map(({ kind, bucket, cases }) => `${kind} ${bucket} ${cases}`)).toEqual(demoCases);
+  const differing = cases.filter(({ bucket }) => bucket === "differs");
+  expect(new Set(differing.map(({ cause }) => cause?.code))).toEqual(new Set(["partly-paid"]));
+}
+
+/** Each change is told in a line, and found on the other side. */
+function expectPlayed(out: string): void {
+  for (const [step, seen] of [
+    [/^1\. The customer pays invoice INV-2026-\d+ over \d+\.\d\d in the ERP/m, /is PAID now/],
+    [
+      /^2\. The price of \S+ in \S+ goes from [\d.]+ to [\d.]+ in the ERP/m,
+      /has the price [\d.]+ now/,
+    ],
+    [/^3\. Invoice INV-2026-\d+ is cancelled in the ERP/m, /quarantine show q[0-9a-f]{7}$/m],
+    [
+      /^4\. The customer pays invoice \S+ on the platform/m,
+      /has got erp\/import\/invoices\/\S+\.csv/,
+    ],
+    [/^5\. Invoice \S+ is voided on the platform/m, /has got erp\/import\/invoices\/\S+\.csv/],
+    [/^6\. Order \S+ is corrected on the platform/m, /has got erp\/import\/orders\/\S+\.csv/],
+  ] as const) {
+    expect(out).toMatch(step);
+    expect(out.slice(out.search(step))).toMatch(seen);
+  }
+}
