@@ -5,32 +5,20 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { expectOrder, NotParsed } from "./company-order.fixture.ts";
+import { changeGoods, goodsRet, isGoods } from "./company-goods.fixture.ts";
+import { expectOrder, NotParsed, Refusal } from "./company-order.fixture.ts";
+import {
+  type Done,
+  itemOf,
+  LISTS,
+  namesOf,
+  Queries,
+  type Row,
+  type Table,
+} from "./company-queries.fixture.ts";
 import { child, type Element, elementIn, escaped, textOf } from "./xml.ts";
 
-export type Table =
-  "Customer" | "Vendor" | "Invoice" | "Bill" | "ReceivePayment" | "BillPaymentCheck";
-
-export interface Row {
-  readonly id: string;
-  sequence: number;
-  readonly modified: string;
-  /** Fields as they were added, and lines. */
-  fields: Record<string, string>;
-  lines: Record<string, string>[];
-  /** What it pays, and how much; of a payment. */
-  applied: { readonly to: string; readonly amount: string }[];
-  isVoid: boolean;
-}
-
-class Refusal extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+export type { Row, Table } from "./company-queries.fixture.ts";
 
 const d = (text: string | undefined): Decimal => Decimal.of(text ?? "0");
 
@@ -42,15 +30,25 @@ export class CompanyFile {
     Account: new Set(["Checking"]),
     SalesTaxCode: new Set(["Non", "Tax"]),
     PaymentMethod: null,
+    StandardTerms: new Set(["Net 30"]),
   };
+  /** Items of which a stock is kept. */
+  readonly stock = new Set<string>();
+  /** Documents that this edition does not have. */
+  readonly lacks = new Set<string>();
+  product = "Little company file";
   closedBefore = "2000-01-01";
-  /** It answers the next request of this name with a status, and does nothing. */
+  /** The clock of its machine, in the time of that machine's zone. */
+  now = "2026-11-21T12:00:00";
+  /** A payment stamps what it pays anew. */
+  stampsPaid = false;
+  /** It answers the next request of this name with a status; with an error it does nothing. */
   says: { readonly name: RegExp; readonly code: number; readonly message: string } | null = null;
   /** Every document that it was given. */
   readonly asked: string[] = [];
   #seq = 0;
   #tables: Record<Table, Row[]> = empty();
-  readonly #iterators = new Map<string, { rows: Row[]; at: number }>();
+  readonly #queries = new Queries();
 
   rows(table: Table): Row[] {
     return this.#tables[table];
@@ -71,7 +69,8 @@ export class CompanyFile {
     const record = {
       id,
       sequence: 1,
-      modified: "2026-11-21T12:00:00",
+      created: this.now,
+      modified: this.now,
       fields,
       lines,
       applied: [],
@@ -81,9 +80,42 @@ export class CompanyFile {
     return record;
   }
 
+  /** A person changes it. */
+  edit(table: Table, id: string, fields: Record<string, string>): void {
+    const row = this.#row(table, id);
+    Object.assign(row.fields, fields);
+    this.#touch(row);
+  }
+
+  /** A person deletes it. */
+  remove(table: Table, id: string): void {
+    this.#queries.deleted(table, this.#row(table, id), this.now);
+    this.#tables[table] = this.rows(table).filter((row) => row.id !== id);
+  }
+
+  /** A person enters what a customer paid. */
+  pay(invoice: string, amount: string): Row {
+    const on = this.#row("Invoice", invoice);
+    const row = this.enter("ReceivePayment", { TxnDate: this.now.slice(0, 10) });
+    row.applied = [{ to: invoice, amount }];
+    if (this.stampsPaid) this.#touch(on);
+    return row;
+  }
+
+  #row(table: Table, id: string): Row {
+    const row = this.rows(table).find((one) => one.id === id);
+    if (row === undefined) throw new Error(`the company file has no ${table} ${id}`);
+    return row;
+  }
+
+  #touch(row: Row): void {
+    row.sequence++;
+    row.modified = this.now;
+  }
+
   /** The session is over: what was read page by page cannot be gone on with. */
   sessionOver(): void {
-    this.#iterators.clear();
+    this.#queries.sessionOver();
   }
 
   /** One document. @throws NotParsed */
@@ -101,7 +133,8 @@ export class CompanyFile {
         if (this.says?.name.test(name) === true) {
           const { code: said, message: text } = this.says;
           this.says = null;
-          throw new Refusal(said, text);
+          if (said >= 1_000) throw new Refusal(said, text);
+          [code, message] = [said, text];
         }
         const { rets, attributes = "", found = true, all: isAll = true } = this.#do(name, request);
         body = rets.join("");
@@ -123,7 +156,7 @@ export class CompanyFile {
 
   #do(name: string, request: Element): Done {
     if (name === "HostQuery")
-      return { rets: [`<HostRet><ProductName>Little company file</ProductName></HostRet>`] };
+      return { rets: [`<HostRet><ProductName>${this.product}</ProductName></HostRet>`] };
     if (name === "CompanyQuery")
       return {
         rets: [`<CompanyRet><CompanyName>${escaped(this.company)}</CompanyName></CompanyRet>`],
@@ -135,13 +168,17 @@ export class CompanyFile {
         ],
       };
     const list = name.replace(/Query$/, "");
-    if (name === "ItemQuery") return namesOf("ItemService", this.items);
+    if (name === "ItemQuery") return this.#items(request);
+    if (name.endsWith("DeletedQuery")) return this.#queries.answerDeleted(request);
+    if (this.lacks.has(name.replace(/(?:Query|Add|Mod)$/, "")))
+      throw new Refusal(3250, "This feature is not enabled or not available in this version.");
     if (list in this.lists) return namesOf(list, this.lists[list] ?? null);
     if (name.endsWith("Query")) return this.#query(name.replace(/Query$/, "") as Table, request);
     if (name === "TxnVoid") return this.#void(request);
     const [content] = request.below;
     if (content === undefined) throw new NotParsed(`${name} is empty`);
     const table = name.replace(/(?:Add|Mod)$/, "") as Table;
+    if (isGoods(table)) return { rets: [goodsRet(table, changeGoods(this, table, content))] };
     return {
       rets: [
         this.#ret(
@@ -153,45 +190,9 @@ export class CompanyFile {
   }
 
   #query(table: Table, request: Element): Done {
-    const { iterator, iteratorID = "" } = request.attributes;
-    if (iterator === "Continue") return this.#page(table, iteratorID, request);
-    const many = (field: string): string[] =>
-      request.below.filter(({ name }) => name === field).map(({ text }) => text.trim());
-    const wanted = ["TxnID", "ListID", "RefNumberCaseSensitive", "FullName"].flatMap((field) =>
-      many(field).map((value) => [field, value] as const),
-    );
-    const dates = child(request, "TxnDateRangeFilter");
-    const from = dates === null ? "" : (textOf(dates, "FromTxnDate") ?? "");
-    const to = dates === null ? "9999" : (textOf(dates, "ToTxnDate") ?? "9999");
     const isOpen = textOf(request, "PaidStatus") === "NotPaidOnly";
-    const rows = this.rows(table).filter(
-      (row) =>
-        (wanted.length === 0 || wanted.some((one) => isNamed(row, one))) &&
-        (row.fields["TxnDate"] ?? "") >= from &&
-        (row.fields["TxnDate"] ?? "") <= to &&
-        (!isOpen || this.#open(table, row).sign > 0),
-    );
-    if (iterator === "Start") {
-      const id = `{${this.#iterators.size}}`;
-      this.#iterators.set(id, { rows, at: 0 });
-      return this.#page(table, id, request);
-    }
-    const isAll = wanted.every((one) => rows.some((row) => isNamed(row, one)));
-    return { rets: rows.map((row) => this.#ret(table, row)), found: rows.length > 0, all: isAll };
-  }
-
-  #page(table: Table, id: string, request: Element): Done {
-    const iterator = this.#iterators.get(id);
-    if (iterator === undefined) throw new Refusal(3391, "The iteratorID is not valid");
-    const most = Number(textOf(request, "MaxReturned") ?? "500");
-    const page = iterator.rows.slice(iterator.at, iterator.at + most);
-    iterator.at += page.length;
-    const left = iterator.rows.length - iterator.at;
-    return {
-      rets: page.map((row) => this.#ret(table, row)),
-      attributes: ` iteratorRemainingCount="${left}" iteratorID="${id}"`,
-      found: page.length > 0,
-    };
+    const rows = this.rows(table).filter((row) => !isOpen || this.#open(table, row).sign > 0);
+    return this.#queries.answer(request, rows, (row) => this.#ret(table, row));
   }
 
   #add(table: Table, content: Element): Row {
@@ -252,7 +253,7 @@ export class CompanyFile {
     if (String(row.sequence) !== EditSequence)
       throw new Refusal(3200, `The provided edit sequence "${EditSequence}" is out-of-date.`);
     Object.assign(row.fields, fields);
-    row.sequence++;
+    this.#touch(row);
     return row;
   }
 
@@ -263,7 +264,7 @@ export class CompanyFile {
     if (row === undefined) throw new Refusal(3120, "Object cannot be found.");
     row.isVoid = true;
     row.fields["Memo"] = `VOID: ${row.fields["Memo"] ?? ""}`;
-    row.sequence++;
+    this.#touch(row);
     return { rets: [] };
   }
 
@@ -283,26 +284,52 @@ export class CompanyFile {
     return this.total(row).minus(Decimal.sum(paid));
   }
 
+  /** Items with names alone, and those that were entered with prices. */
+  #items(request: Element): Done {
+    const all = [...[...this.items].map(itemOf), ...this.rows("Item")];
+    return this.#queries.answer(request, all, (row) => {
+      const type = this.stock.has(row.fields["Name"] ?? "") ? "Inventory" : "NonInventory";
+      return this.#ret("Item", row).replaceAll("ItemRet", `Item${type}Ret`);
+    });
+  }
+
   #ret(table: Table, row: Row): string {
-    const { id, sequence, fields, lines, isVoid } = row;
-    const isList = table === "Customer" || table === "Vendor";
+    if (isGoods(table)) return goodsRet(table, row);
+    const { id, sequence, fields, lines, isVoid, created, modified } = row;
+    const isList = LISTS.has(table);
+    const { Name = "", FullName = Name } = fields;
     const simple = Object.entries({
       ...fields,
-      ...(isList ? { FullName: fields["Name"] ?? "" } : {}),
+      ...(table === "Customer" || table === "Item" ? { FullName } : {}),
     })
       .map(([name, text]) =>
-        name.endsWith("Ref")
-          ? `<${name}><FullName>${escaped(text)}</FullName></${name}>`
-          : `<${name}>${escaped(text)}</${name}>`,
+        name === "*"
+          ? text
+          : name.endsWith("Ref")
+            ? `<${name}>${this.#refTo(name, text)}</${name}>`
+            : `<${name}>${escaped(text)}</${name}>`,
       )
       .join("");
-    const head = `<${isList ? "ListID" : "TxnID"}>${id}</${isList ? "ListID" : "TxnID"}><EditSequence>${sequence}</EditSequence>${simple}`;
+    const idName = isList ? "ListID" : "TxnID";
+    // QuickBooks tells an offset, and in summer a wrong one.
+    const stamps = `<TimeCreated>${created}-06:00</TimeCreated><TimeModified>${modified}-06:00</TimeModified>`;
+    const head = `<${idName}>${id}</${idName}>${stamps}<EditSequence>${sequence}</EditSequence>${simple}`;
     const rest = isList
       ? ""
       : table === "Invoice" || table === "Bill"
         ? this.#money(table, row) + linesOf(table, lines, isVoid)
         : paymentOf(table, row);
     return `<${table}Ret>${head}${rest}</${table}Ret>`;
+  }
+
+  #refTo(ref: string, fullName: string): string {
+    const list = ref === "CustomerRef" ? "Customer" : "Vendor";
+    const to = this.rows(list).find(
+      ({ fields: { Name, FullName = Name } }) => FullName === fullName,
+    );
+    const id =
+      to === undefined || !/^(?:Customer|Vendor)Ref$/.test(ref) ? "" : `<ListID>${to.id}</ListID>`;
+    return `${id}<FullName>${escaped(fullName)}</FullName>`;
   }
 
   #money(table: Table, row: Row): string {
@@ -320,30 +347,18 @@ export class CompanyFile {
   }
 }
 
-function namesOf(list: string, names: ReadonlySet<string> | null): Done {
-  if (names === null) throw new Refusal(3250, "This feature is not enabled or not available.");
-  const rets = [...names].map(
-    (name) => `<${list}Ret><FullName>${escaped(name)}</FullName></${list}Ret>`,
-  );
-  return { rets, found: rets.length > 0 };
-}
-
-interface Done {
-  readonly rets: readonly string[];
-  readonly attributes?: string;
-  /** False: nothing matches. */
-  readonly found?: boolean;
-  /** False: not all that was named is there. */
-  readonly all?: boolean;
-}
-
 const empty = (): Record<Table, Row[]> => ({
   Customer: [],
   Vendor: [],
+  Item: [],
+  PriceLevel: [],
   Invoice: [],
   Bill: [],
   ReceivePayment: [],
   BillPaymentCheck: [],
+  SalesOrder: [],
+  PurchaseOrder: [],
+  ItemReceipt: [],
 });
 
 const linesOf = (table: Table, lines: readonly Record<string, string>[], isVoid: boolean): string =>
@@ -383,10 +398,3 @@ function fieldsOf({ below }: Element): Record<string, string> {
       ]),
   );
 }
-
-const isNamed = (row: Row, [field, value]: readonly [string, string]): boolean =>
-  field === "TxnID" || field === "ListID"
-    ? row.id === value
-    : field === "FullName"
-      ? row.fields["Name"]?.toLowerCase() === value.toLowerCase()
-      : row.fields["RefNumber"] === value;

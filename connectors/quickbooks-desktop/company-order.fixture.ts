@@ -1,6 +1,9 @@
 /** What QuickBooks takes of a request before it looks at its content, from the published schema: nothing of ours. */
 import { child, type Element } from "./xml.ts";
 
+const LIST_QUERY =
+  "ListID+ FullName+ MaxReturned ActiveStatus FromModifiedDate ToModifiedDate NameFilter NameRangeFilter IncludeRetElement:50+ OwnerID+";
+
 /** Elements in QuickBooks' order, `:` their length, `*` needed, `+` several times; from the published schema, qbXML 13.0. */
 const ORDER: Readonly<Record<string, string>> = {
   CustomerAdd:
@@ -15,13 +18,44 @@ const ORDER: Readonly<Record<string, string>> = {
     "TxnID* EditSequence:16* CustomerRef ClassRef ARAccountRef TxnDate RefNumber:11 PONumber:25 TermsRef DueDate Memo:4095",
   BillAdd:
     "VendorRef* VendorAddress APAccountRef TxnDate DueDate RefNumber:20 TermsRef Memo:4095 ExchangeRate ExternalGUID LinkToTxnID+ ExpenseLineAdd+ ItemLineAdd+",
-  ItemLineAdd: "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Cost Amount CustomerRef ClassRef",
+  ItemLineAdd:
+    "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Cost Amount CustomerRef ClassRef LinkToTxn",
   BillMod:
     "TxnID* EditSequence:16* VendorRef APAccountRef TxnDate DueDate RefNumber:20 TermsRef Memo:4095",
   ReceivePaymentAdd:
     "CustomerRef* ARAccountRef TxnDate RefNumber:20 TotalAmount ExchangeRate PaymentMethodRef Memo:4095 DepositToAccountRef CreditCardTxnInfo ExternalGUID AppliedToTxnAdd+",
   BillPaymentCheckAdd:
     "PayeeEntityRef* APAccountRef TxnDate BankAccountRef* RefNumber:11* Memo:4095 ExchangeRate ExternalGUID AppliedToTxnAdd+",
+  InvoiceQueryRq:
+    "TxnID+ RefNumber+ RefNumberCaseSensitive+ MaxReturned ModifiedDateRangeFilter TxnDateRangeFilter EntityFilter AccountFilter RefNumberFilter CurrencyFilter PaidStatus IncludeLineItems IncludeLinkedTxns IncludeRetElement:50+ OwnerID+",
+  CustomerQueryRq: LIST_QUERY,
+  VendorQueryRq: LIST_QUERY,
+  ItemQueryRq: LIST_QUERY,
+  PriceLevelQueryRq: LIST_QUERY,
+  ListDeletedQueryRq: "ListDelType+* DeletedDateRangeFilter IncludeRetElement:50+",
+  TxnDeletedQueryRq: "TxnDelType+* DeletedDateRangeFilter IncludeRetElement:50+",
+  SalesOrderAdd:
+    "CustomerRef* ClassRef TemplateRef TxnDate RefNumber:11 BillAddress ShipAddress PONumber:25 TermsRef DueDate SalesRepRef FOB:13 ShipDate ShipMethodRef ItemSalesTaxRef IsManuallyClosed Memo:4095 CustomerMsgRef IsToBePrinted IsToBeEmailed CustomerSalesTaxCodeRef Other:29 ExchangeRate ExternalGUID SalesOrderLineAdd+",
+  SalesOrderLineAdd:
+    "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount SalesTaxCodeRef IsManuallyClosed Other1:29 Other2:29",
+  SalesOrderMod:
+    "TxnID* EditSequence:16* CustomerRef ClassRef TemplateRef TxnDate RefNumber:11 PONumber:25 TermsRef DueDate IsManuallyClosed Memo:4095 IsToBePrinted IsToBeEmailed SalesOrderLineMod+",
+  SalesOrderLineMod:
+    "TxnLineID* ItemRef Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount SalesTaxCodeRef IsManuallyClosed",
+  PurchaseOrderAdd:
+    "VendorRef ClassRef InventorySiteRef TemplateRef TxnDate RefNumber:11 VendorAddress ShipAddress TermsRef DueDate ExpectedDate ShipMethodRef FOB:13 Memo:4095 VendorMsg:99 IsToBePrinted IsToBeEmailed Other1:25 Other2:29 ExchangeRate ExternalGUID PurchaseOrderLineAdd+",
+  PurchaseOrderLineAdd:
+    "ItemRef ManufacturerPartNumber:31 Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount CustomerRef ServiceDate",
+  PurchaseOrderMod:
+    "TxnID* EditSequence:16* VendorRef ClassRef TemplateRef TxnDate RefNumber:11 TermsRef DueDate ExpectedDate IsManuallyClosed Memo:4095 PurchaseOrderLineMod+",
+  PurchaseOrderLineMod:
+    "TxnLineID* ItemRef ManufacturerPartNumber:31 Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount",
+  ItemReceiptAdd:
+    "VendorRef* APAccountRef TxnDate RefNumber:20 Memo:4095 ExchangeRate ExternalGUID LinkToTxnID+ ExpenseLineAdd+ ItemLineAdd+",
+  ItemReceiptMod:
+    "TxnID* EditSequence:16* VendorRef APAccountRef TxnDate RefNumber:20 Memo:4095 ExchangeRate ClearExpenseLines ClearItemLines ItemLineMod+",
+  ItemLineMod: "TxnLineID* ItemRef Desc:4095 Quantity UnitOfMeasure:31 Cost Amount CustomerRef",
+  LinkToTxn: "TxnID* TxnLineID*",
   AppliedToTxnAdd: "TxnID* PaymentAmount SetCredit+ DiscountAmount DiscountAccountRef",
 };
 const SHAPES: Readonly<Record<string, RegExp>> = {
@@ -36,6 +70,16 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
 
 /** The whole document was not read: the Web Connector says so by `hresult`. */
 export class NotParsed extends Error {}
+
+/** QuickBooks answers a request with this status. */
+export class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** @throws NotParsed where an element stands at a wrong place, is too long, or has a wrong shape */
 export function expectOrder(element: Element): void {

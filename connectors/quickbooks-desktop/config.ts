@@ -71,11 +71,50 @@ const Settings = z.strictObject({
     "The account that customers' payments go to; left out: Undeposited Funds, or as QuickBooks is set.",
   ).optional(),
   paymentMethod: full(31, "The payment method of customers' payments; left out: none.").optional(),
+  terms: z
+    .strictObject({
+      customer: full(31, "Of customers.").optional(),
+      vendor: full(31, "Of vendors.").optional(),
+    })
+    .default({})
+    .describe("The payment terms of customers and vendors that are created; left out: none."),
   sameName: z
     .enum(["refuse", "suffix"])
     .default("refuse")
     .describe(
       "A customer or vendor whose name another list has. refuse: a person decides; suffix: it is created with (C) or (V) after its name.",
+    ),
+  taxItems: z
+    .array(full(159, "An item."))
+    .default([])
+    .describe("Items that stand for taxes: lines of these are taxes of what the platform is told."),
+  prices: z
+    .strictObject({
+      list: full(
+        31,
+        "The terminal that the prices of items are of, as crossref/terminals.csv has it; left out: they are not read.",
+      ).optional(),
+      of: z.enum(["sales", "purchase"]).default("sales").describe("Sales price, or cost."),
+      levels: z
+        .boolean()
+        .default(false)
+        .describe("Each price level with prices per item is a terminal, by its name."),
+    })
+    .refine(({ list, levels }) => list !== undefined || levels, "needs list, or levels: true")
+    .optional()
+    .describe("Prices as rack prices; left out: none are read."),
+  unit: z
+    .string()
+    .min(1)
+    .default("gal")
+    .describe(
+      "What items are counted in, and what their prices are for: orders and tickets in another unit are for a person.",
+    ),
+  receipts: z
+    .enum(["unpriced", "linked"])
+    .default("unpriced")
+    .describe(
+      "Item receipts of delivery tickets. unpriced: they come to 0.00, and the bills of this endpoint carry the amounts; linked: they receive their purchase order's lines at its prices, bills are entered in QuickBooks from them, and this endpoint offers no bills.",
     ),
   settleAfter,
   expectEvery,

@@ -1,7 +1,9 @@
 /** A company file of the test's own behind a Web Connector that calls an endpoint of the test's own. */
 import { onTestFinished } from "vitest";
 import { freePort } from "../../test/support/port.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import type { Endpoint } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { guidOf } from "./rows.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { quickbooksDesktop } from "./index.ts";
@@ -26,6 +28,47 @@ export const settings = (port: number, more: object = {}): Record<string, unknow
   holdMs: 500,
   ...more,
 });
+
+/** Of a sale, or of what is bought. */
+export function orderDocument(number: string, more: Partial<OrderDocument> = {}): OrderDocument {
+  const line = { quantity: Decimal.of("7500"), unit: "gal", unitPrice: Decimal.of("2.413755") };
+  return {
+    id: `id-${number}`,
+    number,
+    party:
+      more.type === "purchase"
+        ? { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" }
+        : { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
+    type: "sale",
+    status: "confirmed",
+    date: "2026-11-20",
+    description: "Gate code 4711",
+    lines: [{ product: "ULSD-CLR", ...line, description: "ULSD-CLR, Cowtown North" }],
+    ...more,
+  };
+}
+
+export function ticketDocument(
+  number: string,
+  more: Partial<ShipmentDocument> = {},
+): ShipmentDocument {
+  const measured = { netGallons: null, temperature: null, apiGravity: null };
+  const grossGallons = Decimal.of("7528.4");
+  const line = { product: "ULSD-CLR", quantity: Decimal.of("7499.9"), unit: "gal", grossGallons };
+  return {
+    id: `id-${number}`,
+    number,
+    party: { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" },
+    type: "in",
+    status: "done",
+    order: null,
+    date: "2026-11-21",
+    reference: "BOL 0048240",
+    note: "ticket, driver Ana María Cruz\nULSD-CLR, gross 7528.4 gal",
+    lines: [{ ...line, ...measured }],
+    ...more,
+  };
+}
 
 export interface Site {
   readonly port: number;
@@ -67,6 +110,8 @@ const TABLES: Readonly<Record<string, Table>> = {
   invoices: "Invoice",
   bills: "Bill",
   payments: "ReceivePayment",
+  orders: "SalesOrder",
+  shipments: "ItemReceipt",
 };
 
 /** What the company file has of a document of ours. */

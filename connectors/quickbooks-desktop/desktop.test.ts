@@ -1,21 +1,31 @@
-/** What the kit does not ask: the protocol as another client speaks it, every status code, and what a person reads. */
+/** What the kit does not ask: the protocol as another client speaks it, and what a person reads. */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
 import { createClientAsync } from "soap";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { tempFolder } from "../../test/support/folder.ts";
+import { isThere } from "../../test/support/machine.ts";
+import { freePort } from "../../test/support/port.ts";
 import { deliver, never, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
-import { openSite, rowsOf, settings } from "./desktop.fixture.ts";
+import { openSite, PASSWORD, rowsOf, settings, USER } from "./desktop.fixture.ts";
 import { hresultOf } from "./hresults.ts";
 import { quickbooksDesktop } from "./index.ts";
 import { qwcOf } from "./qwc.ts";
 import { callIn } from "./soap.ts";
 import { document } from "./write.ts";
 import { XmlFault } from "./xml.ts";
+
+const OPENSSL = "/usr/bin/openssl";
 
 function opened(port: number, more: object = {}, given: Partial<Surroundings> = {}): Endpoint {
   const config = DesktopConfig.parse(settings(port, more));
@@ -62,6 +72,31 @@ test("the npm package soap holds a whole session over the WSDL that is served", 
   expect(await call("closeConnection", { ticket })).toBe("OK");
 });
 
+test.skipIf(!isThere("openssl"))(
+  "over https it shows the configured certificate, and who does not trust that says nothing",
+  async () => {
+    const folder = tempFolder();
+    const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+    const made =
+      "req -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
+    const files = ["-keyout", key, "-out", certificate];
+    execFileSync(OPENSSL, [...made.split(" "), ...files], { stdio: "ignore" });
+    const port = await freePort();
+    const url = `https://localhost:${port}/qbwc`;
+    const endpoint = opened(port, { url, certificate, key, holdMs: 1 }, { arrived: () => {} });
+    const login = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><authenticate><strUserName>${USER}</strUserName><strPassword>${PASSWORD}</strPassword></authenticate></s:Body></s:Envelope>`;
+    const posted = async (ca?: Buffer): Promise<string> => {
+      const call = request(url, { method: "POST", ...(ca === undefined ? {} : { ca }) }).end(login);
+      const [answer] = (await once(call, "response")) as [IncomingMessage];
+      return (await answer.toArray()).join("");
+    };
+    const ca = readFileSync(certificate);
+    await expect.poll(() => posted(ca).catch(() => "")).toMatch(/<string>[0-9a-f-]{36}<\/string>/);
+    await expect(posted()).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    expect(endpoint.presence?.()).toMatchObject({ isHere: true });
+  },
+);
+
 test("requests are read by local names in every Style; a document type is refused", () => {
   const rpc = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns:x="urn:x"><s:Body><x:authenticate><strUserName xsi:type="xsd:string">a&amp;b</strUserName><x:strPassword>c&#233;</x:strPassword></x:authenticate></s:Body></s:Envelope>`;
   const { operation, argument } = callIn(rpc);
@@ -85,37 +120,6 @@ test("another company's file is told, and nothing is written into it", async () 
     outcome: "nothing",
   });
   expect(rowsOf(file, "invoices", "id-FL-1")).toEqual([]);
-});
-
-test.for([
-  [1000, "unknown"],
-  [1010, "nothing"],
-  [1030, "nothing"],
-  [1060, "refused"],
-  [3000, "refused"],
-  [3010, "refused"],
-  [3020, "refused"],
-  [3031, "refused"],
-  [3070, "refused"],
-  [3120, "refused"],
-  [3140, "refused"],
-  [3170, "refused"],
-  [3175, "nothing"],
-  [3176, "nothing"],
-  [3180, "nothing"],
-  [3200, "done"],
-  [3210, "refused"],
-  [3250, "nothing"],
-  [3260, "nothing"],
-  [3261, "nothing"],
-  [9999, "unknown"],
-] as const)("status %i of a write is answered as %s", async ([code, outcome]) => {
-  const { port, file } = await openSite();
-  const sink = opened(port).sinks["invoices"] as Sink;
-  file.says = { name: /^InvoiceAdd$/, code, message: "said so" };
-  const answer = await deliver(sink, [itemOf(invoiceDocument("FL-1"))]);
-  expect(answer.outcome, JSON.stringify(answer)).toBe(outcome);
-  expect(rowsOf(file, "invoices", "id-FL-1")).toHaveLength(outcome === "done" ? 1 : 0);
 });
 
 test("a name that the other list has is refused, or suffixed by policy, and found again", async () => {

@@ -13,7 +13,7 @@ export async function examineDesktop(
   needs: Needs,
   signal: AbortSignal,
 ): Promise<readonly Examination[]> {
-  const { company, accounts, items, taxCodes, paymentMethods } = told;
+  const { company, accounts, items, taxCodes, paymentMethods, terms } = told;
   const on = [
     company.salesTax === true ? "sales tax on" : null,
     company.multiCurrency === true ? "multicurrency on" : null,
@@ -28,11 +28,13 @@ export async function examineDesktop(
       note: note.filter((one) => one !== null).join(", "),
     },
     { what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) },
-    ...named("item", config.chargeItem, items),
+    ...[config.chargeItem, ...config.taxItems].flatMap((item) => named("item", item, items)),
     ...named("sales tax code", config.taxCode, taxCodes),
     ...named("account", config.bankAccount, accounts),
     ...named("account", config.depositAccount, accounts),
     ...named("payment method", config.paymentMethod, paymentMethods),
+    ...named("terms", config.terms.customer, terms),
+    ...named("terms", config.terms.vendor, terms),
     closing(company.closingDate, needs),
     ...(items === null
       ? []
@@ -102,7 +104,7 @@ function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {
   });
   const names = { what: ["item", "items"], find } as const;
   return [
-    { table: "items", column: "item", names, sinks: ["invoices", "bills"] },
+    { table: "items", column: "item", names, sinks: ["invoices", "bills", "orders", "shipments"] },
     { table: "tryton-taxes", column: "sales", names, sinks: ["invoices"] },
     { table: "tryton-taxes", column: "purchases", names, sinks: ["bills"] },
     { table: "tryton-accounts", column: "sales", names, sinks: ["invoices"] },

@@ -8,21 +8,33 @@ import type { Side } from "../quickbooks/names.ts";
 import { DesktopConfig } from "./config.ts";
 import { examineDesktop } from "./examine.ts";
 import { invoiceAdapter } from "./invoices.ts";
+import { bySide, orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
+import { receiptAdapter } from "./receipts.ts";
+import { desktopSources } from "./sources.ts";
 import { errors } from "./status.ts";
+import { telling } from "./told-invoices.ts";
 import { toldIn } from "./told.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 export const quickbooksDesktop = defineConnector<DesktopConfig>({
   name: "quickbooks-desktop",
   config: DesktopConfig,
-  offers: () => ({
-    sources: {},
+  offers: ({ prices, receipts }) => ({
+    sources: {
+      parties: { form: "books.parties" },
+      invoices: { form: "books.invoices" },
+      paidInvoices: { form: "books.paidInvoices" },
+      ...(prices === undefined ? {} : { prices: { form: "books.prices" } }),
+    },
     sinks: {
       invoices: { form: "books.invoices" },
-      bills: { form: "books.bills" },
+      // A receipt with its order's prices owes what the bill would owe once more (ADR 0068).
+      ...(receipts === "unpriced" ? { bills: { form: "books.bills" } } : {}),
       payments: { form: "books.payments" },
+      orders: { form: "books.orders" },
+      shipments: { form: "books.shipments" },
     },
   }),
   open(config, surroundings) {
@@ -31,11 +43,13 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
     const purchases = booksOf(wire, config, surroundings, "vendor");
     const here = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
     return {
-      sources: {},
+      sources: desktopSources(wire, config, surroundings, sales),
       sinks: {
         invoices: here(bookSink(sales, "invoice")),
         bills: here(bookSink(purchases, "bill")),
         payments: here(bookSink(sales, "payment")),
+        orders: here(bySide(bookSink(sales, "order"), bookSink(purchases, "order"))),
+        shipments: here(bookSink(purchases, "shipment")),
       },
       check: (signal) => wire.expect(signal),
       examine: async (signal, needs) => {
@@ -44,7 +58,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
       },
       presence: () => wire.presence(),
       holdings: holdingsOf(sales.name, {
-        invoice: kindHoldings(sales, "invoice"),
+        invoice: kindHoldings(tellingBooks(wire, config, surroundings, sales), "invoice"),
         bill: kindHoldings(purchases, "bill"),
         payment: kindHoldings(sales, "payment"),
         "bill-payment": kindHoldings(sales, "bill-payment"),
@@ -54,12 +68,26 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   },
 });
 
+/** The same, with what the source of invoices tells of each. */
+const tellingBooks = (
+  wire: Wire,
+  config: DesktopConfig,
+  { currency }: Surroundings,
+  books: Books,
+): Books => {
+  const invoice = invoiceAdapter(wire, config, currency, "invoice");
+  return {
+    ...books,
+    adapters: { ...books.adapters, invoice: telling(invoice, { wire, config, currency }) },
+  };
+};
+
 /**
  * The books as one side sees them: QuickBooks keeps customers and vendors in two lists.
  * @param side whose documents: a payment has no party of its own
  */
 export function booksOf(
-  wire: Pick<Wire, "read" | "write">,
+  wire: Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company">>,
   config: DesktopConfig,
   surroundings: Surroundings,
   side: Side,
@@ -72,6 +100,8 @@ export function booksOf(
       bill: invoiceAdapter(wire, config, currency, "bill"),
       payment: paymentAdapter(wire, config, currency),
       party: partyAdapter(wire, config, side),
+      order: orderAdapter(wire, config),
+      shipment: receiptAdapter(wire, config),
     },
     errors,
     settleMs: config.settleMs,

@@ -2,6 +2,7 @@
 import { stringifyExact } from "../../src/core/json.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { never } from "../../test/support/connector.ts";
+import { isLongRun } from "../../test/support/runs.ts";
 import { freePort } from "../../test/support/port.ts";
 import {
   billDocument,
@@ -10,7 +11,16 @@ import {
   paymentDocument,
   withProduct,
 } from "../example/example.fixture.ts";
-import { desktop, endpointAt, openSite, rowsOf, settings } from "./desktop.fixture.ts";
+import type { CompanyFile } from "./company-file.fixture.ts";
+import {
+  desktop,
+  endpointAt,
+  openSite,
+  orderDocument,
+  rowsOf,
+  settings,
+  ticketDocument,
+} from "./desktop.fixture.ts";
 
 /** The third record of every ground. */
 const INVOICE = "3-1700000000";
@@ -23,6 +33,7 @@ const ONE = "QuickBooks takes one document per request";
 const lacks = { batches: ONE, "batches-cut-off": ONE };
 
 connectorSuite({
+  ...(isLongRun ? {} : { steps: [2, 5, 8] }),
   connector: desktop,
   ground,
   bad: [
@@ -32,7 +43,7 @@ connectorSuite({
     { field: "chargeItem", config: (good) => ({ ...good, chargeItem: "Fracht für Öl" }) },
     { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
   ],
-  sources: [],
+  sources: ["parties", "invoices", "paidInvoices", "prices"],
   sinks: {
     invoices: {
       good: itemOf(invoiceDocument("FL-2026-000118-ACME")),
@@ -45,6 +56,17 @@ connectorSuite({
       voided: itemOf(bill("R-1", { status: "void" })),
       refused: itemOf(withProduct(bill("R-GOLD"), "GOLD")),
       lacks,
+    },
+    orders: {
+      good: itemOf(orderDocument("LD-1")),
+      voided: itemOf(orderDocument("LD-1", { status: "cancelled" })),
+      refused: itemOf(withProduct(orderDocument("LD-GOLD"), "GOLD")),
+      lacks: { ...lacks, restored: "restored books give it another id: goods.test.ts" },
+    },
+    shipments: {
+      good: itemOf(ticketDocument("DT-1")),
+      refused: itemOf(withProduct(ticketDocument("DT-GOLD"), "GOLD")),
+      lacks: { ...lacks, cancellation: "its id says what it was brought to: goods.test.ts" },
     },
     payments: {
       good: itemOf(paymentDocument("pay-1", INVOICE)),
@@ -64,14 +86,15 @@ async function ground(): Promise<Ground> {
   file.enter("Invoice", { CustomerRef: "CUST-1", TxnDate: "2026-11-21", RefNumber: "FL-0" }, [
     total,
   ]);
-  const config = settings(port);
+  const prices = { list: "T-1" };
+  const config = settings(port, { prices });
   const url = String(config["url"]);
   return {
     folder: ".",
     config,
-    unreachable: settings(await freePort(), { patienceMs: 20 }),
+    unreachable: settings(await freePort(), { prices, patienceMs: 20 }),
     wrongCredentials: { ...config, password: "another-password" },
-    fill: () => Promise.resolve(),
+    fill: (source) => Promise.resolve(fill(file, source)),
     effects: (sink, { id }) =>
       Promise.resolve(
         rowsOf(file, sink, id).map((row) => stringifyExact({ ...row, id: 0, sequence: 0 })),
@@ -83,15 +106,19 @@ async function ground(): Promise<Ground> {
     change: (sink, { id }) => {
       const fields = rowsOf(file, sink, id)[0]?.fields ?? {};
       if (sink === "payments") fields["TxnDate"] = "2026-11-30";
-      else fields[sink === "bills" ? "VendorRef" : "CustomerRef"] = "Somebody Else";
+      else
+        fields[sink === "bills" || sink === "shipments" ? "VendorRef" : "CustomerRef"] =
+          "Somebody Else";
       return Promise.resolve();
     },
     vanish: () => {
       file.items.delete("ULSD-CLR");
       return Promise.resolve(() => Promise.resolve(void file.items.add("ULSD-CLR")));
     },
-    // Its stamps are never compared with ours.
-    clock: () => Promise.resolve(),
+    clock: (aheadMs) => {
+      file.now = new Date(Date.now() + aheadMs).toISOString().slice(0, 19);
+      return Promise.resolve();
+    },
     async interrupt(sink, request, step) {
       const found = endpointAt(url).sinks[sink];
       await found?.expect?.(never);
@@ -102,4 +129,21 @@ async function ground(): Promise<Ground> {
       return { over, answer };
     },
   };
+}
+
+/** Three pages. */
+function fill(file: CompanyFile, source: string): void {
+  for (let number = 0; number < 110; number++)
+    if (source === "parties") file.enter("Customer", { Name: `Party ${number}` });
+    else if (source === "prices")
+      file.enter("Item", {
+        Name: `P-${number}`,
+        "*": "<SalesOrPurchase><Price>2.25</Price></SalesOrPurchase>",
+      });
+    else
+      file.enter(
+        "Invoice",
+        { CustomerRef: "CUST-1", TxnDate: "2026-11-21", RefNumber: `FL-${number}` },
+        [{ ItemRef: "ULSD-CLR", Amount: "1.00" }],
+      );
 }

@@ -9,12 +9,17 @@ const PAGE = 100;
 /** How often one list begins anew before that counts as an error. */
 const STARTS_MAX = 3;
 
-/** @param from how many of the lists are read already; records may come twice, none is left out. @throws BookError */
+/**
+ * @param from how many of the lists are read already; records may come twice, none is left out
+ * @param most records of one answer
+ * @throws BookError
+ */
 export async function* pages(
   wire: Pick<Wire, "read">,
   lists: readonly { readonly name: string; readonly values: Values }[],
   from: string | null,
   signal: AbortSignal,
+  most = PAGE,
 ): AsyncGenerator<{
   readonly name: string;
   readonly rets: readonly Element[];
@@ -27,7 +32,7 @@ export async function* pages(
     for (let goesOn = true; goesOn;) {
       try {
         const [reply] = await wire.read(
-          [{ name, values: { ...values, MaxReturned: PAGE }, iterator }],
+          [{ name, values: { ...values, MaxReturned: most }, iterator }],
           signal,
         );
         const left: number = reply?.iterator?.left ?? 0;

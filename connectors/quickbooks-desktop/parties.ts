@@ -1,10 +1,19 @@
 /** Customers and vendors: a document's party by its name, else by the platform's id in its notes, else created. */
-import { BARE, BookError, type PartyAdapter, type Standing } from "../../src/books/adapter.ts";
+import {
+  BARE,
+  BookError,
+  type PartyAdapter,
+  type Standing,
+  type Wanted,
+} from "../../src/books/adapter.ts";
+import type { Party } from "../../src/books/documents.ts";
 import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/names.ts";
 import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
+import { byId } from "./lists.ts";
+import { listIdIn } from "./party-codes.ts";
 import { needed, textOf } from "./read.ts";
 import { guidOf, heldText, only } from "./rows.ts";
 import type { Element } from "./xml.ts";
@@ -14,12 +23,15 @@ type Asked = Pick<Wire, "read" | "write">;
 
 const FIELDS = ["ListID", "EditSequence", "Name", "FullName", "IsActive", "CompanyName", "Notes"];
 
+/** What each side is asked by. */
+export const QUERIES = { customer: "CustomerQuery", vendor: "VendorQuery" } as const;
+
 export function partyAdapter(
   wire: Asked,
-  { sameName: policy }: Pick<DesktopConfig, "sameName">,
+  { sameName: policy, terms }: Pick<DesktopConfig, "sameName" | "terms">,
   side: Side,
 ): PartyAdapter {
-  const query = side === "customer" ? "CustomerQuery" : "VendorQuery";
+  const query = QUERIES[side];
   const add = side === "customer" ? "CustomerAdd" : "VendorAdd";
   const most = NAME_MOST.desktop;
   const named = async (names: readonly string[], signal: AbortSignal): Promise<Element[]> => {
@@ -52,11 +64,14 @@ export function partyAdapter(
       })),
     async locate(wanted, { signal }) {
       const codes = wanted.map(({ number }) => number);
-      const rows = await named(codes.map(queryable), signal);
+      const known = await linked(wire, side, wanted, signal);
+      const names = codes.filter((code) => listIdIn(side, code) === null);
+      const rows = names.length === 0 ? [] : await named(names.map(queryable), signal);
       // A company file names without regard to case; a site's table need not.
-      const found = rows.map((row) => standingOf(row, codes));
+      const found = [...known, ...rows.map((row) => standingOf(row, codes))];
       const missing = wanted.filter(
-        ({ number }) => !found.some((standing) => standing.number === number),
+        ({ number, mark }) =>
+          !found.some((one) => one.number === number || (one.mark === mark && known.includes(one))),
       );
       if (missing.length === 0) return found;
       const others = await marked(
@@ -68,9 +83,11 @@ export function partyAdapter(
     async create([wanted], { signal }) {
       if (wanted === undefined) return [];
       const { mark, document } = wanted;
+      if (listIdIn(side, document.code) !== null) throw goneFrom(side, document);
       const name = partyName(document.code, most, ascii);
       const values = {
         CompanyName: heldText(document.name, most),
+        TermsRef: terms[side] === undefined ? null : { FullName: terms[side] },
         Notes: markOf(mark),
         ExternalGUID: guidOf(mark),
       };
@@ -99,6 +116,31 @@ export function partyAdapter(
     advance: () => Promise.resolve(),
   };
 }
+
+/** Those that links call by an id: sources told of them. Documents name them as they are called now. @throws BookError */
+async function linked(
+  wire: Asked,
+  side: Side,
+  wanted: readonly Wanted<"party">[],
+  signal: AbortSignal,
+): Promise<Standing<Element>[]> {
+  const ids = wanted.flatMap(({ number }) => listIdIn(side, number) ?? []);
+  const rows = await byId(wire, QUERIES[side], ids, signal, { IncludeRetElement: FIELDS });
+  return wanted.flatMap(({ number, mark }) => {
+    const id = listIdIn(side, number);
+    return rows
+      .filter((row) => textOf(row, "ListID") === id)
+      .map((row) => ({ ...standingOf(row, []), mark }));
+  });
+}
+
+const goneFrom = (side: Side, { code, name, companyId }: Party): Refused =>
+  new Refused({
+    code: "party-gone",
+    message: `the ${side} ${code} (${name}) is not in QuickBooks any more: it was deleted or merged`,
+    next: `Write ${markOf(companyId)} into the notes of the ${side} in QuickBooks that counts now; then retry.`,
+    field: "party",
+  });
 
 const markIn = (row: Element): string | null => platformIdIn(textOf(row, "Notes"));
 const fullName = (row: Element): string => textOf(row, "FullName") ?? needed(row, "Name");

@@ -147,7 +147,11 @@ test("between two sessions it is awaited; a silence longer than expectEvery is t
 test("doctor cannot know before the first session; after it, what is missing in QuickBooks is named", async () => {
   const site = await openSite({ calls: false });
   site.file.closedBefore = "2026-10-31";
-  const daemon = await daemonOver(site, { bankAccount: "Fuel Checking", expectEvery: "2h" });
+  const daemon = await daemonOver(site, {
+    bankAccount: "Fuel Checking",
+    terms: { customer: "Net 30", vendor: "Net 10" },
+    expectEvery: "2h",
+  });
   const doctor = daemon.doctor();
   await expect(doctor.check(never)).rejects.toMatchObject({
     message: expect.stringContaining("has told nothing yet"),
@@ -163,6 +167,7 @@ test("doctor cannot know before the first session; after it, what is missing in 
   );
   expect(faults).toEqual([
     ["account Fuel Checking", "not-in-quickbooks"],
+    ["terms Net 10", "not-in-quickbooks"],
     ["books closed until 2026-10-31", "closed-period"],
     ["crossref/items.csv line 3", "not-in-quickbooks"],
   ]);

@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
   ],
   ["3200", "raced", "raced", LATER],
   [
-    "3210",
+    "3210|3153",
     "data",
     "refused-by-quickbooks",
     "An accountant corrects in QuickBooks what the message names, or the document where it comes from; then retry.",

@@ -84,7 +84,14 @@ const listQuery: readonly Field[] = [
   many("FullName", text(FULL_NAME)),
   one("MaxReturned", count),
   one("ActiveStatus", text(12)),
+  one("FromModifiedDate", moment),
   names,
+];
+
+/** What was deleted: QuickBooks tells the last 90 days. */
+const deletedQuery = (type: string): readonly Field[] => [
+  { ...must(type, text(25)), many: true },
+  one("DeletedDateRangeFilter", group(one("FromDeletedDate", moment))),
 ];
 
 /** By the name of the request without `Rq`; an Add, a Mod or a void has its content in one element. */
@@ -98,7 +105,11 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
   ItemQuery: listQuery,
   SalesTaxCodeQuery: listQuery,
   PaymentMethodQuery: listQuery,
-  InvoiceQuery: txnQuery(11, paid, lines, linked),
+  PriceLevelQuery: listQuery,
+  ListDeletedQuery: deletedQuery("ListDelType"),
+  TxnDeletedQuery: deletedQuery("TxnDelType"),
+  StandardTermsQuery: listQuery,
+  InvoiceQuery: txnQuery(11, paid, lines, linked, names),
   BillQuery: txnQuery(20, paid, lines, linked),
   ReceivePaymentQuery: txnQuery(20, lines),
   BillPaymentCheckQuery: txnQuery(11, lines),
@@ -108,6 +119,7 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
       group(
         must("Name", text(NAME)),
         one("CompanyName", text(NAME)),
+        one("TermsRef", ref(31)),
         one("Notes", text(MEMO)),
         one("ExternalGUID", guid),
       ),
@@ -120,6 +132,7 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
         must("Name", text(NAME)),
         one("CompanyName", text(NAME)),
         one("Notes", text(MEMO)),
+        one("TermsRef", ref(31)),
         one("ExternalGUID", guid),
       ),
     ),
@@ -204,4 +217,78 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
     ),
   ],
   TxnVoid: [must("TxnVoidType", text(20)), must("TxnID", id)],
+  ...goods(),
 };
+
+/** Orders and item receipts: goods without an amount. */
+function goods(): Record<string, readonly Field[]> {
+  const linkTo = one("LinkToTxn", group(must("TxnID", id), must("TxnLineID", id)));
+  const priced = [one("Rate", number), one("Amount", amount)];
+  const ordered = [itemRef, one("Desc", text(MEMO)), one("Quantity", number), ...priced];
+  const taxed = one("SalesTaxCodeRef", ref(3));
+  const received = [
+    itemRef,
+    one("Desc", text(MEMO)),
+    one("Quantity", number),
+    one("Cost", number),
+    one("Amount", amount),
+  ];
+  const head = (party: Field, most: number, ...rest: readonly Field[]): readonly Field[] => [
+    party,
+    one("TxnDate", day),
+    one("RefNumber", text(most)),
+    ...rest,
+  ];
+  const held = [must("TxnID", id), must("EditSequence", text(16))];
+  const line = must("TxnLineID", id);
+  const unsent = [one("IsToBePrinted", yes), one("IsToBeEmailed", yes)];
+  const memo = one("Memo", text(MEMO));
+  const closed = one("IsManuallyClosed", yes);
+  const content = (name: string, ...fields: readonly Field[]): readonly Field[] => [
+    must(name, group(...fields)),
+  ];
+  return {
+    SalesOrderQuery: txnQuery(11, lines, linked),
+    PurchaseOrderQuery: txnQuery(11, lines, linked),
+    ItemReceiptQuery: txnQuery(20, lines, linked),
+    SalesOrderAdd: content(
+      "SalesOrderAdd",
+      ...head(must("CustomerRef", ref(FULL_NAME)), 11, memo, ...unsent),
+      one("ExternalGUID", guid),
+      many("SalesOrderLineAdd", group(...ordered, taxed)),
+    ),
+    SalesOrderMod: content(
+      "SalesOrderMod",
+      ...held,
+      closed,
+      memo,
+      many("SalesOrderLineMod", group(line, ...ordered, taxed)),
+    ),
+    PurchaseOrderAdd: content(
+      "PurchaseOrderAdd",
+      ...head(must("VendorRef", ref(NAME)), 11, memo, ...unsent),
+      one("ExternalGUID", guid),
+      many("PurchaseOrderLineAdd", group(...ordered)),
+    ),
+    PurchaseOrderMod: content(
+      "PurchaseOrderMod",
+      ...held,
+      closed,
+      memo,
+      many("PurchaseOrderLineMod", group(line, ...ordered)),
+    ),
+    ItemReceiptAdd: content(
+      "ItemReceiptAdd",
+      ...head(must("VendorRef", ref(NAME)), 20, memo),
+      one("ExternalGUID", guid),
+      many("ItemLineAdd", group(...received, linkTo)),
+    ),
+    ItemReceiptMod: content(
+      "ItemReceiptMod",
+      ...held,
+      one("TxnDate", day),
+      memo,
+      many("ItemLineMod", group(line, ...received)),
+    ),
+  };
+}

@@ -24,6 +24,7 @@ const Told = z.object({
   items: names,
   taxCodes: names,
   paymentMethods: names,
+  terms: names.default(null),
 });
 export type Told = z.infer<typeof Told>;
 
@@ -50,6 +51,7 @@ export async function tell(
     items: await namesOf(wire, "ItemQuery", signal),
     taxCodes: await namesOf(wire, "SalesTaxCodeQuery", signal),
     paymentMethods: await namesOf(wire, "PaymentMethodQuery", signal),
+    terms: await namesOf(wire, "StandardTermsQuery", signal),
   };
   notebook.set(NAME, JSON.stringify(told));
 }

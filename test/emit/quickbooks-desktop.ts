@@ -5,17 +5,26 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
+import type { z } from "zod";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { companyIn, HELLO } from "../../connectors/quickbooks-desktop/company.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
 import { tell } from "../../connectors/quickbooks-desktop/told.ts";
-import { asking } from "../../connectors/quickbooks-desktop/wire.ts";
+import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
+import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { BookKind, Books } from "../../src/books/adapter.ts";
-import { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import {
+  InvoiceDocument,
+  OrderDocument,
+  PaymentDocument,
+  ShipmentDocument,
+} from "../../src/books/documents.ts";
 import { bookSink } from "../../src/books/driver.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Json } from "../../src/core/json.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import { readCases } from "../../src/mapping/cases.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
@@ -36,6 +45,7 @@ const desktopConfig = DesktopConfig.parse({
   depositAccount: "Undeposited Funds",
   paymentMethod: "ACH",
   sameName: "suffix",
+  prices: { list: "Lubbock", levels: true },
   settleAfter: "0s",
 });
 
@@ -49,10 +59,21 @@ export async function desktopRequests(seed: number, count: number): Promise<read
   const of = (side: "customer" | "vendor"): Books =>
     booksOf(wire, desktopConfig, surroundings, side);
   const site = { file, sales: of("customer"), purchases: of("vendor") };
+  const linked = booksOf(wire, { ...desktopConfig, receipts: "linked" }, surroundings, "vendor");
   const company = companyIn(await wire.read(HELLO, never), desktopConfig.company);
   await tell(wire, { get: () => null, set: () => {} }, company, "2026-11-21T12:00:00Z", never);
-  for (const document of [...documentsOfCases(), ...randomDocuments(seed, count)])
+  for (const document of [
+    ...documentsOfCases(InvoiceDocument, ["open", "paid", "disputed", "void"]),
+    ...randomDocuments(seed, count),
+  ])
     await wholeLife(site, document);
+  for (const order of [
+    ...documentsOfCases(OrderDocument, ["confirmed"]),
+    ...randomOrders(seed, count),
+  ])
+    await lifeOfOrder(site, linked, order);
+  for (const ticket of documentsOfCases(ShipmentDocument, ["done"]))
+    await lifeOfTicket(site, ticket);
   const scope = { dated: null, changedSince: "2026-11-01T00:00:00Z", open: true };
   const period = { from: "2020-01-01", to: "2030-12-31" };
   for (const books of [site.sales, site.purchases])
@@ -61,10 +82,39 @@ export async function desktopRequests(seed: number, count: number): Promise<read
       for await (const _ of adapters[kind]?.list({ ...scope, dated: period }, null, never) ?? []);
       await adapters[kind]?.named(["FL-1", "FL-2026-000118-ACME"], never);
     }
+  await readSources(site, wire, surroundings);
   return [...new Set(file.asked)].map((xml, at) => ({
     path: `${String(at + 1).padStart(5, "0")}-${/<(\w+)Rq requestID/.exec(xml)?.[1] ?? ""}.xml`,
     bytes: Buffer.from(xml),
   }));
+}
+
+/** From the beginning, and again after everything has changed, and something was deleted. */
+async function readSources(
+  { file, sales }: Given,
+  wire: Pick<Wire, "read" | "write">,
+  surroundings: Surroundings,
+): Promise<void> {
+  const there = {
+    expect: () => Promise.resolve(),
+    presence: () => ({ lastAt: null, isHere: true, isAwaited: true, silence: null }),
+    company: null,
+    close: () => Promise.resolve(),
+  };
+  const sources = desktopSources({ ...wire, ...there }, desktopConfig, surroundings, sales);
+  const reading = { signal: never, known: () => null, stored: () => false };
+  file.enter("PriceLevel", { Name: "Lubbock & Amarillo" });
+  for (const source of Object.values(sources)) {
+    let position: Json = null;
+    for (const now of ["2026-11-22T12:00:00", "2026-11-23T12:00:00"]) {
+      for await (const page of source.read(position, reading)) position = page.position;
+      file.now = now;
+      for (const table of ["Customer", "Vendor", "Invoice", "PriceLevel"] as const)
+        for (const [at, { id }] of file.rows(table).entries())
+          if (at === 0 && table !== "PriceLevel") file.remove(table, id);
+          else file.edit(table, id, {});
+    }
+  }
 }
 
 interface Given {
@@ -104,11 +154,66 @@ async function wholeLife({ file, sales, purchases }: Given, given: InvoiceDocume
   await sent(books, kind, { ...due, status: "paid", paidDate }, counterpart);
 }
 
+/** It is made, its lines change, one bought is received with its prices and without, and it is closed. */
+async function lifeOfOrder(site: Given, linked: Books, given: OrderDocument): Promise<void> {
+  const books = given.type === "sale" ? site.sales : site.purchases;
+  for (const { product } of given.lines) site.file.items.add(product);
+  const first = await sent(books, "order", { ...given, status: "confirmed" });
+  const order = first?.ids?.[0] ?? null;
+  if (order === null) return;
+  const [line] = given.lines;
+  const lines = line === undefined ? [] : [...given.lines, line];
+  await sent(books, "order", { ...given, lines, status: "confirmed" }, order);
+  if (given.type === "purchase") {
+    const ticket = ticketOf(given, order);
+    await sent(linked, "shipment", {
+      ...ticket,
+      id: `linked-${given.id}`,
+      number: `L${given.number}`,
+    });
+    await lifeOfTicket(site, ticket);
+  }
+  await sent(books, "order", { ...given, lines, status: "cancelled" }, order);
+}
+
+/** It is received at 0.00, corrected, and void. */
+async function lifeOfTicket({ file, purchases }: Given, given: ShipmentDocument): Promise<void> {
+  for (const { product } of given.lines) file.items.add(product);
+  const first = await sent(purchases, "shipment", { ...given, type: "in", status: "done" });
+  const link = first?.ids?.[0] ?? null;
+  if (link === null) return;
+  const corrected = { ...given, type: "in", reference: `${given.reference} B` } as const;
+  await sent(purchases, "shipment", { ...corrected, status: "done" }, link);
+  await sent(purchases, "shipment", { ...corrected, status: "cancelled" }, link);
+}
+
+const ticketOf = ({ id, number, party, date, lines }: OrderDocument, order: string) =>
+  ShipmentDocument.parse({
+    id: `ticket-of-${id}`,
+    number: `T${number}`,
+    party,
+    type: "in",
+    status: "done",
+    order,
+    date,
+    reference: `BOL ${number}`,
+    note: "driver Ana María Cruz\ngross 7528.4 gal",
+    lines: lines.map(({ product, quantity, unit }) => ({
+      product,
+      quantity,
+      unit,
+      grossGallons: null,
+      netGallons: quantity,
+      temperature: null,
+      apiGravity: null,
+    })),
+  });
+
 /** Null: the books cannot keep it. */
 async function sent(
   books: Books,
   kind: BookKind,
-  document: InvoiceDocument | PaymentDocument,
+  document: InvoiceDocument | PaymentDocument | OrderDocument | ShipmentDocument,
   counterpart: string | null = null,
 ): Promise<Answer | null> {
   const { id, number } = document;
@@ -123,14 +228,53 @@ async function sent(
   }
 }
 
-function documentsOfCases(): InvoiceDocument[] {
+/** @param statuses what one of these has: other kinds have others */
+function documentsOfCases<D extends { readonly status: string }>(
+  schema: z.ZodType<D>,
+  statuses: readonly string[],
+): D[] {
   return readdirSync(CASES).flatMap((name) =>
     readCases(join(CASES, name)).cases.flatMap(({ expected }) => {
-      const document = InvoiceDocument.safeParse("document" in expected ? expected.document : null);
-      return document.success ? [document.data] : [];
+      const document = schema.safeParse("document" in expected ? expected.document : null);
+      return document.success && statuses.includes(document.data.status) ? [document.data] : [];
     }),
   );
 }
+
+/** `count` sales and as many purchases. */
+function randomOrders(seed: number, count: number): OrderDocument[] {
+  const name = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 41 });
+  const units = (most: number, digits: number) =>
+    fc
+      .integer({ min: 1, max: most })
+      .map((all) => Decimal.of(String(all)).times(Decimal.of(`0.${"0".repeat(digits - 1)}1`)));
+  const line = fc.record({
+    product: name,
+    quantity: units(2_000_000_000, 5),
+    unit: fc.constant("gal"),
+    unitPrice: units(9_000_000, 6),
+    description: fc.string({ unit: "grapheme", minLength: 1, maxLength: 150 }),
+  });
+  const body = fc.record({
+    id: fc.uuid(),
+    number: fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 30 }),
+    status: fc.constant("confirmed" as const),
+    date: fc.constantFrom("2026-11-20", null),
+    description: fc.option(fc.string({ unit: "grapheme", minLength: 1, maxLength: 80 })),
+    lines: fc.array(line, { minLength: 1, maxLength: 8 }),
+  });
+  return (["sale", "purchase"] as const).flatMap((type) =>
+    fc
+      .sample(body, { seed: seed + 1, numRuns: count })
+      .map((one) => ({ ...one, type, party: ORDERING[type] })),
+  );
+}
+
+/** Names of parties are as random as invoices have them. */
+const ORDERING = {
+  sale: { code: "Ordering, Inc.", name: "Ordering, Inc.", companyId: "company-of-sales" },
+  purchase: { code: "Refining, L.P.", name: "Refining, L.P.", companyId: "company-of-purchases" },
+} as const;
 
 /** `count` invoices and as many bills, with texts and digits of every kind. */
 function randomDocuments(seed: number, count: number): InvoiceDocument[] {

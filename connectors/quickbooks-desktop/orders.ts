@@ -1,0 +1,336 @@
+/**
+ * Sales orders and purchase orders, for src/books/orders.ts. QuickBooks has no drafts of them: what is created is open.
+ * Nothing is posted by one. Editions without sales orders say so when one is to be made (1030, 3250).
+ */
+import { createHash } from "node:crypto";
+import {
+  BookError,
+  type GoodsAdapter,
+  type Ladder,
+  type Step,
+  type StepTo,
+  type Wanted,
+} from "../../src/books/adapter.ts";
+import type { OrderDocument } from "../../src/books/documents.ts";
+import { type BookedOrder, orderAdapter as adapterOf, orderIn } from "../../src/books/orders.ts";
+import { carriedIn } from "../../src/books/wanted.ts";
+import {
+  type Delivered,
+  gone,
+  type Inspection,
+  type Outgoing,
+  type Sink,
+} from "../../src/core/contract.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
+import type { DesktopConfig } from "./config.ts";
+import { WITH_LINES } from "./pages.ts";
+import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { desktopMemo, guidOf, heldText, markedBy, only } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+import type { Values } from "./write.ts";
+import type { Element } from "./xml.ts";
+
+export type OrderConfig = Pick<DesktopConfig, "taxCode" | "unit">;
+type Asked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company">>;
+type Side = OrderDocument["type"];
+
+const TABLES = {
+  sale: {
+    table: "SalesOrder",
+    partyRef: "CustomerRef",
+    what: "sales orders: Premier and Enterprise have them",
+    full: "IsFullyInvoiced",
+    moved: "Invoiced",
+    most: REF_NUMBER_MOST.salesOrder,
+  },
+  purchase: {
+    table: "PurchaseOrder",
+    partyRef: "VendorRef",
+    what: "purchase orders, or they are switched off",
+    full: "IsFullyReceived",
+    moved: "ReceivedQuantity",
+    most: REF_NUMBER_MOST.purchaseOrder,
+  },
+} as const;
+
+/** It is open when it is made. Until goods came or it was invoiced, it can be changed and closed. */
+const LADDER: Ladder = {
+  has: ["posted", "cancelled"],
+  byUs: "posted",
+  amend: { lines: "posted" },
+  atomic: 1,
+  numbered: "per-party",
+};
+
+export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"order", Element> =>
+  adapterOf<Element>({
+    markedIn: "its memo",
+    ladder: LADDER,
+    kept: (document) => keptOf(config, document),
+    async search(side, { marks, references, numbers, ids }, signal = never) {
+      const { table, most } = TABLES[side];
+      const numbered = references.map((one) => documentNumber(one, one, most));
+      const asked = [
+        ...(numbered.length === 0 ? [] : [{ RefNumberCaseSensitive: numbered }]),
+        ...(numbers.length + ids.length === 0 ? [] : [{ TxnID: [...numbers, ...ids] }]),
+      ].map((values) => ({ name: `${table}Query`, values: { ...values, ...WITH_LINES } }));
+      const replies = await without(side, wire, () => wire.read(asked, signal), []);
+      const rows = replies.flatMap(({ rets }) => rets);
+      const once = new Map(rows.map((row) => [needed(row, "TxnID"), row]));
+      return [...once.values()].map((row) => bookedOf(side, row, marks));
+    },
+    isUnfinished: () => Promise.resolve(false),
+    async create(wanted) {
+      const { type } = wanted.document;
+      const { table } = TABLES[type];
+      const request = { name: `${table}Add`, values: { [`${table}Add`]: addOf(config, wanted) } };
+      const { rets } = await without(type, wire, () => wire.write(request, never));
+      return needed(only(rets), "TxnID");
+    },
+    step: (to, one) => step(wire, config, to, one),
+  });
+
+const never = new AbortController().signal;
+
+/**
+ * An edition without these orders holds none.
+ * @param instead what is there without them; left out: that edition is told
+ */
+async function without<T>(
+  side: Side,
+  { company }: Asked,
+  asked: () => Promise<T>,
+  instead?: T,
+): Promise<T> {
+  try {
+    return await asked();
+  } catch (error) {
+    if (!(error instanceof BookError) || !NOT_HERE.has(error.code ?? "")) throw error;
+    if (instead !== undefined) return instead;
+    const product = company?.product ?? "this edition of QuickBooks";
+    const message = `${product} has no ${TABLES[side].what}. ${error.message}`;
+    throw new BookError("answered", message, { code: error.code, cause: error });
+  }
+}
+
+const NOT_HERE = new Set(["1030", "3250"]);
+
+const CENTS = 2;
+const DIGITS = 5;
+
+interface OrderLine {
+  readonly item: string;
+  readonly text: string;
+  readonly quantity: Decimal;
+  /** Null: it has more digits than QuickBooks keeps, and is left to the amount. */
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+}
+
+/** @throws Refused for a unit that items are not counted in, or digits that QuickBooks does not keep */
+function linesOf(unit: string, { lines }: OrderDocument): OrderLine[] {
+  return lines.map((line) => {
+    const { unitPrice } = line;
+    const quantity = countedOf(unit, line);
+    const rate = unitPrice.round(DIGITS).equals(unitPrice) ? unitPrice : null;
+    const amount = quantity.times(unitPrice).round(CENTS);
+    return { item: line.product, text: line.description, quantity, rate, amount };
+  });
+}
+
+/** @throws Refused */
+export function countedOf(
+  unit: string,
+  line: { readonly product: string; readonly quantity: Decimal; readonly unit: string },
+): Decimal {
+  const { quantity } = line;
+  const refused = (code: string, says: string, next: string): Refused =>
+    new Refused({
+      code,
+      message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
+      next,
+      field: "lines",
+    });
+  if (line.unit !== unit)
+    throw refused(
+      "unit-not-held",
+      `it is in ${line.unit}, and items of QuickBooks are counted in ${unit}`,
+      `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
+    );
+  if (!quantity.round(DIGITS).equals(quantity))
+    throw refused(
+      "not-held",
+      `the quantity ${quantity.plain()} has more than ${DIGITS} digits after the point`,
+      "Correct the quantity where it comes from, then retry.",
+    );
+  return quantity;
+}
+
+const keptOf = ({ unit }: OrderConfig, document: OrderDocument): Facts => ({
+  words: { side: document.type },
+  lines: linesOf(unit, document).map(({ item, quantity, amount }) =>
+    lineFacts(item, quantity, amount),
+  ),
+});
+
+/** Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate. */
+const lineFacts = (
+  product: string | null,
+  quantity: Decimal | null,
+  amount: Decimal,
+): FactLine => ({
+  product,
+  quantity,
+  unit: null,
+  unitPrice: null,
+  amount,
+});
+
+function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
+  const { table, partyRef, full, moved } = TABLES[side];
+  const id = needed(row, "TxnID");
+  const lines = below(row, `${table}LineRet`).filter(
+    (line) => refOf(line, "ItemRef").name !== null,
+  );
+  const facts = lines.map((line) =>
+    lineFacts(refOf(line, "ItemRef").name, decimalOf(line, "Quantity"), amountOf(line, "Amount")),
+  );
+  const { mark, number, text } = markedBy(row, marks);
+  const isClosed = textOf(row, "IsManuallyClosed") === "true";
+  const isVoid = isClosed && VOID.test(textOf(row, "Memo") ?? "");
+  const hasMoved = lines.some((line) => amountOf(line, moved).sign !== 0);
+  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true;
+  const state = isVoid
+    ? "cancelled"
+    : isClosed || textOf(row, full) === "true"
+      ? "closed"
+      : hasMoved
+        ? "open, and goods of it have moved"
+        : isOurs
+          ? "open"
+          : "open, and its lines were changed there";
+  return {
+    side,
+    id,
+    number: id,
+    state,
+    rung: isVoid ? "cancelled" : "posted",
+    mark,
+    reference: number,
+    party: refOf(row, partyRef).name ?? "",
+    lines: facts,
+    open: state === "open",
+    native: row,
+  };
+}
+
+const VOID = /^VOID:/;
+/** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */
+const LINES = "lines:";
+
+const digestOf = (lines: readonly FactLine[]): string =>
+  createHash("sha256")
+    .update(
+      lines
+        .map(({ product, quantity, amount }) =>
+          [product?.toLowerCase(), quantity?.plain(), amount.fixed(CENTS)].join(" "),
+        )
+        .join("\n"),
+    )
+    .digest("hex")
+    .slice(0, 12);
+
+function memoOf({ unit }: OrderConfig, { document, mark, number }: Wanted<"order">): string {
+  const lines = digestOf(keptOf({ unit }, document).lines ?? []);
+  return desktopMemo({ number, mark, text: `${LINES}${lines} ${document.description ?? ""}` });
+}
+
+function addOf(config: OrderConfig, wanted: Wanted<"order">): Values {
+  const { document, mark, number, party, payer } = wanted;
+  const { table, partyRef, most } = TABLES[document.type];
+  const row = payer?.native as Element | undefined;
+  const ListID = row === undefined ? null : textOf(row, "ListID");
+  return {
+    [partyRef]: ListID === null ? { FullName: party } : { ListID },
+    TxnDate: document.date,
+    RefNumber: documentNumber(number, number, most),
+    Memo: memoOf(config, wanted),
+    IsToBePrinted: false,
+    IsToBeEmailed: false,
+    ExternalGUID: guidOf(mark),
+    [`${table}LineAdd`]: lineValues(config, document),
+  };
+}
+
+const lineValues = ({ taxCode, unit }: OrderConfig, document: OrderDocument): Values[] =>
+  linesOf(unit, document).map(({ item, text, quantity, rate, amount }) => ({
+    ItemRef: { FullName: item },
+    Desc: heldText(text, 4095),
+    Quantity: quantity,
+    Rate: rate,
+    Amount: amount,
+    ...(document.type === "sale" && taxCode !== undefined
+      ? { SalesTaxCodeRef: { FullName: taxCode } }
+      : {}),
+  }));
+
+/** A line that is made anew; those that are not named are deleted. */
+const NEW_LINE = { TxnLineID: "-1" };
+
+/** Guarded by the edit sequence: an order that somebody changed meanwhile is refused (3200). */
+async function step(
+  wire: Asked,
+  config: OrderConfig,
+  to: StepTo,
+  { wanted, standing: { native: row } }: Step<"order", Element>,
+): Promise<void> {
+  const { table } = TABLES[wanted.document.type];
+  const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
+  const changes =
+    to === "cancelled"
+      ? { IsManuallyClosed: true, Memo: `VOID: ${textOf(row, "Memo") ?? ""}`.trim() }
+      : {
+          Memo: memoOf(config, wanted),
+          [`${table}LineMod`]: lineValues(config, wanted.document).map((line) => ({
+            ...NEW_LINE,
+            ...line,
+          })),
+        };
+  if (to !== "cancelled" && to !== "amended") return;
+  const values = { [`${table}Mod`]: { ...held, ...changes } };
+  await wire.write({ name: `${table}Mod`, values }, never);
+}
+
+/** QuickBooks keeps customers and vendors in two lists: which of them an order needs, it says. */
+export function bySide(sale: Sink, purchase: Sink): Sink {
+  const of = (side: Side): Sink => (side === "sale" ? sale : purchase);
+  const asked = ({ body }: Pick<Outgoing, "body">): Sink => of(sideIn(body) ?? "sale");
+  return {
+    ...sale,
+    freeze: (items) =>
+      of((items[0]?.document as OrderDocument | undefined)?.type ?? "sale").freeze(items),
+    send: (request, signal) => asked(request).send(request, signal),
+    find: (request, signal) => asked(request).find(request, signal),
+    async inspect(delivered, signal) {
+      const inspections = new Map<Delivered, Inspection>();
+      for (const side of ["sale", "purchase"] as const) {
+        const own = delivered.filter(
+          ({ body, counterpart }) =>
+            ((body === null ? null : sideIn(body)) ?? orderIn(counterpart)?.side ?? "sale") ===
+            side,
+        );
+        const told = own.length === 0 ? [] : ((await of(side).inspect?.(own, signal)) ?? []);
+        for (const [at, one] of own.entries()) inspections.set(one, told[at] ?? gone);
+      }
+      return delivered.map((one) => inspections.get(one) ?? gone);
+    },
+  };
+}
+
+const sideIn = (body: string): Side | null => {
+  const [one] = carriedIn("order", body);
+  return one === undefined ? null : (one.document as OrderDocument).type;
+};

@@ -1,0 +1,247 @@
+/**
+ * Item receipts of delivery tickets that come in, for src/books/tickets.ts. QuickBooks has no document of goods that go out.
+ * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
+ * linked with its order and this endpoint writes no bills (`receipts`, ADR 0068).
+ */
+import type { GoodsAdapter, Ladder, Wanted } from "../../src/books/adapter.ts";
+import type { ShipmentDocument } from "../../src/books/documents.ts";
+import { goodsLine } from "../../src/books/goods.ts";
+import { orderIn } from "../../src/books/orders.ts";
+import { type BookedTicket, ticketAdapter } from "../../src/books/tickets.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Facts } from "../../src/core/holdings.ts";
+import { sameName } from "../quickbooks/names.ts";
+import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
+import { ascii } from "../quickbooks/text.ts";
+import type { DesktopConfig } from "./config.ts";
+import { countedOf } from "./orders.ts";
+import { WITH_LINES } from "./pages.ts";
+import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { desktopMemo, guidOf, markedBy } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+import type { Values } from "./write.ts";
+import type { Element } from "./xml.ts";
+
+type ReceiptConfig = Pick<DesktopConfig, "receipts" | "unit">;
+type Asked = Pick<Wire, "read" | "write">;
+type Ticket = Wanted<"shipment">;
+
+const MOST = REF_NUMBER_MOST.itemReceipt;
+const never = new AbortController().signal;
+
+/** What is entered is received: a ticket that waits is entered when it is done. */
+const LADDER: Ladder = {
+  has: ["posted", "cancelled"],
+  byUs: "posted",
+  amend: { lines: "posted", "days.date": "posted", reference: "posted" },
+  atomic: 1,
+  numbered: "once",
+};
+
+export function receiptAdapter(
+  wire: Asked,
+  config: ReceiptConfig,
+): GoodsAdapter<"shipment", BookedTicket<Element>> {
+  const mod = (row: Element, values: Values): Promise<unknown> =>
+    wire.write(
+      { name: "ItemReceiptMod", values: { ItemReceiptMod: { ...heldOf(row), ...values } } },
+      never,
+    );
+  const adapter = ticketAdapter<Element>({
+    ladder: LADDER,
+    notes: "within",
+    kept: (document) => keptOf(config, document),
+    async search(numbers, signal = never) {
+      const asked = numbers.map((one) => documentNumber(one, one, MOST));
+      if (asked.length === 0) return [];
+      const values = { RefNumberCaseSensitive: asked, ...WITH_LINES };
+      const [receipts, bills] = await wire.read(
+        ["ItemReceiptQuery", "BillQuery"].map((name) => ({ name, values })),
+        signal,
+      );
+      return [
+        ...(receipts?.rets ?? []).map((row) => bookedOf(row, "received")),
+        ...(bills?.rets ?? []).filter(isReceipt).map((row) => bookedOf(row, "billed")),
+      ];
+    },
+    async create(wanted) {
+      const values = await addOf(wire, config, wanted);
+      await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, never);
+    },
+    async note(row, text) {
+      await mod(row, { Memo: ascii(`${textOf(row, "Memo") ?? ""} ${text}`) });
+    },
+    async amend({ document, mark, number }, row) {
+      const { date: TxnDate } = document;
+      const lines = unpricedLines(config, document).map((line) => ({ TxnLineID: "-1", ...line }));
+      await mod(row, { TxnDate, Memo: memoOf({ document, mark, number }), ItemLineMod: lines });
+    },
+    async cancel(row) {
+      const values = { TxnVoidType: "ItemReceipt", TxnID: needed(row, "TxnID") };
+      await wire.write({ name: "TxnVoid", values }, never);
+    },
+    bring: () => Promise.resolve(),
+  });
+  return {
+    ...adapter,
+    accept(document) {
+      adapter.accept?.(document);
+      if (document.type === "out") throw goesOut(document);
+    },
+  };
+}
+
+const goesOut = ({ number }: ShipmentDocument): Refused =>
+  new Refused({
+    code: "not-held",
+    message: `QuickBooks Desktop has no document of goods that go out: ticket ${number} is of a sale`,
+    next: "Set options: { only: purchases } on this flow: what was sold and delivered is on the invoice.",
+    field: "type",
+  });
+
+const keptOf = (config: ReceiptConfig, document: ShipmentDocument): Facts => ({
+  ...(document.date === null ? {} : { days: { date: document.date } }),
+  words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
+  lines: document.lines.map((line) =>
+    goodsLine({
+      product: line.product,
+      quantity: countedOf(config.unit, line),
+      unit: null,
+      unitPrice: null,
+    }),
+  ),
+});
+
+const heldOf = (row: Element): Values => ({
+  TxnID: needed(row, "TxnID"),
+  EditSequence: needed(row, "EditSequence"),
+});
+
+/** What follows the mark in its memo: `ticket BOL 4471; driver …`. */
+const TICKET = "ticket ";
+const END = "; ";
+
+const memoOf = ({ document, mark, number }: Pick<Ticket, "document" | "mark" | "number">): string =>
+  desktopMemo({
+    number,
+    mark,
+    text: `${TICKET}${document.reference}${END}${document.note ?? ""}`,
+  });
+
+/** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it. */
+const isReceipt = (row: Element): boolean => markedBy(row, []).text?.startsWith(TICKET) === true;
+
+function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Element> {
+  const id = needed(row, "TxnID");
+  const memo = textOf(row, "Memo") ?? "";
+  const { number, text } = markedBy(row, []);
+  const lines = below(row, "ItemLineRet").filter((line) => decimalOf(line, "Quantity") !== null);
+  const isVoid =
+    /^VOID:/i.test(memo) && lines.every((line) => amountOf(line, "Quantity").sign === 0);
+  const isLinked = below(row, "LinkedTxn").length > 0;
+  const isOpen = state === "received" && !isLinked && amountOf(row, "TotalAmount").sign === 0;
+  return {
+    type: "in",
+    number: number ?? id,
+    called: `item receipt ${textOf(row, "RefNumber") ?? id}`,
+    state: isVoid ? "void" : state,
+    stage: isVoid ? "cancelled" : "done",
+    fixed: true,
+    open: isOpen,
+    party: refOf(row, "VendorRef").name ?? "",
+    reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
+    date: textOf(row, "TxnDate"),
+    lines: lines.map((line) =>
+      goodsLine({
+        product: refOf(line, "ItemRef").name,
+        quantity: decimalOf(line, "Quantity"),
+        unit: null,
+        unitPrice: null,
+      }),
+    ),
+    notes: [memo],
+    native: row,
+  };
+}
+
+const referenceIn = (text: string): string => {
+  const [reference = ""] = text.slice(TICKET.length).split(/; |;$/);
+  return reference;
+};
+
+async function addOf(wire: Asked, config: ReceiptConfig, wanted: Ticket): Promise<Values> {
+  const { document, mark, number, party, payer } = wanted;
+  await expectNoStock(wire, config, document);
+  const row = payer?.native as Element | undefined;
+  const ListID = row === undefined ? null : textOf(row, "ListID");
+  return {
+    VendorRef: ListID === null ? { FullName: party } : { ListID },
+    TxnDate: document.date,
+    RefNumber: documentNumber(number, number, MOST),
+    Memo: memoOf(wanted),
+    ExternalGUID: guidOf(mark),
+    ItemLineAdd:
+      config.receipts === "unpriced"
+        ? unpricedLines(config, document)
+        : await linkedLines(wire, config, document),
+  };
+}
+
+const unpricedLines = ({ unit }: ReceiptConfig, { lines }: ShipmentDocument): Values[] =>
+  lines.map((line) => ({
+    ItemRef: { FullName: line.product },
+    Quantity: countedOf(unit, line),
+    Cost: Decimal.zero,
+    Amount: Decimal.zero,
+  }));
+
+/**
+ * A line of the order brings its item and its price along, and takes a quantity alone beside the link (3153). A product that
+ * nobody ordered is received at the item's own cost.
+ */
+async function linkedLines(
+  wire: Asked,
+  { unit }: ReceiptConfig,
+  { order, lines }: ShipmentDocument,
+): Promise<Values[]> {
+  const named = order === null ? null : orderIn(order);
+  const TxnID = named?.side === "purchase" ? (named.number ?? named.id) : null;
+  const ordered = TxnID === null ? [] : await orderedLines(wire, TxnID);
+  return lines.map((line) => {
+    const at = ordered.findIndex((one) => sameName(refOf(one, "ItemRef").name ?? "", line.product));
+    const [one] = at < 0 ? [] : ordered.splice(at, 1);
+    const Quantity = countedOf(unit, line);
+    return one === undefined
+      ? { ItemRef: { FullName: line.product }, Quantity }
+      : { Quantity, LinkToTxn: { TxnID, TxnLineID: needed(one, "TxnLineID") } };
+  });
+}
+
+async function orderedLines(wire: Asked, TxnID: string): Promise<Element[]> {
+  const values = { TxnID, ...WITH_LINES };
+  const [reply] = await wire.read([{ name: "PurchaseOrderQuery", values }], never);
+  return (reply?.rets ?? []).flatMap((row) => below(row, "PurchaseOrderLineRet"));
+}
+
+/** @throws Refused: a bill that follows would put into stock what the receipt has put there */
+async function expectNoStock(
+  wire: Asked,
+  { receipts }: ReceiptConfig,
+  { lines }: ShipmentDocument,
+): Promise<void> {
+  if (receipts === "linked") return;
+  const FullName = lines.map(({ product }) => product);
+  const values = { FullName, IncludeRetElement: ["FullName"] };
+  const [reply] = await wire.read([{ name: "ItemQuery", values }], never);
+  const stock = (reply?.rets ?? []).find(({ name }) => STOCK.test(name));
+  if (stock === undefined) return;
+  throw new Refused({
+    code: "counted-twice",
+    message: `QuickBooks keeps a stock of the item ${textOf(stock, "FullName") ?? ""}: the item receipt and the platform's bill would each add to it`,
+    next: "Make it a non-inventory part; or set receipts: linked, and enter bills in QuickBooks from the receipts; or take the flow of tickets out. Then retry.",
+    field: "lines",
+  });
+}
+
+const STOCK = /^ItemInventory(?:Assembly)?Ret$/;

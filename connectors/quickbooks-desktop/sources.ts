@@ -1,0 +1,163 @@
+/** What changed in QuickBooks: customers and vendors, customer invoices with what was paid on them, prices. */
+import type { Books, Standing } from "../../src/books/adapter.ts";
+import { numberTwice, partyChange } from "../../src/books/changes.ts";
+import { unavailable } from "../../src/books/errors.ts";
+import { some } from "../../src/books/facts.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
+import type { PartyRecord } from "../../src/books/records.ts";
+import type { Change, Source, Surroundings } from "../../src/core/contract.ts";
+import type { Side } from "../quickbooks/names.ts";
+import { inactiveParty, regionOf } from "../quickbooks/told.ts";
+import type { DesktopConfig } from "./config.ts";
+import { byId, deleted, type DeletedRow, invoiceRows, listRows, openRows } from "./lists.ts";
+import { invoiceAdapter } from "./invoices.ts";
+import { QUERIES } from "./parties.ts";
+import { partyCode } from "./party-codes.ts";
+import { priceLists } from "./prices.ts";
+import { amountOf, needed, textOf } from "./read.ts";
+import type { Row } from "./rows.ts";
+import { deletedInvoice, idOf, invoiceTeller } from "./told-invoices.ts";
+import { type List, walkedSource } from "./walks.ts";
+import type { Wire } from "./wire.ts";
+import { child, type Element } from "./xml.ts";
+
+type Name = "parties" | "invoices" | "paidInvoices" | "prices";
+
+/** By their names. Prices are left out where the configuration names none. */
+export function desktopSources(
+  wire: Wire,
+  config: DesktopConfig,
+  surroundings: Surroundings,
+  books: Books,
+): Readonly<Partial<Record<Name, Source>>> {
+  const source = (lists: readonly List[]): Source =>
+    walkedSource({
+      lists,
+      now: () => surroundings.now(),
+      expect: (signal) => wire.expect(signal),
+      unavailable: (error) => unavailable(error, books),
+    });
+  const { currency } = surroundings;
+  const invoices = (numberOf: (one: Standing<Row>) => string): Source =>
+    source(invoiceLists(wire, config, currency, numberOf));
+  const prices = priceLists(wire, config);
+  return {
+    parties: source(partyLists(wire)),
+    // One that is void is told by its id, as links call it, so that its mapping sees that it was told before.
+    invoices: invoices((one) =>
+      one.rung === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one)),
+    ),
+    // By their ids: what a mapping of paid invoices looks links up by.
+    paidInvoices: invoices(idOf),
+    ...(prices.length === 0 ? {} : { prices: source(prices) }),
+  };
+}
+
+const BOOKS = "QuickBooks";
+
+const partyLists = (wire: Pick<Wire, "read">): List[] => [
+  ...(["customer", "vendor"] as const).map((side): List => ({
+    name: side,
+    kind: "stamped",
+    rows: listRows(wire, QUERIES[side]),
+    changes: async (ids, _rows, signal) =>
+      (await byId(wire, QUERIES[side], ids, signal))
+        // A job: its invoices are its customer's.
+        .filter((row) => child(row, "ParentRef") === null)
+        .map((row) => partyChange(BOOKS, partyOf(side, row))),
+  })),
+  deleted(
+    wire,
+    "deleted parties",
+    { query: "ListDeletedQuery", types: ["Customer", "Vendor"] },
+    (rows) => Promise.resolve(rows.map((row) => partyChange(BOOKS, gone(row)))),
+  ),
+];
+
+function partyOf(side: Side, row: Element): PartyRecord {
+  const address = child(row, side === "customer" ? "BillAddress" : "VendorAddress");
+  const at = (name: string): string | null => (address === null ? null : textOf(address, name));
+  const names = ["Name", "FullName", "CompanyName"].map((name) => textOf(row, name)?.toLowerCase());
+  // QuickBooks writes the name into the first line of an address.
+  const lines = ["Addr1", "Addr2", "Addr3"]
+    .flatMap((name) => at(name) ?? [])
+    .filter((line) => !names.includes(line.toLowerCase()));
+  const { country, state } = regionOf(
+    address === null ? null : { country: at("Country"), state: at("State") },
+  );
+  return {
+    ...partyHead(side, needed(row, "ListID")),
+    name: textOf(row, "CompanyName") ?? needed(row, "Name"),
+    companyId: platformIdIn(textOf(row, "Notes")),
+    email: textOf(row, "Email"),
+    phone: textOf(row, "Phone"),
+    street: some(lines.join("\n")),
+    city: at("City"),
+    state,
+    zip: at("PostalCode"),
+    country,
+    active: textOf(row, "IsActive") !== "false",
+  };
+}
+
+const partyHead = (side: Side, id: string) => ({
+  code: partyCode(side, id),
+  isCustomer: side === "customer",
+  isSupplier: side === "vendor",
+});
+
+const gone = ({ type, id, name }: DeletedRow): PartyRecord =>
+  inactiveParty({
+    ...partyHead(type === "Customer" ? "customer" : "vendor", id),
+    name: name ?? "(deleted)",
+  });
+
+/** Open ones come first: their first walk tells nothing, and all of them are told after it. */
+function invoiceLists(
+  wire: Pick<Wire, "read" | "write">,
+  config: DesktopConfig,
+  currency: string,
+  numberOf: (one: Standing<Row>) => string,
+): List[] {
+  const adapter = invoiceAdapter(wire, config, currency, "invoice");
+  const changes = async (ids: readonly string[], signal: AbortSignal): Promise<Change[]> => {
+    const call = { key: "", signal, purpose: "inspection", made: new Set<string>() } as const;
+    const found = await adapter.get(ids, call);
+    const standings = found.filter((one) => ids.includes(idOf(one)));
+    const change = await invoiceTeller({ wire, config, currency }, standings, signal);
+    const twice = await numbersTwice(wire, standings, signal);
+    return standings.map((one) => {
+      const told = change(one, numberOf(one));
+      const number = textOf(one.native.row, "RefNumber") ?? "";
+      const isTwice = one.rung !== "cancelled" && one.mark === null && twice.has(number);
+      return isTwice ? { ...told, fault: numberTwice(BOOKS, number) } : told;
+    });
+  };
+  const told: List["changes"] = (ids, _rows, signal) => changes(ids, signal);
+  return [
+    { name: "open", kind: "whole", rows: openRows(wire), changes: told },
+    { name: "invoice", kind: "stamped", rows: invoiceRows(wire), changes: told },
+    deleted(wire, "deleted invoices", { query: "TxnDeletedQuery", types: ["Invoice"] }, (rows) =>
+      Promise.resolve(rows.map((row) => deletedInvoice(row, currency))),
+    ),
+  ];
+}
+
+/** Numbers that several invoices have which are not void: QuickBooks takes a number twice. @throws BookError */
+async function numbersTwice(
+  wire: Pick<Wire, "read">,
+  standings: readonly Standing<Row>[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const numbers = [
+    ...new Set(standings.flatMap(({ native }) => textOf(native.row, "RefNumber") ?? [])),
+  ];
+  if (numbers.length === 0) return new Set();
+  const IncludeRetElement = ["TxnID", "RefNumber", "Subtotal", "SalesTaxTotal"];
+  const values = { RefNumberCaseSensitive: numbers, IncludeRetElement };
+  const [reply] = await wire.read([{ name: "InvoiceQuery", values }], signal);
+  const live = (reply?.rets ?? [])
+    .filter((row) => amountOf(row, "Subtotal").plus(amountOf(row, "SalesTaxTotal")).sign !== 0)
+    .flatMap((row) => textOf(row, "RefNumber") ?? []);
+  return new Set(live.filter((number, at) => live.indexOf(number) !== at));
+}

@@ -1,0 +1,212 @@
+/** Customer invoices as sources tell them, with what was paid on them. A job's invoice is its customer's. */
+import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
+import { invoiceRecord } from "../../src/books/facts.ts";
+import type { InvoiceRecord } from "../../src/books/records.ts";
+import { platformIdIn } from "../../src/books/marks.ts";
+import type { Change } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { paidBy, taxesOf } from "../quickbooks/told.ts";
+import type { DesktopConfig } from "./config.ts";
+import type { DeletedRow } from "./lists.ts";
+import { partyCode } from "./party-codes.ts";
+import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import type { Row } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+import type { Element } from "./xml.ts";
+
+export interface Telling {
+  readonly wire: Pick<Wire, "read">;
+  readonly config: Pick<DesktopConfig, "taxItems">;
+  /** The company's, ISO 4217. */
+  readonly currency: string;
+}
+
+type Invoice = Standing<Row>;
+
+/** What is told of these, each under a number of the caller's. @throws BookError */
+export async function invoiceTeller(
+  { wire, config, currency }: Telling,
+  standings: readonly Invoice[],
+  signal: AbortSignal,
+): Promise<(standing: Invoice, number: string) => Change> {
+  const payers = await payersOf(wire, standings, signal);
+  return (standing, number) => {
+    const { row } = standing.native;
+    const payer = payers.get(refOf(row, "CustomerRef").id ?? "") ?? null;
+    const record = recordOf(standing, { number, payer, currency, taxItems: config.taxItems });
+    return { id: record.id, version: null, text: stringifyExact(record) };
+  };
+}
+
+/** The same adapter, which tells what sources tell of each record as well: for reconciliation. */
+export const telling = (
+  adapter: BookAdapter<"invoice", Row>,
+  how: Telling,
+): BookAdapter<"invoice", Row> => {
+  const told = async (standings: readonly Invoice[], signal: AbortSignal): Promise<Invoice[]> => {
+    const change = await invoiceTeller(how, standings, signal);
+    return standings.map((one) => ({ ...one, change: change(one, idOf(one)) }));
+  };
+  return {
+    ...adapter,
+    get: async (ids, call) => told(await adapter.get(ids, call), call.signal),
+    named: async (numbers, signal) => told(await adapter.named(numbers, signal), signal),
+    async *list(scope, from, signal) {
+      for await (const page of adapter.list(scope, from, signal))
+        yield { ...page, standings: await told(page.standings, signal) };
+    },
+  };
+};
+
+export const idOf = ({ native: { row } }: Invoice): string => needed(row, "TxnID");
+
+/** An invoice that was deleted: QuickBooks tells its id and number, and nothing else of it. */
+export function deletedInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Change {
+  const number = name === null ? "" : ` (number ${name})`;
+  const facts = {
+    party: "(deleted)",
+    days: { date: (madeAt === "" ? at : madeAt).slice(0, 10) },
+    money: { untaxed: Decimal.zero, tax: Decimal.zero, total: Decimal.zero },
+    words: { currency, order: `deleted in QuickBooks at ${at}${number}` },
+  };
+  const record = invoiceRecord(facts, {
+    number: id,
+    id,
+    state: "cancelled",
+    partyCompanyId: null,
+    dueDate: null,
+    open: Decimal.zero,
+    paidDate: null,
+    paidByPlatform: false,
+    paidByOthers: null,
+    platformId: null,
+  });
+  return { id, version: null, text: stringifyExact(record) };
+}
+
+interface Payer {
+  readonly code: string;
+  /** The platform's id of the company; null: its notes name none. */
+  readonly companyId: string | null;
+}
+
+const FIELDS = ["ListID", "Name", "FullName", "Notes"];
+
+/** By the ids of customers and jobs: the customer who is billed. @throws BookError */
+async function payersOf(
+  wire: Pick<Wire, "read">,
+  standings: readonly Invoice[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Payer>> {
+  const refs = new Map(
+    standings.flatMap(({ native }) => {
+      const { id, name } = refOf(native.row, "CustomerRef");
+      return id === null ? [] : [[id, (name ?? "").split(":")] as const];
+    }),
+  );
+  const jobs = [...refs].filter(([, names]) => names.length > 1);
+  const ask = async (values: object): Promise<readonly Element[]> => {
+    const all = { ...values, IncludeRetElement: FIELDS };
+    const [reply] = await wire.read([{ name: "CustomerQuery", values: all }], signal);
+    return reply?.rets ?? [];
+  };
+  const own = [...refs.keys()].filter((id) => jobs.every(([job]) => job !== id));
+  const customers = own.length === 0 ? [] : await ask({ ListID: own });
+  const tops = [...new Set(jobs.map(([, [top = ""]]) => top))];
+  const parents = tops.length === 0 ? [] : await ask({ FullName: tops });
+  return new Map(
+    [...refs].flatMap(([id, [top = ""]]) => {
+      const isOwn = own.includes(id);
+      const row = isOwn
+        ? customers.find((one) => needed(one, "ListID") === id)
+        : parents.find((one) => textOf(one, "FullName")?.toLowerCase() === top.toLowerCase());
+      if (row === undefined) return [];
+      const code = partyCode("customer", needed(row, "ListID"));
+      return [[id, { code, companyId: platformIdIn(textOf(row, "Notes")) }] as const];
+    }),
+  );
+}
+
+const STATES = { settled: "paid", cancelled: "cancelled" } as const;
+
+function recordOf(
+  standing: Invoice,
+  told: {
+    readonly number: string;
+    readonly payer: Payer | null;
+    readonly currency: string;
+    readonly taxItems: readonly string[];
+  },
+): InvoiceRecord {
+  const { rung, mark, paid } = standing;
+  const { row } = standing.native;
+  const isTax = ({ product }: FactLine): boolean =>
+    product !== null && told.taxItems.includes(product);
+  const all = linesOf(row);
+  const salesTax = amountOf(row, "SalesTaxTotal");
+  const total = amountOf(row, "Subtotal").plus(salesTax);
+  const open = amountOf(row, "BalanceRemaining");
+  const taxes = all.filter(isTax);
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
+  const untaxed = total.minus(tax);
+  const isPosted = rung !== "settled" && rung !== "cancelled";
+  const isPending = textOf(row, "IsPending") === "true";
+  return invoiceRecord(
+    {
+      party: told.payer?.code ?? refOf(row, "CustomerRef").name,
+      days: { date: needed(row, "TxnDate") },
+      money: { untaxed, tax, total },
+      words: {
+        currency: foreignIn(row) ?? told.currency,
+        reference: textOf(row, "PONumber"),
+        order: textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null,
+      },
+      lines: all.filter((line) => !isTax(line)),
+      taxes: taxesOf(taxes, salesTax, untaxed),
+    },
+    {
+      number: told.number,
+      id: needed(row, "TxnID"),
+      state: isPosted ? (isPending ? "draft" : "posted") : STATES[rung],
+      partyCompanyId: told.payer?.companyId ?? null,
+      dueDate: textOf(row, "DueDate"),
+      open,
+      paidDate: paid,
+      ...paidBy(standing, total.minus(open)),
+      platformId: mark,
+      productNames: all.filter((line) => !isTax(line)).map(({ product }) => product),
+    },
+  );
+}
+
+/** The name of the invoice's currency where it is not the company's own, whose rate is 1. */
+function foreignIn(row: Element): string | null {
+  const rate = decimalOf(row, "ExchangeRate");
+  const isOwn = rate === null || rate.equals(Decimal.of("1"));
+  return isOwn ? null : refOf(row, "CurrencyRef").name;
+}
+
+/** Lines with an amount; a group is its lines. */
+const linesOf = (row: Element): FactLine[] =>
+  row.below
+    .flatMap((one) =>
+      one.name === "InvoiceLineGroupRet"
+        ? below(one, "InvoiceLineRet")
+        : one.name === "InvoiceLineRet"
+          ? [one]
+          : [],
+    )
+    .flatMap((line) => {
+      const amount = decimalOf(line, "Amount");
+      if (amount === null) return [];
+      return {
+        product: refOf(line, "ItemRef").name,
+        quantity: decimalOf(line, "Quantity"),
+        unit: textOf(line, "UnitOfMeasure"),
+        unitPrice: decimalOf(line, "Rate"),
+        amount,
+        text: textOf(line, "Desc"),
+      };
+    });

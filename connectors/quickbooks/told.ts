@@ -1,0 +1,69 @@
+/** What sources of both tell alike: where a party is, one that is gone, the taxes of an invoice, and who paid it. */
+import type { Standing } from "../../src/books/adapter.ts";
+import { some } from "../../src/books/facts.ts";
+import type { PartyRecord } from "../../src/books/records.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { FactLine, FactTax } from "../../src/core/holdings.ts";
+
+const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
+
+/**
+ * Country (ISO 3166-1) and state (ISO 3166-2) of an address; null: there is none. People write a country as they like: what is no code and not
+ * America is left out, and a state without a country, too.
+ */
+export function regionOf(
+  address: { readonly country: string | null; readonly state: string | null } | null,
+): Pick<PartyRecord, "country" | "state"> {
+  if (address === null) return { country: null, state: null };
+  const upper = address.country?.trim().toUpperCase() ?? "";
+  const country = AMERICA.test(upper) ? "US" : /^[A-Z]{2}$/.test(upper) ? upper : null;
+  const state = address.state?.trim().toUpperCase() ?? "";
+  const isCode = country !== null && /^[A-Z]{2,3}$/.test(state);
+  return { country, state: isCode ? `${country}-${state}` : null };
+}
+
+/** A party that was deleted, of which its code and at most a name are left: it is told as inactive. */
+export const inactiveParty = (
+  head: Pick<PartyRecord, "code" | "name" | "isCustomer" | "isSupplier">,
+): PartyRecord => ({
+  ...head,
+  companyId: null,
+  email: null,
+  phone: null,
+  street: null,
+  city: null,
+  state: null,
+  zip: null,
+  country: null,
+  active: false,
+});
+
+/** Lines of tax items, and QuickBooks' own sales tax. @param base what both are computed from */
+export const taxesOf = (
+  lines: readonly Pick<FactLine, "product" | "amount" | "text">[],
+  salesTax: Decimal,
+  base: Decimal,
+): FactTax[] => [
+  ...lines.map(({ product, amount, text }) => ({
+    code: product ?? "",
+    text: some(text) ?? product ?? "",
+    base,
+    amount,
+  })),
+  ...(salesTax.sign === 0
+    ? []
+    : [{ code: "Sales tax", text: "Sales tax", base, amount: salesTax }]),
+];
+
+/** @param paid what is not open any more, in the invoice's currency */
+export function paidBy(
+  { rung, payments }: Pick<Standing, "rung" | "payments">,
+  paid: Decimal,
+): { readonly paidByPlatform: boolean; readonly paidByOthers: Decimal | null } {
+  const ours = Decimal.sum(payments.filter((one) => one.mark !== null).map(({ amount }) => amount));
+  const others = paid.minus(ours);
+  return {
+    paidByPlatform: rung === "settled" && payments.length > 0 && others.sign === 0,
+    paidByOthers: rung === "posted" && others.sign > 0 ? others : null,
+  };
+}

@@ -1,0 +1,210 @@
+/**
+ * The whole road with QuickBooks Desktop at its end: the program's own code, the platform, the Web Connector's protocol,
+ * and a company file that is asked beside both. Each test starts from a site that one run has brought in step.
+ *
+ * @module-tag numbers
+ */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
+import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Status, Trace } from "../../src/report/office.ts";
+import { leaveFew, type Members } from "../support/books-site.ts";
+import { tempFolder } from "../support/folder.ts";
+import type { Said } from "../support/site-program.ts";
+import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
+import { expected, number, text } from "../tryton/ledger.ts";
+import { figuresOf, marksIn } from "./ledger.ts";
+import { type DesktopSite, openDesktopSite } from "./site.ts";
+
+const SLOW = 600_000;
+const IN_STEP = { code: 0, signal: null, out: "In step.\n" };
+
+describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-desktop-story-"));
+  let firstRun: Said;
+  let books: string;
+
+  beforeAll(async () => {
+    const site = await openDesktopSite(folder);
+    // A fifth of the month; each document is some calls of the Web Connector.
+    await leaveFew(site, { invoice: (id) => /^[0-2]/.test(id), order: /^a[0-3]/ });
+    firstRun = await site.here("once");
+    books = site.books.backup();
+    await site.close();
+  }, SLOW);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function inStep(): Promise<DesktopSite> {
+    const copy = join(tempFolder(), "site");
+    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+    const site = await openDesktopSite(copy, books);
+    onTestFinished(() => site.close());
+    return site;
+  }
+
+  test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
+    const site = await inStep();
+    expect(firstRun).toMatchObject(IN_STEP);
+    expect(await site.causes()).toEqual([]);
+    const { flows, stops } = await site.ask<Status>("status");
+    expect(stops).toEqual([]);
+    for (const name of ["invoices-issued", "invoices-payable", "payments-received", "orders"])
+      expect(flows.find((one) => one.name === name)?.delivered, name).toBeGreaterThan(3);
+    await expectEqualBooks(site);
+  });
+
+  test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
+    const { books: file, ...site } = await inStep();
+    const wanted = (await site.records("orders?key=supplier")).filter(({ status }) =>
+      CONFIRMED.has(text(status)),
+    );
+    const orders = [...file.rows("SalesOrder"), ...file.rows("PurchaseOrder")];
+    expect(orders.map(({ fields }) => fields["ExternalGUID"] ?? "").toSorted()).toEqual(
+      wanted.map(({ id }) => guidOf(text(id))).toSorted(),
+    );
+    const ordered = wanted.flatMap(({ lines }) => lines as Members[]);
+    expect(gallonsIn(orders)).toBe(
+      Decimal.sum(ordered.map(({ quantity, gallons }) => number(quantity ?? gallons))).plain(),
+    );
+    const tickets = (await site.records("delivery-tickets?key=supplier")).filter(
+      ({ status, receiverCompanyId }) =>
+        status === "SIGNED" && receiverCompanyId === site.companyId,
+    );
+    const net = tickets.flatMap(({ productLines }) => productLines as Members[]);
+    expect(file.rows("ItemReceipt")).toHaveLength(tickets.length);
+    expect(gallonsIn(file.rows("ItemReceipt"))).toBe(
+      Decimal.sum(net.map(({ net_gallons }) => number(net_gallons))).plain(),
+    );
+  });
+
+  test("each payment of the platform is in the books as itself, with its reference", async () => {
+    const site = await inStep();
+    const succeeded = (await site.records("payments")).filter(
+      ({ status }) => status === "SUCCEEDED",
+    );
+    const rows = [...site.books.rows("ReceivePayment"), ...site.books.rows("BillPaymentCheck")];
+    for (const { id, reference } of succeeded)
+      expect(
+        rows.map(({ fields }) => fields["Memo"] ?? "").filter((memo) => memo.includes(text(id))),
+      ).toEqual([expect.stringContaining(reference === null ? "" : text(reference))]);
+    expect(rows).toHaveLength(succeeded.length);
+  });
+
+  test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
+    const site = await inStep();
+    const [bill] = site.books.rows("Bill") as [Row];
+    const [, platformNumber = "", mark = ""] =
+      /^(\S+) platform:(\S+)/.exec(bill.fields["Memo"] ?? "") ?? [];
+    for (const known of [platformNumber, mark, bill.id]) {
+      const { steps } = await site.ask<Trace>("trace", known);
+      const linked = steps.find(({ event }) => event === "linked");
+      expect(linked).toMatchObject({ platformId: mark, erpId: bill.id });
+    }
+  });
+
+  test("changes on both sides: all of them arrive, posted money is never changed, and a further run writes nothing", async () => {
+    const site = await inStep();
+    const { books: file, control } = site;
+    const was = await site.records("invoices");
+    const issued = (await bookedOf(site, "out")).filter(
+      (bill) => rowOf(site, "Invoice", bill.id) !== undefined,
+    );
+    const corrected = issued.find(({ id }) => isRoundedDown(was, id)) as Bill;
+    const [part, full, taken, disputed, lone] = issued.filter((one) => one !== corrected) as [
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+      Bill,
+    ];
+    const [bill] = (await bookedOf(site, "in")).filter(
+      ({ id }) => rowOf(site, "Bill", id) !== undefined,
+    ) as [Bill];
+    const paidAt = new Date().toISOString();
+    const asBooked = new Map(
+      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
+    );
+    await pay(site, part, 0.5);
+    await pay(site, full);
+    await control.patch("invoices", full.id, { status: "PAID", paidAt });
+    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
+    await control.patch("invoices", taken.id, { status: "VOID" });
+    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
+    await control.patch("invoices", corrected.id, oneCentMore(corrected));
+    await pay(site, bill);
+    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    // In QuickBooks, somebody closes one order, and changes the gallons of another that the platform then cancels.
+    const [closed, changed] = file.rows("SalesOrder") as [Row, Row];
+    Object.assign(closed.fields, { IsManuallyClosed: "true" });
+    closed.sequence++;
+    Object.assign(changed.lines[0] ?? {}, { Quantity: "1" });
+    changed.sequence++;
+    for (const row of await control.stored("orders", "supplier"))
+      if (guidOf(String(row["id"])) === changed.fields["ExternalGUID"])
+        await control.patch("orders", row["id"], { status: "CANCELLED" });
+
+    const waiting = {
+      code: 0,
+      out: expect.stringMatching(/both sides are not in step/) as unknown,
+    };
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await site.causes()).toEqual([
+      expect.stringMatching(/^amount-changed-after-posting: /),
+      expect.stringMatching(/^cancelled-after-confirmation: .*its lines were changed there/),
+    ]);
+    await expectEqualBooks(site, asBooked);
+    const stateOf = ({ id }: Bill): boolean | undefined => rowOf(site, "Invoice", id)?.isVoid;
+    expect([taken, full].map(stateOf)).toEqual([true, false]);
+    expect(changed.fields["IsManuallyClosed"]).toBeUndefined();
+    const settled = await footprint(site);
+    expect(await site.here("once")).toMatchObject(waiting);
+    expect(await footprint(site)).toEqual(settled);
+  });
+});
+
+const CONFIRMED = new Set([
+  "CONFIRMED",
+  "IN_TRANSIT",
+  "DELIVERED",
+  "PENDING_VERIFICATION",
+  "INVOICED",
+]);
+
+/** Its first line still adds up with one cent more. */
+function isRoundedDown(records: readonly Members[], id: string): boolean {
+  const lines = records.find((one) => one["id"] === id)?.["lineItems"] as Members[];
+  const { gallons, rate, amount } = lines[0] ?? {};
+  if (!(gallons instanceof Decimal) || !(rate instanceof Decimal)) return false;
+  return gallons.times(rate).compare(number(amount)) >= 0;
+}
+
+const gallonsIn = (rows: readonly Row[]): string =>
+  Decimal.sum(
+    rows.flatMap(({ lines }) => lines.map(({ Quantity = "0" }) => Decimal.of(Quantity))),
+  ).plain();
+
+const rowOf = ({ books }: DesktopSite, table: Table, id: string): Row | undefined =>
+  books.rows(table).find(({ fields }) => fields["ExternalGUID"] === guidOf(id));
+
+async function expectEqualBooks(
+  site: DesktopSite,
+  asBooked: ReadonlyMap<string, Members> = new Map(),
+): Promise<void> {
+  expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, []));
+  const marks = marksIn(site.books);
+  expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
+}
+
+/** What either side was told, and every record of the books with its version. */
+async function footprint({ books, control }: DesktopSite): Promise<object> {
+  const requests = await control.requests();
+  return {
+    writes: requests.filter(({ method }) => method !== "GET").length,
+    books: books.backup(),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * A site whose ERP is a set of books of the tests' own: a shipped configuration, a platform, and whatever a connector's
+ * site puts behind both. fuelbridge works on it in this process.
+ */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { root } from "../../src/cli/demo/world.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
+import type { QuarantineGroup } from "../../src/report/office.ts";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { controlOf } from "../conformance/support.ts";
+import { settleIn, today } from "./site.ts";
+import { commandHere } from "./site-command.ts";
+import { askHere } from "./site-office.ts";
+import { fuelbridge, type Running, type Said } from "./site-program.ts";
+
+export type Members = Readonly<Record<string, Json>>;
+
+export interface BooksSite {
+  readonly folder: string;
+  readonly control: ReturnType<typeof controlOf>;
+  readonly companyId: string;
+  /** Raw records of the platform, whoever owns them, numbers exact. */
+  records(resource: string): Promise<readonly Members[]>;
+  here(...args: string[]): Promise<Said>;
+  /** The same as a program of its own, which can be killed. */
+  start(...args: string[]): Running;
+  /** @throws Error when it was refused */
+  ask<Data>(...args: string[]): Promise<Data>;
+  /** `code: cause` of what waits for a person. */
+  causes(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface Laying {
+  /** Of the configuration and of its folder below `var`. */
+  readonly name: string;
+  /** A site that was copied is laid out already. */
+  readonly isCopy: boolean;
+  /** What the tests change in the shipped configuration. */
+  readonly change: (yaml: string) => string;
+  /** Files of mode 0600 in its folder. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+export async function openBooksSite(folder: string, laying: Laying): Promise<BooksSite> {
+  const { name, isCopy } = laying;
+  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario: "demo" });
+  const control = controlOf(() => sandbox.controlUrl);
+  const supplier = (await control.keys()).find((one) => one.name === "supplier");
+  if (supplier === undefined) throw new Error("the sandbox has no supplier");
+  const config = join(folder, "config", `${name}.yaml`);
+  const own = join(folder, "var", name);
+  if (isCopy) settleIn(join(own, "state"));
+  else layOut(folder, config, own, { ...laying.secrets, "api-key": supplier.key }, laying.change);
+  const env = { ...laying.env, FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
+  async function ask<Data>(...args: string[]): Promise<Data> {
+    const known = await askHere(config, env, args);
+    if (known === null) throw new Error(`not asked here: ${args.join(" ")}`);
+    return known.data as Data;
+  }
+  return {
+    folder,
+    control,
+    companyId: supplier.companyId,
+    async records(resource) {
+      const { text } = await control.ask("GET", `/records/${resource}`);
+      return (parseExact(text) as unknown as { records: readonly Members[] }).records;
+    },
+    here: (...args) => commandHere([...args, "--config", config], env),
+    start: (...args) => fuelbridge([...args, "--config", config], env),
+    ask,
+    async causes() {
+      const { groups } = await ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
+      return groups.map(({ code, cause }) => `${code}: ${cause}`).sort();
+    },
+    async close() {
+      await laying.close();
+      await sandbox.close();
+    },
+  };
+}
+
+function layOut(
+  folder: string,
+  config: string,
+  own: string,
+  secrets: Readonly<Record<string, string>>,
+  change: Laying["change"],
+): void {
+  cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
+  writeFileSync(config, `${change(readFileSync(config, "utf8"))}\nfirstStart: ${today()}\n`);
+  mkdirSync(join(own, "state"), { recursive: true, mode: 0o700 });
+  for (const [name, value] of Object.entries(secrets))
+    writeFileSync(join(own, name), `${value}\n`, { mode: 0o600 });
+}
+
+/** The cells of a column of a shipped cross-reference table that are not empty. */
+export function cells(folder: string, table: string, column: string): string[] {
+  const file = readFileSync(join(folder, "config", "crossref", `${table}.csv`), "utf8");
+  const rows = parse<Record<string, string>>(file, { columns: true, bom: true });
+  return rows.flatMap((row) => (row[column] ? [row[column]] : []));
+}
+
+/** Of the month's documents, those whose ids match; the others are drafts, and their payments have failed. */
+export async function leaveFew(
+  { control }: Pick<BooksSite, "control">,
+  isKept: { readonly invoice: (id: string) => boolean; readonly order?: RegExp },
+): Promise<void> {
+  const kept = new Set<unknown>();
+  for (const { id } of await control.stored("invoices"))
+    if (isKept.invoice(String(id))) kept.add(id);
+    else await control.patch("invoices", id, { status: "DRAFT" });
+  for (const { id, invoiceId } of await control.stored("payments"))
+    if (!kept.has(invoiceId)) await control.patch("payments", id, { status: "FAILED" });
+  const { order } = isKept;
+  if (order === undefined) return;
+  for (const [resource, field] of [
+    ["orders", "id"],
+    ["delivery-tickets", "orderId"],
+  ] as const)
+    for (const row of await control.stored(resource, "supplier"))
+      if (!order.test(String(row[field])))
+        await control.patch(resource, row["id"], { status: "DRAFT" });
+}
