@@ -6,7 +6,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { roundHalfUp } from "./documents.ts";
+import { changesTo, type Tombstone } from "./changes.fixture.ts";
+import { checkDocument, checkName, Fault } from "./rules.fixture.ts";
 import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
 
 export const COMPANY = "9130357";
@@ -18,18 +19,7 @@ interface State {
   tables: Record<string, Record_[]>;
   /** First answers by request id. */
   answers: Record<string, string>;
-}
-
-/** A fault of QuickBooks. */
-class Fault extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(code: string, message: string, status = 400) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
+  deleted: Tombstone[];
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -37,6 +27,8 @@ const NAMES: Readonly<Record<string, string>> = {
   bill: "Bill",
   payment: "Payment",
   billpayment: "BillPayment",
+  estimate: "Estimate",
+  purchaseorder: "PurchaseOrder",
   customer: "Customer",
   vendor: "Vendor",
 };
@@ -71,6 +63,8 @@ export class Company {
   } | null = null;
   /** What it waits for before it carries out a call of this path. */
   slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
+  /** A document gets another stamp when something is paid on it, or not any more. */
+  stampsPaid = true;
   /** Paths that it was asked for, queries with their text. */
   readonly asked: string[] = [];
   /** Tokens that are good now. */
@@ -81,7 +75,7 @@ export class Company {
   losesTokens = false;
   /** A refresh token that was replaced is refused at once. */
   strict = false;
-  #state: State = { next: 1, tables: {}, answers: {} };
+  #state: State = { next: 1, tables: {}, answers: {}, deleted: [] };
 
   constructor(url: string) {
     this.url = url;
@@ -120,7 +114,18 @@ export class Company {
     this.#stamp(row);
   }
 
+  /** A person deletes it; what a payment had paid is open again. */
   delete(table: string, id: string): void {
+    const row = this.#row(table, id);
+    for (const { document, amount } of this.#paidIn(row)) {
+      const left = (document["LinkedTxn"] as Body[]).filter(({ TxnId }) => TxnId !== id);
+      const Balance = (document["Balance"] as Decimal).plus(amount);
+      Object.assign(document, { LinkedTxn: left, Balance });
+      if (this.stampsPaid) this.#stamp(document);
+    }
+    this.#stamp(row);
+    const { LastUpdatedTime } = row["MetaData"] as { LastUpdatedTime: string };
+    this.#state.deleted.push({ table, Id: id, at: LastUpdatedTime });
     this.#state.tables[table] = this.rows(table).filter((row) => row.Id !== id);
   }
 
@@ -137,11 +142,14 @@ export class Company {
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);
     if (pathname === "/tokens") return this.#token(text, request, response);
     const name = pathname.split("/").at(-1) ?? "";
+    const isRead = name === "query" || name === "cdc";
     const path =
-      name === "query" ? `query ${text}` : `${name} ${searchParams.get("operation") ?? ""}`;
+      name === "query"
+        ? `query ${text}`
+        : `${name} ${searchParams.get(name === "cdc" ? "entities" : "operation") ?? ""}`;
     this.asked.push(path);
     if (this.slow?.path.test(path) === true) await this.slow.until;
-    const before = name === "query" ? null : this.backup();
+    const before = isRead ? null : this.backup();
     try {
       const token = (request.headers.authorization ?? "").replace("Bearer ", "");
       if (!this.access.has(token)) throw new Fault("3200", "AuthenticationFailed", 401);
@@ -149,18 +157,20 @@ export class Company {
       if (searchParams.get("minorversion") !== "75") throw new Fault("2050", "minor version");
       this.#says(path, response);
       if (response.writableEnded) return;
-      const cut = name === "query" ? null : (this.cuts?.() ?? null);
+      const cut = isRead ? null : (this.cuts?.() ?? null);
       if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"
           ? answerTo(text, (table) => this.#readable(table))
-          : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
-      const isLost = name !== "query" && this.loses > 0 && --this.loses === 0;
+          : name === "cdc"
+            ? this.#changes(searchParams)
+            : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
+      const isLost = !isRead && this.loses > 0 && --this.loses === 0;
       if (isLost || cut === "after") request.socket.destroy();
       else
         response
           .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
-          .end(stringifyExact({ ...answer, time: "2026-11-21T12:00:00.000-08:00" }));
+          .end(stringifyExact({ ...answer, time: this.#now().replace("-08:00", ".000-08:00") }));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (before !== null) this.restore(before);
@@ -208,6 +218,15 @@ export class Company {
     return this.rows(table);
   }
 
+  #changes(parameters: URLSearchParams): object {
+    const answer = changesTo(parameters, this.#now(), (table) => ({
+      rows: this.rows(table),
+      deleted: this.#state.deleted.filter((one) => one.table === table),
+    }));
+    if (answer === null) throw new Fault("4001", "changedSince is more than 30 days ago");
+    return answer;
+  }
+
   #write(table: string, body: Body, parameters: URLSearchParams): object {
     const id = parameters.get("requestid") ?? "";
     if (id === "" || id.length > 50)
@@ -227,8 +246,8 @@ export class Company {
   }
 
   #add(table: string, body: Body, isTwice: boolean): Record_ {
-    this.#checkDocument(table, body);
-    if (table === "Customer" || table === "Vendor") this.#checkName(body);
+    this.#check(table, body);
+    if (table === "Customer" || table === "Vendor") checkName(body, (name) => this.rows(name));
     const number = body["DocNumber"];
     if (number !== undefined && !isTwice)
       for (const row of this.rows(table))
@@ -244,7 +263,7 @@ export class Company {
   #update(table: string, { sparse, ...body }: Body): Record_ {
     if (sparse !== true) throw new Fault("2020", "Required parameter sparse is missing");
     const row = this.#current(table, body);
-    this.#checkDocument(table, { ...row, ...body });
+    this.#check(table, { ...row, ...body });
     this.edit(table, row.Id, { ...body, SyncToken: row.SyncToken });
     return row;
   }
@@ -273,61 +292,10 @@ export class Company {
       );
   }
 
-  #checkDocument(table: string, row: Body): void {
+  #check(table: string, row: Body): void {
     if (row["TxnDate"] === undefined) return;
     this.#checkOpen(row);
-    if (word(row["DocNumber"]).length > 21) throw new Fault("6000", "DocNumber is too long");
-    if (word(row["PrivateNote"]).length > 4000) throw new Fault("6000", "PrivateNote is too long");
-    const party = table === "Invoice" || table === "Payment" ? "Customer" : "Vendor";
-    this.#refer(party, row[`${party}Ref`]);
-    for (const line of (row["Line"] ?? []) as Body[]) this.#checkLine(line);
-    if (((row["Line"] ?? []) as Body[]).length === 0) throw new Fault("2020", "Line is missing");
-  }
-
-  #checkLine(line: Body): void {
-    const amount = line["Amount"] as Decimal;
-    if (!amount.round(2).equals(amount))
-      throw new Fault("6000", `Amount ${amount.text} has more than cents`);
-    if (word(line["Description"]).length > 4000) throw new Fault("6000", "Description is too long");
-    if (line["LinkedTxn"] !== undefined) return;
-    const detail = line[String(line["DetailType"])] as Body | undefined;
-    if (detail === undefined) throw new Fault("2020", "Required parameter detail is missing");
-    if (detail["AccountRef"] !== undefined) this.#refer("Account", detail["AccountRef"]);
-    else this.#refer("Item", detail["ItemRef"]);
-    const { Qty, UnitPrice } = detail as { Qty?: Decimal; UnitPrice?: Decimal };
-    if (
-      Qty !== undefined &&
-      UnitPrice !== undefined &&
-      !roundHalfUp(Qty.times(UnitPrice)).equals(amount)
-    )
-      throw new Fault(
-        "6070",
-        `Amount calculation incorrect: ${amount.text} is not UnitPrice * Qty`,
-      );
-    const tax = (detail["TaxCodeRef"] as Body | undefined)?.["value"];
-    if (tax !== undefined && tax !== "NON" && tax !== "TAX")
-      throw new Fault("2500", `no tax code ${word(tax)}`);
-  }
-
-  #refer(table: string, ref: unknown): void {
-    const id = (ref as Body | undefined)?.["value"];
-    const row = this.rows(table).find((one) => one.Id === id);
-    if (row === undefined) throw new Fault("2500", `Invalid Reference Id: ${table} ${String(id)}`);
-    if (row["Active"] === false)
-      throw new Fault("610", `Object Not Found: ${table} ${row.Id} is inactive`);
-    const name = row["DisplayName"] ?? row["Name"];
-    Object.assign(ref as Body, { name });
-  }
-
-  /** One list of names for all. */
-  #checkName(body: Body): void {
-    const name = word(body["DisplayName"]);
-    if (name === "" || name.length > 100 || name.includes(":"))
-      throw new Fault("6000", "DisplayName");
-    for (const table of ["Customer", "Vendor", "Employee"])
-      for (const row of this.rows(table))
-        if (String(row["DisplayName"]).toLowerCase() === name.toLowerCase())
-          throw new Fault("6240", `Duplicate Name Exists Error: ${name}`);
+    checkDocument(table, row, (name) => this.rows(name));
   }
 
   #checkPaid(body: Body): void {
@@ -354,7 +322,7 @@ export class Company {
       ];
       const Balance = (document["Balance"] as Decimal).minus(amount);
       Object.assign(document, { LinkedTxn, Balance });
-      this.#stamp(document);
+      if (this.stampsPaid) this.#stamp(document);
     }
   }
 
@@ -364,17 +332,24 @@ export class Company {
     return row;
   }
 
+  /** By its own clock, as it writes instants. */
+  #now(): string {
+    const there = new Date(Date.now() + this.clockMs - 8 * 3_600_000);
+    return `${there.toISOString().slice(0, 19)}-08:00`;
+  }
+
   #stamp(row: Record_): void {
-    const LastUpdatedTime = `${new Date(Date.now() + this.clockMs - 8 * 3_600_000).toISOString().slice(0, 19)}-08:00`;
+    const LastUpdatedTime = this.#now();
     const { CreateTime = LastUpdatedTime } = (row["MetaData"] ?? {}) as { CreateTime?: string };
     row["MetaData"] = { CreateTime, LastUpdatedTime };
   }
 
   #addUp(table: string, row: Record_): void {
-    if (table !== "Invoice" && table !== "Bill") return;
+    if (!/^(?:Invoice|Bill|Estimate|PurchaseOrder)$/.test(table)) return;
     const TotalAmt = Decimal.sum(
       ((row["Line"] ?? []) as Body[]).map((line) => line["Amount"] as Decimal),
     );
-    Object.assign(row, { TotalAmt, Balance: TotalAmt });
+    const isPosted = table === "Invoice" || table === "Bill";
+    Object.assign(row, { TotalAmt, ...(isPosted ? { Balance: TotalAmt } : {}) });
   }
 }

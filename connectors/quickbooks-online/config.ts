@@ -82,9 +82,11 @@ export const QuickbooksOnlineConfig = z.strictObject({
       "When a document of another kind has the number: refuse it, or have QuickBooks take it twice.",
     ),
   sameName: z
-    .enum(["suffix", "refuse"])
-    .default("suffix")
-    .describe("When the other list has a party's name: `Acme Oil (V)`, or refuse the document."),
+    .enum(["refuse", "suffix"])
+    .default("refuse")
+    .describe(
+      "A customer or vendor whose name another list has. refuse: a person decides; suffix: it is created with (C) or (V) after its name.",
+    ),
   prices: z
     .strictObject({
       list: name("The terminal that the prices are of, as crossref/terminals.csv has it."),

@@ -5,7 +5,9 @@
  * @module-tag numbers
  */
 import { expect, test } from "vitest";
+import type { OrderDocument } from "../../src/books/documents.ts";
 import type { Item, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { runs } from "../../test/support/runs.ts";
 import {
   billDocument,
@@ -15,7 +17,14 @@ import {
 } from "../example/example.fixture.ts";
 import type { Company } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
-import { deliver, never, opened, requestOf, settings } from "./quickbooks-online.fixture.ts";
+import {
+  deliver,
+  never,
+  opened,
+  orderDocument,
+  requestOf,
+  settings,
+} from "./quickbooks-online.fixture.ts";
 
 type Make = (id: string, books: { invoice: string; bill: string }) => Item;
 interface Case {
@@ -27,8 +36,15 @@ interface Case {
   readonly item: Make;
 }
 
+/** Half of each quantity. */
+const halved = ({ lines }: OrderDocument): OrderDocument["lines"] =>
+  lines.map((line) => ({ ...line, quantity: line.quantity.times(Decimal.of("0.5")) }));
+
 const paid = { status: "paid", paidDate: "2026-11-21" } as const;
 const ofParty = (id: string) => ({ party: { code: id, name: id, companyId: `company-${id}` } });
+
+const ofOrder = (id: string, more: Partial<OrderDocument> = {}): Item =>
+  itemOf(orderDocument(id, { ...ofParty(id), ...more }));
 
 const CASES: Readonly<Record<string, Case>> = {
   "an invoice of a new customer": {
@@ -62,6 +78,25 @@ const CASES: Readonly<Record<string, Case>> = {
     effects: { documents: 1, settlements: 0, parties: 1 },
     writes: 2,
     item: (id) => itemOf(billDocument(id, ofParty(id))),
+  },
+  "an estimate of a new customer": {
+    sink: "orders",
+    effects: { documents: 1, settlements: 0, parties: 1 },
+    writes: 2,
+    item: (id) => ofOrder(id),
+  },
+  "a purchase order of a new vendor": {
+    sink: "orders",
+    effects: { documents: 1, settlements: 0, parties: 1 },
+    writes: 2,
+    item: (id) => ofOrder(id, { type: "purchase" }),
+  },
+  "an estimate that is confirmed with other lines": {
+    sink: "orders",
+    effects: { documents: 1, settlements: 0, parties: 1 },
+    writes: 2,
+    first: (id) => ofOrder(id, { status: "draft", lines: halved(orderDocument(id)) }),
+    item: (id) => ofOrder(id),
   },
   "a payment of a customer": {
     sink: "payments",
@@ -134,6 +169,7 @@ async function paidDocuments(sinkOf: (name: string) => Sink, company: Company) {
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   invoices: ["Invoice"],
   bills: ["Bill"],
+  orders: ["Estimate", "PurchaseOrder"],
   payments: ["Payment", "BillPayment"],
 };
 

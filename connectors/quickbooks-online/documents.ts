@@ -82,21 +82,26 @@ export function expectedOf(
       reference: numberOf(document),
       order: memoIn(noteOf(document))?.text ?? null,
     },
-    lines: lines.map(({ item, account, text, quantity, rate, amount }) => ({
-      product: item,
-      ...(account === null ? {} : { account }),
-      ...counted(quantity, rate, amount),
-      unit: null,
-      amount,
-      text,
-    })),
+    lines: lines.map(factOf),
   };
 }
+
+/** A line as QuickBooks would keep it. */
+export const factOf = ({ item, account, text, quantity, rate, amount }: BookLine): FactLine => ({
+  product: item,
+  ...(account === null ? {} : { account }),
+  ...counted(quantity, rate, amount),
+  unit: null,
+  amount,
+  text,
+});
 
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
 
-const noteOf = ({ number, id, description }: InvoiceDocument): string =>
+type Noted = Pick<InvoiceDocument, "number" | "id" | "description">;
+
+export const noteOf = ({ number, id, description }: Noted): string =>
   memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */
@@ -125,35 +130,13 @@ export interface Writing extends Pick<
 
 /** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
 export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDocument): object {
-  const { currency, multicurrency, salesTax, party } = writing;
-  const taxCode =
-    kind === "invoice" && salesTax === "not-taxable" ? { TaxCodeRef: { value: "NON" } } : {};
+  const { currency, multicurrency, party } = writing;
   const common = {
     DocNumber: numberOf(document),
     TxnDate: document.invoiceDate,
     ...(multicurrency === "home" ? { CurrencyRef: { value: currency } } : {}),
     PrivateNote: noteOf(document),
-    Line: linesOf(kind, writing, document).map(
-      ({ item, account, text, quantity, rate, amount }) => ({
-        Description: text,
-        Amount: amount,
-        ...(item === null
-          ? {
-              DetailType: "AccountBasedExpenseLineDetail",
-              AccountBasedExpenseLineDetail: {
-                AccountRef: { value: writing.accountId(account ?? "") },
-              },
-            }
-          : {
-              DetailType: DETAIL[kind],
-              [DETAIL[kind]]: {
-                ItemRef: { value: writing.itemId(item) },
-                ...(quantity === null ? {} : { UnitPrice: rate, Qty: quantity }),
-                ...taxCode,
-              },
-            }),
-      }),
-    ),
+    Line: lineBodies(kind, writing, linesOf(kind, writing, document)),
   };
   if (kind === "bill") return { ...common, VendorRef: { value: party }, DueDate: dueOf(document) };
   return {
@@ -164,13 +147,40 @@ export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDo
   };
 }
 
+/** Lines as they are posted; an invoice's carry the mark of sales tax. */
+export function lineBodies(
+  kind: DocumentKind,
+  { salesTax, itemId, accountId }: Pick<Writing, "salesTax" | "itemId" | "accountId">,
+  lines: readonly BookLine[],
+): object[] {
+  const taxCode =
+    kind === "invoice" && salesTax === "not-taxable" ? { TaxCodeRef: { value: "NON" } } : {};
+  return lines.map(({ item, account, text, quantity, rate, amount }) => ({
+    Description: text,
+    Amount: amount,
+    ...(item === null
+      ? {
+          DetailType: "AccountBasedExpenseLineDetail",
+          AccountBasedExpenseLineDetail: { AccountRef: { value: accountId(account ?? "") } },
+        }
+      : {
+          DetailType: DETAIL[kind],
+          [DETAIL[kind]]: {
+            ItemRef: { value: itemId(item) },
+            ...(quantity === null ? {} : { UnitPrice: rate, Qty: quantity }),
+            ...taxCode,
+          },
+        }),
+  }));
+}
+
 const DETAIL = {
   invoice: "SalesItemLineDetail",
   bill: "ItemBasedExpenseLineDetail",
 } as const;
 
 /** What the customer reads on the invoice. */
-const customerMemo = ({ description }: InvoiceDocument): object =>
+export const customerMemo = ({ description }: Pick<Noted, "description">): object =>
   description === null
     ? {}
     : { CustomerMemo: { value: cut(oneLine(description), MEMO_MOST.online) } };
@@ -228,7 +238,7 @@ export function standingOf(
   };
 }
 
-const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
+export const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
   const ref = kind === "invoice" ? row.CustomerRef : row.VendorRef;
   return ref === null ? null : partyCode(kind, ref.value);
 };
@@ -276,7 +286,7 @@ export function itemIn(names: Names, line: AmountLine): string | null {
   return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
 }
 
-function lineIn(names: Names, line: AmountLine): FactLine {
+export function lineIn(names: Names, line: AmountLine): FactLine {
   const detail = line.SalesItemLineDetail ?? line.ItemBasedExpenseLineDetail;
   const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
   const amount = line.DetailType === "DiscountLineDetail" ? line.Amount.negated() : line.Amount;

@@ -158,7 +158,7 @@ function columnsOf(online: Online): CodeColumn[] {
   const items = of(ITEM, "items");
   const accounts = of(ACCOUNT, "accounts");
   return [
-    { table: "items", column: "item", names: items, sinks: ["invoices", "bills"] },
+    { table: "items", column: "item", names: items, sinks: ["orders", "invoices", "bills"] },
     { table: "tryton-taxes", column: "sales", names: items, sinks: ["invoices"] },
     { table: "tryton-taxes", column: "purchases", names: accounts, sinks: ["bills"] },
     { table: "tryton-accounts", column: "sales", names: items, sinks: ["invoices"] },

@@ -10,6 +10,7 @@ import { QUICKBOOKS } from "./errors.ts";
 import { checkOnline, examineOnline, warningsOf } from "./examine.ts";
 import { documentAdapter } from "./invoices.ts";
 import { openOnline } from "./online.ts";
+import { orderAdapter, orderSink } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
 import { invoiceSource, paidInvoiceSource, partySource, priceSource } from "./sources.ts";
@@ -27,7 +28,12 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
       paidInvoices: offer("paidInvoices"),
       ...(prices === undefined ? {} : { prices: offer("prices") }),
     },
-    sinks: { invoices: offer("invoices"), bills: offer("bills"), payments: offer("payments") },
+    sinks: {
+      orders: offer("orders"),
+      invoices: offer("invoices"),
+      bills: offer("bills"),
+      payments: offer("payments"),
+    },
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
@@ -45,18 +51,20 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         invoice: documentAdapter(online, "invoice"),
         bill: documentAdapter(online, "bill"),
         payment: paymentAdapter(online),
+        order: orderAdapter(online),
         party: partyAdapter(online, kind),
       },
     });
     const [sales, purchases] = [booksOf("invoice"), booksOf("bill")];
     return {
       sources: {
-        parties: partySource(online, sales),
-        invoices: invoiceSource(online, sales),
-        paidInvoices: paidInvoiceSource(online, sales),
-        ...(config.prices === undefined ? {} : { prices: priceSource(online, sales) }),
+        parties: partySource(online),
+        invoices: invoiceSource(online),
+        paidInvoices: paidInvoiceSource(online),
+        ...(config.prices === undefined ? {} : { prices: priceSource(online) }),
       },
       sinks: {
+        orders: orderSink({ sale: sales, purchase: purchases }),
         invoices: bookSink(sales, "invoice"),
         bills: bookSink(purchases, "bill"),
         payments: bookSink(sales, "payment"),

@@ -1,5 +1,5 @@
 /** Invoices and bills in QuickBooks. Creating posts: what would differ is refused before, and told after. */
-import { BookError, type BookAdapter, type Call, type Standing } from "../../src/books/adapter.ts";
+import { type BookAdapter, type Call, type Standing } from "../../src/books/adapter.ts";
 import { orRefused } from "../../src/books/facts.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -16,6 +16,7 @@ import {
 } from "./documents.ts";
 import { expectFit, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";
+import { writeNumbered } from "./numbered.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
 import { DocumentRow } from "./rows.ts";
 import { invoiceChange } from "./sources.ts";
@@ -115,7 +116,7 @@ export function documentAdapter<K extends DocumentKind>(
 }
 
 /** All that their lines name, in few calls; what is not there is told to whoever names it. */
-async function loadNames(
+export async function loadNames(
   { config, names }: Online,
   kind: DocumentKind,
   documents: readonly InvoiceDocument[],
@@ -139,7 +140,7 @@ async function loadNames(
 }
 
 /** Ids of all that its lines name: `item ULSD`, `account 5100`. @throws Refused, BookError */
-async function idsOf(
+export async function idsOf(
   { config, names }: Online,
   kind: DocumentKind,
   document: InvoiceDocument,
@@ -151,38 +152,26 @@ async function idsOf(
   return ids;
 }
 
-/**
- * A number that a document of this kind has is the floor's to tell; one that another kind has is not found by a look.
- * Vendors number their own bills: what another vendor's bill is called is no clash.
- */
-async function createOnce(
-  { wire, config }: Online,
+/** A number that a document of this kind has is the floor's to tell, but for bills of other vendors. */
+const createOnce = (
+  online: Online,
   kind: DocumentKind,
   document: InvoiceDocument,
-  body: { readonly party: string; readonly make: object },
+  { party, make }: { readonly party: string; readonly make: object },
   call: Call,
-): Promise<string> {
-  const entity = ENTITY[kind];
-  try {
-    return await wire.write(entity, body.make, call);
-  } catch (error) {
-    if (!(error instanceof BookError) || error.code !== "6140") throw error;
-    const DocNumber = [numberOf(document)];
-    const rows = await having(wire, entity, DocumentRow, { DocNumber }, call.signal);
-    const same = kind === "invoice" ? rows : rows.filter((row) => !isVoided(row));
-    const isForeign = ({ VendorRef }: DocumentRow) =>
-      kind === "bill" && VendorRef?.value !== body.party;
-    if (!same.every(isForeign)) throw error;
-    if (same.length > 0 || config.duplicateNumbers === "allow")
-      return await wire.write(entity, body.make, call, { twice: true });
-    throw new Refused({
-      code: "number-in-use",
-      message: `another document in QuickBooks has the number ${DocNumber[0]}`,
-      next: "An accountant gives that one another number, or set duplicateNumbers: allow; then retry.",
-      field: "number",
-    });
-  }
-}
+): Promise<string> =>
+  writeNumbered(online, ENTITY[kind], { number: numberOf(document), body: make }, call, (row) =>
+    kind === "invoice"
+      ? "counts"
+      : isVoided(row)
+        ? "ended"
+        : partyOf(row) === party
+          ? "counts"
+          : "of-another",
+  );
+
+const partyOf = ({ CustomerRef, VendorRef }: DocumentRow): string | undefined =>
+  (CustomerRef ?? VendorRef)?.value;
 
 /** With what was paid on each, in one call for all. */
 async function standingsOf(

@@ -1,4 +1,5 @@
 /** The connector kit over `quickbooks-online`: its company is a server of the test's own. */
+import type { OrderDocument } from "../../src/books/documents.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import {
   billDocument,
@@ -10,10 +11,11 @@ import {
 import type { Company, Record_ } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { quickbooksOnline } from "./index.ts";
-import { never, opened, settings } from "./quickbooks-online.fixture.ts";
+import { never, opened, orderDocument, settings } from "./quickbooks-online.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 
 const TABLES: Readonly<Record<string, string>> = {
+  orders: "Estimate",
   invoices: "Invoice",
   bills: "Bill",
   payments: "Payment",
@@ -34,6 +36,11 @@ connectorSuite({
   ],
   sources: ["parties", "invoices", "paidInvoices", "prices"],
   sinks: {
+    orders: {
+      good: itemOf(orderDocument("SO-1")),
+      refused: itemOf(withGold(orderDocument("SO-GOLD"))),
+      lacks: { ...ONE_CALL, cancellation: "a confirmed order is for a person (goods.ts)" },
+    },
     invoices: {
       good: itemOf(invoiceDocument("FL-1")),
       voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
@@ -57,6 +64,10 @@ connectorSuite({
     },
   },
 });
+
+function withGold({ lines, ...order }: OrderDocument): OrderDocument {
+  return { ...order, lines: lines.map((line) => ({ ...line, product: "GOLD" })) };
+}
 
 async function ground(): Promise<Ground> {
   const company = await openCompany();
@@ -96,9 +107,13 @@ async function ground(): Promise<Ground> {
       const row = company
         .rows(TABLES[sink] ?? "")
         .find(({ PrivateNote }) => String(PrivateNote).includes(id));
-      return Promise.resolve(
-        company.edit(TABLES[sink] ?? "", row?.Id ?? "", { TxnDate: "2026-11-30" }),
-      );
+      // The day of an order is its making; its lines are what a person may not change.
+      const [line] = (row?.["Line"] ?? []) as object[];
+      const change =
+        sink === "orders"
+          ? { Line: [{ ...line, Amount: Decimal.of("1.00") }] }
+          : { TxnDate: "2026-11-30" };
+      return Promise.resolve(company.edit(TABLES[sink] ?? "", row?.Id ?? "", change));
     },
     vanish: () => {
       const item = company.rows("Item").find(({ Name }) => Name === "ULSD-CLR");

@@ -33,13 +33,14 @@ export function answerTo(text: string, rowsOf: (table: string) => readonly Row[]
   if (Number(most) > 1000) throw new Error("QueryValidationError: MAXRESULTS");
   const tests = splitAnd(where).map(testOf);
   const hasActive = where.includes("Active");
-  const found = rowsOf(table)
-    .filter((row) => (hasActive || row["Active"] !== false) && tests.every((test) => test(row)))
-    .toSorted((one, other) =>
-      order === undefined
-        ? 0
-        : compare(valueIn(one, order), String(valueIn(other, order))) * (descending ? -1 : 1),
-    )
+  const rows = rowsOf(table).filter(
+    (row) => (hasActive || row["Active"] !== false) && tests.every((test) => test(row)),
+  );
+  const at = new Map(
+    order === undefined ? [] : rows.map((row) => [row, Date.parse(word(valueIn(row, order)))]),
+  );
+  const found = rows
+    .toSorted((one, other) => ((at.get(one) ?? 0) - (at.get(other) ?? 0)) * (descending ? -1 : 1))
     .slice(Number(start) - 1, Number(start) - 1 + Number(most));
   return {
     QueryResponse:

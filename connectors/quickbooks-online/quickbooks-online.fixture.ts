@@ -1,7 +1,9 @@
 /** An endpoint over a company of the test's own, with its tokens in a folder of the test's own. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { OrderDocument } from "../../src/books/documents.ts";
 import type { Endpoint, Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
@@ -30,6 +32,7 @@ export function settings(company: Company, more: object = {}) {
     tokenUrl: `${company.url}/tokens`,
     items: { charge: "Charge" },
     accounts: { expense: "5000", paymentsMade: "1010" },
+    sameName: "suffix",
     settleMs: 0,
     ...more,
   };
@@ -54,5 +57,29 @@ export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
 
 export const deliver = (sink: Sink, ...items: readonly Item[]) =>
   sink.send(requestOf(sink, items), never);
+
+/** One line: 8000.5 gallons at 2.4137, together 19310.81. */
+export const orderDocument = (
+  number: string,
+  more: Partial<OrderDocument> = {},
+): OrderDocument => ({
+  id: `id-${number}`,
+  number,
+  party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
+  type: "sale",
+  status: "confirmed",
+  date: "2026-11-21",
+  description: "Gate 3",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      quantity: Decimal.of("8000.5"),
+      unit: "gal",
+      unitPrice: Decimal.of("2.4137"),
+      description: "ULSD",
+    },
+  ],
+  ...more,
+});
 
 const later = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

@@ -71,6 +71,15 @@ export const DocumentRow = z.object({
 });
 export type DocumentRow = z.infer<typeof DocumentRow>;
 
+/** An estimate (with CustomerRef) or a purchase order (with VendorRef). */
+export const OrderRow = DocumentRow.extend({
+  /** Of an estimate: `Pending`, `Accepted`, `Closed`, `Rejected`. */
+  TxnStatus: textOrNone,
+  /** Of a purchase order: `Open`, `Closed`. */
+  POStatus: textOrNone,
+});
+export type OrderRow = z.infer<typeof OrderRow>;
+
 /** A payment of customers (with CustomerRef) or of bills (with VendorRef). */
 export const PaymentRow = z.object({
   ...head,

@@ -1,126 +1,93 @@
-/** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices, by their stamps. */
-import type { z } from "zod";
-import type { Books, Standing } from "../../src/books/adapter.ts";
+/** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices. */
+import type { Standing } from "../../src/books/adapter.ts";
 import { invoiceRecord, some } from "../../src/books/facts.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
-import { type StampFeed, stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { amountLines, type DocumentKind, itemIn, partyCode, standingOf } from "./documents.ts";
+import { paidBy, regionOf, taxesOf } from "../quickbooks/told.ts";
+import {
+  amountLines,
+  type DocumentKind,
+  isVoided,
+  itemIn,
+  partyCode,
+  standingOf,
+} from "./documents.ts";
+import { changeSource } from "./changes.ts";
+import { feed } from "./feeds.ts";
+import { goneInvoice, goneItem, goneParty, openInvoices } from "./gone.ts";
 import type { Online } from "./online.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
-import { DocumentRow, ItemRow, PartyRow, PaymentRow, stampOf } from "./rows.ts";
-import { having, walk } from "./tables.ts";
-import type { Entity } from "./wire.ts";
+import { DocumentRow, ItemRow, PartyRow, PaymentRow } from "./rows.ts";
+import { having } from "./tables.ts";
 
 const KINDS = ["invoice", "bill"] as const;
 const PARTIES = { invoice: "Customer", bill: "Vendor" } as const;
 const ANY = " AND Active IN (true, false)";
 
 /** Customers and vendors in one source: a record is twice its id, and one more for a vendor. */
-export const partySource = (online: Online, books: Books): Source =>
-  source(
-    online,
-    books,
+export const partySource = (online: Online): Source =>
+  changeSource(
+    online.wire,
     KINDS.map((kind, at) =>
-      feed(online, PARTIES[kind], ANY, PartyRow, ({ Id }) => [Number(Id) * 2 + at]),
+      feed(online, PARTIES[kind], ANY, PartyRow, {
+        recordsOf: ({ Id }) => [Number(Id) * 2 + at],
+        gone: (rows) => Promise.resolve(goneParty(kind, rows)),
+      }),
     ),
-    (records, signal) => partyChanges(online, records, signal),
+    {
+      details: (records, signal) => partyChanges(online, records, signal),
+      now: () => online.surroundings.now(),
+    },
   );
 
 /** A payment changes its invoices, whether or not QuickBooks stamps these anew. */
-const invoiceFeeds = (online: Online): StampFeed[] => [
-  feed(online, "Invoice", "", DocumentRow, ({ Id }) => [Number(Id)]),
-  feed(online, "Payment", "", PaymentRow, (row) => linksOf(row).map(Number)),
-];
+const invoicesBy = (online: Online, numberOf: (row: DocumentRow) => string): Source =>
+  changeSource(
+    online.wire,
+    [
+      feed(online, "Invoice", "", DocumentRow, {
+        recordsOf: ({ Id }) => [Number(Id)],
+        gone: (rows) => Promise.resolve({ changes: rows.map((row) => goneInvoice(online, row)) }),
+      }),
+      feed(online, "Payment", "", PaymentRow, {
+        recordsOf: (row) => linksOf(row).map(Number),
+        // Nothing says which invoices it had paid: they are among those that are open now.
+        gone: async (_, signal) => ({ records: await openInvoices(online, signal) }),
+        isGone: isVoided,
+      }),
+    ],
+    {
+      details: (records, signal) => invoiceChanges(online, records, signal, numberOf),
+      now: () => online.surroundings.now(),
+    },
+  );
 
 /** Customer invoices. One that is void is told by its id alone, as links call it, so that its mapping sees that it was told before. */
-export const invoiceSource = (online: Online, books: Books): Source =>
-  source(online, books, invoiceFeeds(online), (records, signal) =>
-    invoiceChanges(online, records, signal, ({ Id, DocNumber, TotalAmt }) =>
-      DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
-    ),
+export const invoiceSource = (online: Online): Source =>
+  invoicesBy(online, ({ Id, DocNumber, TotalAmt }) =>
+    DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
   );
 
 /** The same by their ids: what a mapping of paid invoices looks links up by. */
-export const paidInvoiceSource = (online: Online, books: Books): Source =>
-  source(online, books, invoiceFeeds(online), (records, signal) =>
-    invoiceChanges(online, records, signal, ({ Id }) => Id),
-  );
+export const paidInvoiceSource = (online: Online): Source => invoicesBy(online, ({ Id }) => Id);
 
-export const priceSource = (online: Online, books: Books): Source =>
-  source(
-    online,
-    books,
-    [feed(online, "Item", ANY, ItemRow, ({ Id }) => [Number(Id)])],
-    (records, signal) => priceChanges(online, records, signal),
-  );
-
-function source(
-  { surroundings }: Online,
-  books: Books,
-  feeds: readonly StampFeed[],
-  details: (records: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>,
-): Source {
-  return stampSource({
-    feeds,
-    details,
-    now: () => surroundings.now(),
-    unavailable: (error) => unavailable(error, books),
-  });
-}
-
-interface Stamped {
-  readonly Id: string;
-  readonly MetaData: { readonly CreateTime: string; readonly LastUpdatedTime: string };
-}
-
-/** @param more a further condition @param recordsOf the records that a row is, or is a part of */
-function feed<Row extends Stamped>(
-  { wire }: Online,
-  entity: Entity,
-  more: string,
-  schema: z.ZodType<Row>,
-  recordsOf: (row: Row) => readonly number[],
-): StampFeed {
-  const where = more === "" ? "" : `WHERE ${more.replace(/^ AND /, "")}`;
-  const of = { entity, schema, where, stamp: "LastUpdatedTime" } as const;
-  return {
-    name: entity,
-    once: true,
-    async newest(signal) {
-      const order = "ORDERBY MetaData.LastUpdatedTime DESC STARTPOSITION 1 MAXRESULTS 1";
-      const [row] = await wire.query(entity, `${where} ${order}`.trim(), schema, signal);
-      return row === undefined ? null : stampOf(row.MetaData.LastUpdatedTime);
+export const priceSource = (online: Online): Source =>
+  changeSource(
+    online.wire,
+    [
+      feed(online, "Item", ANY, ItemRow, {
+        recordsOf: ({ Id }) => [Number(Id)],
+        gone: (rows) => Promise.resolve({ notices: rows.map(goneItem) }),
+      }),
+    ],
+    {
+      details: (records, signal) => priceChanges(online, records, signal),
+      now: () => online.surroundings.now(),
     },
-    async page({ at, id }, until, most, signal) {
-      const rows = new Map<string, { at: string; id: number; record: number }>();
-      for await (const page of walk(wire, of, `${at.slice(0, 19)}+00:00`, signal)) {
-        for (const row of page.rows) {
-          const place = { at: stampOf(row.MetaData.LastUpdatedTime), id: Number(row.Id) };
-          const isAfter =
-            place.at > at.slice(0, 19) || (place.at === at.slice(0, 19) && place.id > id);
-          if (isAfter && place.at <= until)
-            for (const record of recordsOf(row))
-              rows.set(`${row.Id} ${record}`, { ...place, record });
-        }
-        // Rows of the last second may not all be here yet.
-        const last = page.last === null ? "" : stampOf(page.last);
-        const whole = [...rows.values()].filter((row) => row.at < last);
-        if (last > until || whole.length >= most) break;
-      }
-      return [...rows.values()].toSorted(inOrder).slice(0, most);
-    },
-  };
-}
-
-const inOrder = (
-  one: { readonly at: string; readonly id: number },
-  other: { readonly at: string; readonly id: number },
-): number => (one.at < other.at ? -1 : one.at > other.at ? 1 : one.id - other.id);
+  );
 
 async function partyChanges(
   { wire }: Online,
@@ -138,13 +105,14 @@ async function partyChanges(
   return changes;
 }
 
-const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
-
 function partyChange(kind: DocumentKind, row: PartyRow): Change {
   const { BillAddr = null } = row;
-  const country = countryOf(BillAddr?.Country ?? null);
-  const region = BillAddr?.CountrySubDivisionCode?.trim().toUpperCase() ?? "";
   const lines = [BillAddr?.Line1, BillAddr?.Line2, BillAddr?.Line3];
+  const { country, state } = regionOf(
+    BillAddr === null
+      ? null
+      : { country: BillAddr.Country ?? null, state: BillAddr.CountrySubDivisionCode ?? null },
+  );
   const code = partyCode(kind, row.Id);
   const record = {
     code,
@@ -156,19 +124,12 @@ function partyChange(kind: DocumentKind, row: PartyRow): Change {
     phone: row.PrimaryPhone?.FreeFormNumber ?? null,
     street: some(lines.filter((line) => some(line) !== null).join("\n")),
     city: BillAddr?.City ?? null,
-    state: country !== null && /^[A-Z]{2,3}$/.test(region) ? `${country}-${region}` : null,
+    state,
     zip: BillAddr?.PostalCode ?? null,
-    country: BillAddr === null ? null : country,
+    country,
     active: row.Active,
   };
   return { id: code, version: null, text: stringifyExact(record satisfies PartyRecord) };
-}
-
-/** People write it as they like; what is no code and not America is left out. */
-function countryOf(text: string | null): string | null {
-  const upper = text?.trim().toUpperCase() ?? "";
-  if (AMERICA.test(upper)) return "US";
-  return /^[A-Z]{2}$/.test(upper) ? upper : null;
 }
 
 async function invoiceChanges(
@@ -212,7 +173,7 @@ const STATES = { settled: "paid", cancelled: "cancelled" } as const;
 
 function recordOf(
   row: DocumentRow,
-  { facts, rung, payments, mark, paid: paidDate }: Standing,
+  standing: Standing,
   told: {
     readonly number: string;
     readonly taxItems: readonly string[];
@@ -221,22 +182,20 @@ function recordOf(
     readonly products: readonly (string | null)[];
   },
 ): InvoiceRecord {
+  const { facts, rung, mark, paid: paidDate } = standing;
   const isTax = (product: string | null): boolean =>
     product !== null && told.taxItems.includes(product);
   const all = facts.lines ?? [];
   const taxes = all.filter(({ product }) => isTax(product));
-  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(
-    row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
-  );
+  const salesTax = row.TxnTaxDetail?.TotalTax ?? Decimal.zero;
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
   const untaxed = row.TotalAmt.minus(tax);
-  const ours = Decimal.sum(payments.filter((one) => one.mark !== null).map(({ amount }) => amount));
-  const others = row.TotalAmt.minus(row.Balance).minus(ours);
   return invoiceRecord(
     {
       ...facts,
       money: { untaxed, tax, total: row.TotalAmt },
       lines: all.filter(({ product }) => !isTax(product)),
-      taxes: taxesOf(taxes, row, untaxed),
+      taxes: taxesOf(taxes, salesTax, untaxed),
     },
     {
       number: told.number,
@@ -246,34 +205,11 @@ function recordOf(
       dueDate: row.DueDate,
       open: row.Balance,
       paidDate,
-      paidByPlatform: rung === "settled" && payments.length > 0 && others.sign === 0,
-      paidByOthers: rung === "posted" && others.sign > 0 ? others : null,
+      ...paidBy(standing, row.TotalAmt.minus(row.Balance)),
       platformId: mark,
       productNames: told.products.filter((product) => !isTax(product)),
     },
   );
-}
-
-/** Lines of tax items, and QuickBooks' own sales tax. */
-function taxesOf(
-  lines: readonly {
-    readonly product: string | null;
-    readonly amount: Decimal;
-    readonly text?: string | null;
-  }[],
-  { TxnTaxDetail }: DocumentRow,
-  base: Decimal,
-) {
-  const own = TxnTaxDetail?.TotalTax ?? Decimal.zero;
-  return [
-    ...lines.map(({ product, amount, text }) => ({
-      code: product ?? "",
-      text: some(text) ?? product ?? "",
-      base,
-      amount,
-    })),
-    ...(own.sign === 0 ? [] : [{ code: "Sales tax", text: "Sales tax", base, amount: own }]),
-  ];
 }
 
 async function priceChanges(

@@ -9,13 +9,23 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
+import { type Changed, changedIn, timeIn, unreadable } from "./captured.ts";
 import { openTokens, type Tokens } from "./tokens.ts";
 
 /** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
 const MINOR_VERSION = "75";
 
 export type Entity =
-  "Account" | "Bill" | "BillPayment" | "Customer" | "Invoice" | "Item" | "Payment" | "Vendor";
+  | "Account"
+  | "Bill"
+  | "BillPayment"
+  | "Customer"
+  | "Estimate"
+  | "Invoice"
+  | "Item"
+  | "Payment"
+  | "PurchaseOrder"
+  | "Vendor";
 
 /** Every method @throws BookError */
 export interface Wire {
@@ -26,6 +36,10 @@ export interface Wire {
     schema: z.ZodType<Row>,
     signal: AbortSignal,
   ): Promise<readonly Row[]>;
+  /** What of these was changed or deleted since an instant (ISO 8601, an offset): at most 1,000 rows in all. */
+  changes(entities: readonly Entity[], since: string, signal: AbortSignal): Promise<Changed>;
+  /** QuickBooks' own clock, ISO 8601 UTC. */
+  time(signal: AbortSignal): Promise<string>;
   /** Writes one record, under a request id that is the same for the same content. Its id. */
   write(entity: Entity, body: object, call: Call, more?: WriteOptions): Promise<string>;
   close(): Promise<void>;
@@ -38,27 +52,34 @@ export interface WriteOptions {
 }
 
 interface Exchanged {
+  readonly method: "GET" | "POST";
   readonly path: string;
   readonly type: string;
-  readonly body: string;
+  readonly body: string | null;
 }
 
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
-export function openWire(
+interface Line {
+  /** The answer's JSON. @param what for people @throws BookError */
+  readonly exchange: (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+function openLine(
   config: QuickbooksOnlineConfig,
   surroundings: Surroundings,
-  tokens: Tokens = openTokens(config, surroundings),
-): Wire {
+  tokens: Tokens,
+): Line {
   const { company, deadlineMs } = config;
   const { origin, pathname } = new URL(addressesOf(config).url);
   const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
   const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
 
-  async function once({ path, type, body }: Exchanged, token: string, signal: AbortSignal) {
+  async function once({ method, path, type, body }: Exchanged, token: string, signal: AbortSignal) {
     if (signal.aborted) throw new BookError("not-sent", `${path}: stopped before it was sent`);
     const answer = await http.ask({
-      method: "POST",
+      method,
       path: `${prefix}${path}`,
       headers: {
         authorization: `Bearer ${token}`,
@@ -98,14 +119,21 @@ export function openWire(
 
   let closed: Promise<void> | null = null;
   return {
+    exchange,
+    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+  };
+}
+
+export function openWire(
+  config: QuickbooksOnlineConfig,
+  surroundings: Surroundings,
+  tokens: Tokens = openTokens(config, surroundings),
+): Wire {
+  const { exchange, close } = openLine(config, surroundings, tokens);
+  return {
     async query(entity, rest, schema, signal) {
-      const asked: Exchanged = {
-        path: `/query?minorversion=${MINOR_VERSION}`,
-        type: "application/text",
-        body: `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`,
-      };
       const what = `query of ${entity}`;
-      const json = await exchange(asked, what, signal);
+      const json = await exchange(asking(entity, rest), what, signal);
       // Without a row the entity's key is absent.
       const shape = z.object({ QueryResponse: z.record(z.string(), z.unknown()) });
       const answer = shape.safeParse(json);
@@ -113,6 +141,26 @@ export function openWire(
       const rows = z.array(schema).safeParse(answer.data.QueryResponse[entity] ?? []);
       if (!rows.success) throw unreadable(what, rows.error);
       return rows.data;
+    },
+    async changes(entities, since, signal) {
+      const parameters = new URLSearchParams({
+        entities: entities.join(","),
+        changedSince: since,
+        minorversion: MINOR_VERSION,
+      });
+      const path = `/cdc?${parameters.toString()}`;
+      const what = `changes of ${entities.join(", ")}`;
+      const json = await exchange(
+        { method: "GET", path, type: "text/plain", body: null },
+        what,
+        signal,
+      );
+      return changedIn(what, json, entities);
+    },
+    async time(signal) {
+      const what = "query of CompanyInfo";
+      const json = await exchange(asking("CompanyInfo", ""), what, signal);
+      return timeIn(what, json);
     },
     async write(entity, body, call, { operation, twice } = {}) {
       const text = stringifyExact(body);
@@ -124,6 +172,7 @@ export function openWire(
         ...(twice === true ? { include: "allowduplicatedocnum" } : {}),
       });
       const asked: Exchanged = {
+        method: "POST",
         path: `/${name}?${parameters.toString()}`,
         type: "application/json",
         body: text,
@@ -134,9 +183,16 @@ export function openWire(
       if (!answer.success) throw unreadable(what, answer.error);
       return answer.data[entity]?.Id ?? "";
     },
-    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+    close,
   };
 }
+
+const asking = (entity: string, rest: string): Exchanged => ({
+  method: "POST",
+  path: `/query?minorversion=${MINOR_VERSION}`,
+  type: "application/text",
+  body: `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`,
+});
 
 /**
  * At most 50 characters; 32 fit a batch as well. The same request with the same content has the same one, so that a
@@ -207,12 +263,6 @@ function waitMsOf(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1000, RETRY_MOST_MS);
 }
-
-const unreadable = (what: string, error: z.ZodError): BookError =>
-  new BookError(
-    "torn",
-    `${what}: the answer does not have QuickBooks' form: ${error.issues[0]?.path.join(".") ?? ""} ${error.issues[0]?.message ?? ""}`,
-  );
 
 function parsed(text: string): unknown {
   try {

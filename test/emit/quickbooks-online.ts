@@ -7,11 +7,17 @@ import {
   type DocumentKind,
   type Writing,
 } from "../../connectors/quickbooks-online/documents.ts";
+import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
 import { NAME_MOST, partyName } from "../../connectors/quickbooks/names.ts";
 import { oneLine } from "../../connectors/quickbooks/text.ts";
-import { InvoiceDocument, type Party, PaymentDocument } from "../../src/books/documents.ts";
+import {
+  InvoiceDocument,
+  OrderDocument,
+  type Party,
+  PaymentDocument,
+} from "../../src/books/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";
@@ -48,6 +54,11 @@ export function* quickbooksOnlineBodies(seed: number, count: number): Generator<
     for (const [at, one] of fc.sample(documents(kind), { seed, numRuns: count }).entries())
       yield* documentFiles(kind, `random-${at + 1}`, at, one);
   }
+  for (const [at, one] of casesOf("orders").entries())
+    yield* orderFiles(`case-${at + 1}`, at, OrderDocument.parse(one));
+  for (const type of ["sale", "purchase"] as const)
+    for (const [at, one] of fc.sample(orders(type), { seed, numRuns: count }).entries())
+      yield* orderFiles(`random-${at + 1}`, at, one);
   for (const [name, type] of [
     ["payments-received", "out"],
     ["payments-made", "in"],
@@ -80,6 +91,18 @@ function* documentFiles(
   const row = { Id: "145", SyncToken: String(at) };
   yield* written(`${kind}/${name}-amended`, () => amendment(row, document));
   yield* written(`${kind}/${name}-void`, () => row);
+}
+
+/** An order without lines is looked for and never written. */
+function* orderFiles(name: string, at: number, order: OrderDocument): Generator<Emitted> {
+  if (order.lines.length === 0) return;
+  const writing = writingOf(at);
+  const entity = order.type === "sale" ? "estimate" : "purchaseorder";
+  yield* written(`${entity}/${name}`, () => orderBody(writing, order));
+  if (order.type === "purchase") return;
+  const row = { Id: "145", SyncToken: String(at) };
+  for (const to of ["amended", "posted", "cancelled"] as const)
+    yield* written(`${entity}/${name}-${to}`, () => orderChange(to, row, writing, order));
 }
 
 function paymentFile(name: string, at: number, payment: PaymentDocument): Emitted {
@@ -161,6 +184,27 @@ const documents = (kind: DocumentKind): fc.Arbitrary<InvoiceDocument> =>
       const type = kind === "invoice" ? ("out" as const) : ("in" as const);
       return { ...one, type, subtotal, tax, total: subtotal.plus(tax) };
     });
+
+const orders = (type: OrderDocument["type"]): fc.Arbitrary<OrderDocument> =>
+  fc.record({
+    id: fc.uuid(),
+    number: text(60),
+    party,
+    type: fc.constant(type),
+    status: fc.constantFrom("draft" as const, "confirmed" as const),
+    date: optional(day),
+    description: optional(text(2000)),
+    lines: fc.array(
+      fc.record({
+        product: text(40),
+        quantity: decimal(20_000, 2),
+        unit: fc.constant("gal"),
+        unitPrice: fc.oneof(decimal(9, 4), decimal(9, 6)),
+        description: text(200),
+      }),
+      { minLength: 1, maxLength: 50 },
+    ),
+  });
 
 const payments = (type: "in" | "out"): fc.Arbitrary<PaymentDocument> =>
   fc.record({

@@ -1,10 +1,5 @@
-/**
- * A site whose ERP is QuickBooks Online: the shipped configuration, a platform, and a company of the tests' own behind
- * Intuit's interface. fuelbridge works on it in this process.
- */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+/** A site whose ERP is QuickBooks Online: a company of the tests' own behind Intuit's interface. */
 import { join } from "node:path";
-import { parse } from "csv-parse/sync";
 import {
   CLIENT,
   COMPANY,
@@ -12,90 +7,38 @@ import {
 } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { startCompany } from "../../connectors/quickbooks-online/company-server.fixture.ts";
 import { writeTokens } from "../../connectors/quickbooks-online/tokens.ts";
-import { root } from "../../src/cli/demo/world.ts";
-import { type Json, parseExact } from "../../src/core/json.ts";
-import type { QuarantineGroup } from "../../src/report/office.ts";
-import { startSandbox } from "../../src/sandbox/server.ts";
-import { controlOf } from "../conformance/support.ts";
-import { settleIn, today } from "../support/site.ts";
-import { commandHere } from "../support/site-command.ts";
-import { askHere } from "../support/site-office.ts";
-import { fuelbridge, type Running, type Said } from "../support/site-program.ts";
+import { type BooksSite, cells, openBooksSite } from "../support/books-site.ts";
 
-export type Members = Readonly<Record<string, Json>>;
+export type { Members } from "../support/books-site.ts";
+export type OnlineSite = BooksSite & { readonly books: Company };
 
-export interface OnlineSite {
-  readonly folder: string;
-  readonly books: Company;
-  readonly control: ReturnType<typeof controlOf>;
-  readonly companyId: string;
-  /** Raw records of the platform, whoever owns them, numbers exact. */
-  records(resource: string): Promise<readonly Members[]>;
-  here(...args: string[]): Promise<Said>;
-  /** The same as a program of its own, which can be killed. */
-  start(...args: string[]): Running;
-  /** @throws Error when it was refused */
-  ask<Data>(...args: string[]): Promise<Data>;
-  /** `code: cause` of what waits for a person. */
-  causes(): Promise<string[]>;
-  close(): Promise<void>;
-}
-
+const NAME = "quickbooks-online";
 const DAY_MS = 86_400_000;
 
 /** @param backup of the company of a site that was copied; left out: it is new, with what the shipped tables name */
 export async function openOnlineSite(folder: string, backup?: string): Promise<OnlineSite> {
-  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario: "demo" });
-  const control = controlOf(() => sandbox.controlUrl);
-  const supplier = (await control.keys()).find(({ name }) => name === "supplier");
-  if (supplier === undefined) throw new Error("the sandbox has no supplier");
   const { company: books, close } = await startCompany();
+  const site = await openBooksSite(folder, {
+    name: NAME,
+    isCopy: backup !== undefined,
+    change,
+    secrets: { "client-secret": CLIENT.clientSecret },
+    env: {
+      FUELBRIDGE_QUICKBOOKS_COMPANY: COMPANY,
+      FUELBRIDGE_QUICKBOOKS_CLIENT: CLIENT.clientId,
+      BOOKS_URL: books.url,
+    },
+    close: () => Promise.resolve(close()),
+  });
   if (backup === undefined) {
-    layOut(folder, supplier.key);
+    signIn(folder);
     stock(books, folder);
-  } else {
-    books.restore(backup);
-    settleIn(join(folder, "var", "quickbooks-online", "state"));
-  }
-  const config = join(folder, "config", "quickbooks-online.yaml");
-  const env = {
-    FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl,
-    FUELBRIDGE_QUICKBOOKS_COMPANY: COMPANY,
-    FUELBRIDGE_QUICKBOOKS_CLIENT: CLIENT.clientId,
-    BOOKS_URL: books.url,
-  };
-  async function ask<Data>(...args: string[]): Promise<Data> {
-    const known = await askHere(config, env, args);
-    if (known === null) throw new Error(`not asked here: ${args.join(" ")}`);
-    return known.data as Data;
-  }
-  return {
-    folder,
-    books,
-    control,
-    companyId: supplier.companyId,
-    async records(resource) {
-      const { text } = await control.ask("GET", `/records/${resource}`);
-      return (parseExact(text) as unknown as { records: readonly Members[] }).records;
-    },
-    here: (...args) => commandHere([...args, "--config", config], env),
-    start: (...args) => fuelbridge([...args, "--config", config], env),
-    ask,
-    async causes() {
-      const { groups } = await ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
-      return groups.map(({ code, cause }) => `${code}: ${cause}`).sort();
-    },
-    async close() {
-      close();
-      await sandbox.close();
-    },
-  };
+  } else books.restore(backup);
+  return { ...site, books };
 }
 
-/** The shipped configuration, with prices and the tests' addresses. */
-function layOut(folder: string, apiKey: string): void {
-  cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
-  const file = join(folder, "config", "quickbooks-online.yaml");
+/** Prices and the tests' addresses. */
+function change(yaml: string): string {
   const more = `environment: production
     url: \${BOOKS_URL}
     tokenUrl: \${BOOKS_URL}/tokens
@@ -106,19 +49,14 @@ function layOut(folder: string, apiKey: string): void {
     from: books.prices
     to: platform.rackPrices
     every: 10m`;
-  const yaml = readFileSync(file, "utf8")
+  return yaml
     .replace(/(?<=connector: quickbooks-online[\s\S]*)environment: production/, more)
     .replace("flows:", flow);
-  writeFileSync(file, `${yaml}\nfirstStart: ${today()}\n`);
-  const own = join(folder, "var", "quickbooks-online");
-  mkdirSync(join(own, "state"), { recursive: true, mode: 0o700 });
-  for (const [name, value] of [
-    ["api-key", apiKey],
-    ["client-secret", CLIENT.clientSecret],
-  ] as const)
-    writeFileSync(join(own, name), `${value}\n`, { mode: 0o600 });
+}
+
+function signIn(folder: string): void {
   const later = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
-  writeTokens(join(own, "state", "quickbooks-online.json"), {
+  writeTokens(join(folder, "var", NAME, "state", `${NAME}.json`), {
     company: COMPANY,
     accessToken: "access-0",
     accessUntil: later(1),
@@ -130,24 +68,17 @@ function layOut(folder: string, apiKey: string): void {
 
 /** What somebody set up in QuickBooks before the first document. */
 function stock(books: Company, folder: string): void {
-  const table = (name: string) =>
-    parse<Record<string, string>>(
-      readFileSync(join(folder, "config", "crossref", `${name}.csv`), "utf8"),
-      { columns: true, bom: true },
-    );
-  const of = (name: string, column: string) =>
-    table(name).flatMap((row) => (row[column] ? [row[column]] : []));
   const items = new Set([
     "Freight and fees",
-    ...of("items", "item"),
-    ...of("tryton-taxes", "sales"),
-    ...of("tryton-accounts", "sales"),
+    ...cells(folder, "items", "item"),
+    ...cells(folder, "tryton-taxes", "sales"),
+    ...cells(folder, "tryton-accounts", "sales"),
   ]);
   for (const Name of items) books.enter("Item", { Name, Type: "NonInventory" });
   const accounts = new Set([
     "5000",
-    ...of("tryton-taxes", "purchases"),
-    ...of("tryton-accounts", "purchases"),
+    ...cells(folder, "tryton-taxes", "purchases"),
+    ...cells(folder, "tryton-accounts", "purchases"),
   ]);
   for (const AcctNum of accounts)
     books.enter("Account", { AcctNum, Name: `Account ${AcctNum}`, AccountType: "Expense" });

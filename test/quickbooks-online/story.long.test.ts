@@ -119,6 +119,24 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
     }
   });
 
+  test("what is deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
+    const site = await inStep();
+    const [open, paid] = [false, true].map((isPaid) => made.find((one) => one.paid === isPaid));
+    site.books.stampsPaid = false;
+    const payment = site.books
+      .rows("Payment")
+      .find((row) => JSON.stringify(row["Line"]).includes(`"TxnId":"${paid?.id}"`));
+    site.books.delete("Invoice", String(open?.id));
+    site.books.delete("Payment", payment?.Id ?? "");
+    for (let run = 0; run < 2; run++) {
+      await site.here("once");
+      expect(await site.causes()).toEqual([
+        expect.stringMatching(/^cancelled-after-delivery: the invoice is "deleted" in the ERP/),
+        expect.stringMatching(/^unpaid-after-delivery: the invoice is "posted" in the ERP/),
+      ]);
+    }
+  });
+
   test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
     const site = await inStep();
     const { books: company, control } = site;

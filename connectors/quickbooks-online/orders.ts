@@ -1,0 +1,272 @@
+/**
+ * The platform's orders in QuickBooks, for src/books/orders.ts: what we sell as estimates (QuickBooks Online has no sales
+ * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
+ */
+import type { Books, Call, GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
+import type { InvoiceDocument, OrderDocument } from "../../src/books/documents.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import { orRefused } from "../../src/books/facts.ts";
+import { inspectBooks } from "../../src/books/inspect.ts";
+import {
+  type BookedOrder,
+  type OrderNames,
+  orderAdapter as adapterOf,
+  orderIn,
+} from "../../src/books/orders.ts";
+import { carriedIn } from "../../src/books/wanted.ts";
+import type { Inspection, Outgoing, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
+import { memoIn } from "../quickbooks/memos.ts";
+import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
+import {
+  amountLines,
+  customerMemo,
+  factOf,
+  lineBodies,
+  lineIn,
+  linesOf,
+  noteOf,
+  numberOf,
+  partyIn,
+  roundHalfUp,
+  type Writing,
+} from "./documents.ts";
+import { idsOf, loadNames } from "./invoices.ts";
+import { writeNumbered } from "./numbered.ts";
+import { expectFit, type Online } from "./online.ts";
+import { inCurrency, partyIdOf } from "./parties.ts";
+import { OrderRow } from "./rows.ts";
+import { having, isId } from "./tables.ts";
+
+type Side = OrderDocument["type"];
+
+const ENTITIES = { sale: "Estimate", purchase: "PurchaseOrder" } as const;
+/** The document whose lines and party an order has. */
+const KINDS = { sale: "invoice", purchase: "bill" } as const;
+
+/**
+ * One sink for both sides: the party of a sale is a customer, that of a purchase a vendor.
+ * @param books with the party of that side, and {@link orderAdapter}
+ */
+export function orderSink(books: Readonly<Record<Side, Books>>): Sink {
+  const sinks = {
+    sale: bookSink(books.sale, "order"),
+    purchase: bookSink(books.purchase, "order"),
+  };
+  const sinkOf = ({ body }: Outgoing): Sink => {
+    const [carried] = carriedIn("order", body);
+    return sinks[(carried?.document as OrderDocument | undefined)?.type ?? "sale"];
+  };
+  return {
+    ...sinks.sale,
+    send: (request, signal) => sinkOf(request).send(request, signal),
+    find: (request, signal) => sinkOf(request).find(request, signal),
+    async inspect(delivered, signal) {
+      const told = new Map<unknown, Inspection>();
+      const bySide = Map.groupBy(
+        delivered,
+        ({ counterpart }) => orderIn(counterpart)?.side ?? "sale",
+      );
+      for (const [side, these] of bySide)
+        for (const [at, one] of (await inspectBooks(books[side], "order", these, signal)).entries())
+          told.set(these[at], one);
+      return delivered.map((one) => told.get(one) as Inspection);
+    },
+  };
+}
+
+export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
+  const adapter = adapterOf<OrderRow>({
+    markedIn: "its memo",
+    search: (side, names, signal) => search(online, side, names, signal),
+    isUnfinished: () => Promise.resolve(false),
+    create: (wanted, call) => create(online, wanted, call),
+    step: (to, one, call) => step(online, to, one, call),
+  });
+  return {
+    ...adapter,
+    accept: expectKept,
+    async expected(documents, { signal }) {
+      await expectFit(online, signal);
+      for (const side of ["sale", "purchase"] as const) {
+        const these = documents.filter(({ type }) => type === side).map(billed);
+        await loadNames(online, KINDS[side], these);
+      }
+      return orRefused(documents, async (document) => {
+        const kind = KINDS[document.type];
+        const lines = linesOf(kind, online.config, billed(document)).map(factOf).map(untold);
+        await idsOf(online, kind, billed(document));
+        return { words: { side: document.type }, lines };
+      });
+    },
+  };
+}
+
+/** @throws Refused for what QuickBooks has no place for */
+function expectKept(document: OrderDocument): void {
+  if (document.type === "sale" || document.status !== "draft") return;
+  throw new Refused({
+    code: "no-draft",
+    message: `purchase order ${document.number} is a draft, and QuickBooks keeps no drafts of purchase orders`,
+    next: "Confirm the order on the platform; its next version is delivered by itself.",
+    field: "status",
+  });
+}
+
+/** As lines of an invoice: what each comes to is its quantity at its price, half a cent up. */
+function billed({ lines, date, ...order }: OrderDocument): InvoiceDocument {
+  const priced = lines.map((line) => ({
+    ...line,
+    account: null,
+    amount: roundHalfUp(line.quantity.times(line.unitPrice)),
+    description: `${line.description}${isWhole(line.unitPrice) ? "" : `, price ${line.unitPrice.plain()}`}`,
+  }));
+  const total = Decimal.sum(priced.map(({ amount }) => amount));
+  return {
+    ...order,
+    type: order.type === "sale" ? "out" : "in",
+    status: "open",
+    invoiceDate: date ?? "",
+    dueDate: null,
+    paidDate: null,
+    lines: priced,
+    taxes: [],
+    subtotal: total,
+    tax: Decimal.zero,
+    total,
+  };
+}
+
+/** Digits that QuickBooks keeps of a price: with more, quantity and price stand in the text. */
+const isWhole = (price: Decimal): boolean => price.round(5).equals(price);
+
+/** Of an order's line its text does not count: people write theirs. */
+const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactLine => ({
+  product,
+  quantity,
+  unit,
+  unitPrice,
+  amount,
+});
+
+async function search(
+  { wire, names }: Online,
+  side: Side,
+  { marks, references, numbers, ids, days }: OrderNames,
+  signal: AbortSignal = never,
+): Promise<BookedOrder<OrderRow>[]> {
+  const entity = ENTITIES[side];
+  const DocNumber = references.map((number, at) =>
+    documentNumber(number, marks[at] ?? "", DOC_NUMBER_MOST),
+  );
+  const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber };
+  const rows = await having(wire, entity, OrderRow, fields, signal);
+  // Somebody may have given it another number: no order is made before its day was looked through.
+  const isAbsent = marks.some((mark) =>
+    rows.every(({ PrivateNote }) => memoIn(PrivateNote)?.mark !== mark),
+  );
+  const others = isAbsent ? await having(wire, entity, OrderRow, { TxnDate: days }, signal) : [];
+  const marked = others.filter(
+    ({ Id, PrivateNote }) =>
+      marks.includes(memoIn(PrivateNote)?.mark ?? "") && rows.every((row) => row.Id !== Id),
+  );
+  return [...rows, ...marked].map((row) => {
+    const { Id, DocNumber: number, PrivateNote } = row;
+    const memo = memoIn(PrivateNote);
+    const { state, rung } = standingIn(side, row);
+    return {
+      side,
+      id: Id,
+      number: rung === "draft" ? null : Id,
+      state,
+      rung,
+      mark: memo?.mark ?? null,
+      reference: memo?.number ?? number,
+      party: partyIn(KINDS[side], row) ?? "",
+      lines: amountLines(row).map((line) => untold(lineIn(names, line))),
+      native: row,
+    };
+  });
+}
+
+const never = new AbortController().signal;
+
+const RUNGS = { Pending: "draft", Rejected: "cancelled" } as const;
+
+/** A purchase order counts from the moment that it is made; an estimate from its acceptance. */
+function standingIn(
+  side: Side,
+  { TxnStatus, POStatus }: OrderRow,
+): Pick<BookedOrder<OrderRow>, "state" | "rung"> {
+  if (side === "purchase") return { state: POStatus ?? "Open", rung: "posted" };
+  const state = TxnStatus ?? "Pending";
+  return { state, rung: RUNGS[state as keyof typeof RUNGS] ?? "posted" };
+}
+
+async function create(online: Online, wanted: Wanted<"order">, call: Call): Promise<string> {
+  const { document, payer } = wanted;
+  const kind = KINDS[document.type];
+  inCurrency(online, payer);
+  const party = partyIdOf(payer);
+  const ids = await idsOf(online, kind, billed(document));
+  const body = orderBody({ ...writingOf(online, ids), party }, document);
+  const number = numberOf(document);
+  return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) =>
+    partyIn(kind, row)?.slice(2) === party ? "counts" : "of-another",
+  );
+}
+
+const writingOf = (
+  { config, surroundings }: Online,
+  ids: ReadonlyMap<string, string>,
+): Omit<Writing, "party"> => ({
+  ...config,
+  currency: surroundings.currency,
+  itemId: (name) => ids.get(`item ${name}`) ?? "",
+  accountId: (code) => ids.get(`account ${code}`) ?? "",
+});
+
+/** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
+export function orderBody(writing: Writing, document: OrderDocument): object {
+  const { type, status, date } = document;
+  const kind = KINDS[type];
+  const head = {
+    DocNumber: numberOf(document),
+    ...(date === null ? {} : { TxnDate: date }),
+    ...(writing.multicurrency === "home" ? { CurrencyRef: { value: writing.currency } } : {}),
+    PrivateNote: noteOf(document),
+  };
+  const Line = lineBodies(kind, writing, linesOf(kind, writing, billed(document)));
+  const party = { value: writing.party };
+  if (type === "purchase") return { ...head, Line, VendorRef: party, POStatus: "Open" };
+  const TxnStatus = status === "draft" ? "Pending" : "Accepted";
+  return { ...head, TxnStatus, Line, CustomerRef: party, ...customerMemo(document) };
+}
+
+/** Changes of an estimate that is not accepted yet, and nothing else of it (`sparse`); see goods.ts. @throws Refused */
+export function orderChange(
+  to: StepTo,
+  { Id, SyncToken }: Pick<OrderRow, "Id" | "SyncToken">,
+  writing: Omit<Writing, "party">,
+  document: OrderDocument,
+): object {
+  const head = { sparse: true, Id, SyncToken };
+  if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
+  const kind = KINDS[document.type];
+  return { ...head, Line: lineBodies(kind, writing, linesOf(kind, writing, billed(document))) };
+}
+
+async function step(
+  online: Online,
+  to: StepTo,
+  { wanted: { document }, standing }: Step<"order", OrderRow>,
+  call: Call,
+): Promise<void> {
+  const kind = KINDS[document.type];
+  const ids =
+    to === "amended" ? await idsOf(online, kind, billed(document)) : new Map<string, string>();
+  const body = orderChange(to, standing.native, writingOf(online, ids), document);
+  await online.wire.write(ENTITIES[document.type], body, call);
+}
