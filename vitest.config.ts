@@ -5,8 +5,9 @@ import { rewording } from "./test/support/rewording.ts";
 
 /** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers (test/support/runs.ts), and the newest Tryton. */
 export default defineConfig(({ mode }) => {
-  // Programs that tests start, and the workers, compile each file once.
+  // Programs that tests start, and the workers, compile each file once; copies of the checkout find what it compiled.
   process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/fuelbridge");
+  process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
   for (const { file, text } of SUITES.filter((suite) => !isOrdinary(suite)))
     if (!text.includes("@module-tag numbers"))
       throw new Error(`${file} has no "@module-tag numbers": npm run test:long would leave it out`);

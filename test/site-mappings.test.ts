@@ -10,6 +10,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root } from "../src/cli/demo/world.ts";
 import { Decimal } from "../src/core/decimal.ts";
+import { isLongRun, numbers } from "./support/runs.ts";
 import { layOut, type Members, openSite, type Site } from "./support/site.ts";
 import { fuelbridge } from "./support/site-program.ts";
 
@@ -273,16 +274,20 @@ test("a mistake in a site's module is told with its file and line, exit code 3, 
   expect(out).not.toMatch(/\bat \S+ \(|node:internal/);
 });
 
-test("an editor finds the types of fuelbridge/mapping, and the fields of the mapping that is extended", async () => {
-  expect(await site.command("map", "--types")).toMatchObject({ code: 0 });
-  put("typo.ts", INVOICES.replace("contractNumber", "contractNumbr"));
-  const faults = typesOf()
-    .split("\n")
-    .filter((line) => line.includes(": error "));
-  expect(faults).toHaveLength(1);
-  expect(faults[0]).toMatch(/^typo\.ts\(10,5\): error .*Did you mean to write 'contractNumber'/);
-  rmSync(join(own, "typo.ts"));
-});
+test.runIf(isLongRun)(
+  "an editor finds the types of fuelbridge/mapping, and the fields of the mapping that is extended",
+  numbers,
+  async () => {
+    expect(await site.command("map", "--types")).toMatchObject({ code: 0 });
+    put("typo.ts", INVOICES.replace("contractNumber", "contractNumbr"));
+    const faults = typesOf()
+      .split("\n")
+      .filter((line) => line.includes(": error "));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(/^typo\.ts\(10,5\): error .*Did you mean to write 'contractNumber'/);
+    rmSync(join(own, "typo.ts"));
+  },
+);
 
 const put = (name: string, text: string): void => writeFileSync(join(own, name), text);
 

@@ -15,6 +15,8 @@ export interface FlowConfig {
   readonly from: End;
   readonly to: End;
   readonly schedule: { readonly everyMs: number } | { readonly cron: string };
+  /** ms; infinite: `off`. Left out: as its source says, else it is learned. */
+  readonly silenceMs?: number;
   readonly paused: boolean;
   /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0038); left out: nothing is. */
   readonly attach?: "pdf" | undefined;
@@ -69,6 +71,13 @@ export const flowSchema = (mappings: readonly string[]) =>
       .boolean()
       .default(false)
       .describe("true: reads and writes nothing until it is false."),
+    silence: z
+      .union([z.literal("off"), duration("When a flow that brings nothing is told")])
+      .optional()
+      .describe(
+        "A person is told when the flow brings nothing new for so long: 4h, 2d. Left out: for longer than it usually does at " +
+          "this hour of the week. off: never.",
+      ),
     attach: z
       .enum(["pdf"])
       .optional()
@@ -88,11 +97,12 @@ export type FlowSettings = z.output<ReturnType<typeof flowSchema>>;
 
 export const flowOf = (
   name: string,
-  { every, cron, ...flow }: FlowSettings,
+  { every, cron, silence, ...flow }: FlowSettings,
   given: { readonly options: unknown; readonly optionsLine: number } | undefined,
 ): FlowConfig => ({
   name,
   ...flow,
+  ...(silence === undefined ? {} : { silenceMs: silence === "off" ? Infinity : silence }),
   options: given?.options,
   ...(given === undefined ? {} : { optionsLine: given.optionsLine }),
   schedule: cron === undefined ? { everyMs: every ?? 0 } : { cron },

@@ -157,9 +157,21 @@ const siteMappings = z
 
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
-/** Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. */
+/**
+ * Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. The same object for the same
+ * names: to build one, and what zod compiles of it, takes longer than to read a configuration.
+ */
 export function settingsSchema(connectors: readonly Connector[], mappings: readonly string[]) {
   const names = connectors.map(({ name }) => name);
+  const key = JSON.stringify([names, mappings]);
+  const made = schemas.get(key) ?? schemaOf(names, mappings);
+  schemas.set(key, made);
+  return made;
+}
+
+const schemas = new Map<string, ReturnType<typeof schemaOf>>();
+
+function schemaOf(names: readonly string[], mappings: readonly string[]) {
   return z.strictObject({
     version: z.literal(1).describe("1: the version of this file's form."),
     company: z

