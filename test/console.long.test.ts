@@ -16,7 +16,9 @@ import { freePort } from "../src/cli/demo/port.ts";
 import { root } from "../src/cli/demo/world.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
 import type { Total } from "../src/reconcile/totals.ts";
-import { testConsole } from "./support/console.ts";
+import { SourceUnavailable } from "../src/core/errors.ts";
+import type { Office } from "../src/report/office.ts";
+import { PASSWORD, testConsole } from "./support/console.ts";
 import { recordingOffice } from "./support/console-offices.ts";
 import { isThere } from "./support/machine.ts";
 import { atWork, type Site } from "./support/site.ts";
@@ -226,6 +228,44 @@ test.runIf(isThere("chromium") && isThere("pdftotext"))(
     expect(await viewer.locator("main form").count()).toBe(0);
     daemon.kill("SIGTERM");
     expect((await daemon.ended).code).toBe(143);
+  },
+);
+
+test.runIf(isThere("chromium"))(
+  "a page that cannot bring itself up to date keeps what it showed and says that it is older, until it can",
+  { timeout: 120_000 },
+  async () => {
+    const { office } = recordingOffice();
+    let isBroken = false;
+    const status: Office["status"] = async () => {
+      if (isBroken) throw new SourceUnavailable("the store is busy", { next: "Wait." });
+      return office.status();
+    };
+    const { web } = await testConsole({ ...office, status });
+    const page = await (await (await open()).newContext()).newPage();
+    await page.clock.install();
+    await page.goto(`http://127.0.0.1:${web.port}/`);
+    await page.getByLabel("Name").fill("viewer");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Log in" }).click();
+    const things = page.getByRole("heading", { name: "8 things to look at" });
+    const older = page.getByText("This page could not bring itself up to date");
+    await things.waitFor();
+    const asksAgain = (): Promise<void> => page.clock.fastForward(20_500);
+    for (const [broken, state] of [
+      [true, "visible"],
+      [true, "visible"],
+      [false, "hidden"],
+    ] as const) {
+      isBroken = broken;
+      await asksAgain();
+      await older.waitFor({ state });
+      expect(await things.isVisible()).toBe(true);
+    }
+    await web.close();
+    await asksAgain();
+    await older.waitFor({ state: "visible" });
+    expect(await things.isVisible()).toBe(true);
   },
 );
 

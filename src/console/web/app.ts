@@ -80,7 +80,7 @@ async function answered(call: Call, shared: Shared, route: Route): Promise<Respo
   const isPart = call.req.header("hx-request") !== undefined;
   const session = shared.sessions.find(id, !isPart);
   const user = session === null ? undefined : userOf(shared, session);
-  if (session === null || user === undefined) return toLogin(call, isPart);
+  if (session === null || user === undefined) return toLogin(call, id, isPart);
   const asked = await askedOf(call, shared, route, { session, user });
   const refused = refuse(asked, route);
   if (refused !== null) return inFrame(call, shared, asked, refused);
@@ -96,17 +96,23 @@ async function answered(call: Call, shared: Shared, route: Route): Promise<Respo
 const userOf = ({ users }: Shared, session: Session): User | undefined =>
   users.list().find(({ name }) => name === session.user);
 
-function toLogin(call: Call, isPart: boolean): Response {
-  if (isPart) {
-    // htmx swaps error answers as well: it is told to go to the login instead.
-    call.header("hx-redirect", "/login");
-    return call.body(null, 401);
-  }
+/** The login says that a session ended, and that a form that came with it did nothing. */
+function toLogin(call: Call, id: string | undefined, isPart: boolean): Response {
   const { path, method } = call.req;
-  return call.redirect(
-    method === "GET" && path !== "/" ? address("/login", { to: path }) : "/login",
-    303,
-  );
+  const isForm = method !== "GET";
+  const ended = id === undefined ? null : isForm ? "form" : "session";
+  const from = isForm || isPart ? pageOf(call) : path;
+  const login = address("/login", { to: from === "/" ? null : from, ended });
+  if (!isPart) return call.redirect(login, 303);
+  // The login would be put into the page: htmx is told to go there instead.
+  call.header("hx-redirect", login);
+  return call.body(null, 401);
+}
+
+/** The page that a request was made on; a browser tells it to its own site only. */
+function pageOf(call: Call): string {
+  const from = URL.parse(call.req.header("referer") ?? "");
+  return from?.host === call.req.header("host") ? (from?.pathname ?? "/") : "/";
 }
 
 async function askedOf(

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Hono } from "hono";
 import type { Bindings } from "./app.ts";
+import { script } from "./script.ts";
 import { icons, style } from "./style.ts";
 
 const require = createRequire(import.meta.url);
@@ -15,6 +16,7 @@ export function assets(app: Hono<{ Bindings: Bindings }>): void {
     "pico.css": [CSS, installed("@picocss/pico/css/pico.min.css")],
     "htmx.js": [SCRIPT, installed("htmx.org/dist/htmx.min.js")],
     "console.css": [CSS, style],
+    "console.js": [SCRIPT, script],
     ...Object.fromEntries(
       Object.entries(icons).map(([name, text]) => [name, ["image/svg+xml", text] as const]),
     ),

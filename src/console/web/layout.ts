@@ -1,5 +1,5 @@
 /** The frame of every page. */
-import { href, type Html, html } from "./html.ts";
+import { href, type Html, html, verbatim } from "./html.ts";
 import { token } from "./parts.ts";
 import type { Asked, Site } from "./route.ts";
 
@@ -46,8 +46,15 @@ export function framed(asked: Asked, title: string, body: Html): string {
         </nav>
       </header>
       <main id="main" class="container" tabindex="-1">
-        ${told === null ? "" : html`<p role="status" class="told">${told}</p>`} ${body}
-      </main>`,
+        ${told === null ? "" : html`<p role="status" class="told">${told}</p>`}
+        <p id="stale" role="alert" class="banner bad" hidden>
+          This page could not bring itself up to date: what stands below is older. It asks again by
+          itself. If this line stays, load the page again; if nothing comes then, look whether the
+          daemon runs.
+        </p>
+        ${body}
+      </main>
+      <footer class="container">Times of day: ${site.timeZone}.</footer>`,
   );
 }
 
@@ -55,18 +62,28 @@ export function framed(asked: Asked, title: string, body: Html): string {
 export const bare = (site: Site, title: string, body: Html): string =>
   document(site, title, html`<main id="main" class="container narrow">${body}</main>`);
 
+/** An answer that is an error takes the place of nothing: the page says that it is older (script.ts). */
+const HTMX = verbatim(
+  JSON.stringify({
+    history: false,
+    includeIndicatorCSS: false,
+    noSwap: [204, 304, "4xx", "5xx"],
+  }),
+);
+
 const document = ({ company }: Site, title: string, body: Html): string =>
   `<!doctype html>${html`<html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <meta name="htmx-config" content='{"history":false,"includeIndicatorCSS":false}' />
+      <meta name="htmx-config" content="${HTMX}" />
       <title>${title} · ${company} · fuelbridge</title>
       <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/assets/pico.css" />
       <link rel="stylesheet" href="/assets/console.css" />
       <script src="/assets/htmx.js" defer></script>
+      <script src="/assets/console.js" defer></script>
     </head>
     <body>
       ${body}

@@ -24,7 +24,10 @@ export function login(app: Hono<{ Bindings: Bindings }>, shared: Shared): void {
     }
   }
 
-  app.get("/login", (call) => shown(call, shared, 200, null));
+  app.get("/login", (call) => {
+    const ended = ENDED[call.req.query("ended") ?? ""];
+    return shown(call, shared, 200, ended ?? null);
+  });
 
   app.post("/login", async (call) => {
     const form = new URLSearchParams(await call.req.text());
@@ -59,6 +62,12 @@ export function login(app: Hono<{ Bindings: Bindings }>, shared: Shared): void {
     return call.redirect("/login", 303);
   });
 }
+
+/** Why somebody who was logged in is here. */
+const ENDED: Readonly<Record<string, string>> = {
+  session: "Your session has ended. Log in to go on.",
+  form: "Your session had ended, and nothing was done. Log in, and do it again.",
+};
 
 const options = ({ isSecure }: Shared) =>
   ({ path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure }) as const;

@@ -1,7 +1,7 @@
 /** Pieces that several pages have. */
 import { atLeast, type Role } from "./roles.ts";
 import { address, href, type Html, html, verbatim } from "./html.ts";
-import type { Asked } from "./route.ts";
+import type { Asked, Site } from "./route.ts";
 
 export { money } from "../../report/about.ts";
 
@@ -91,18 +91,31 @@ export const further = (path: string, query: Readonly<Record<string, string | nu
 /** `Nov 22, 13:31` where the company is; the year where it is another one. */
 export function at(iso: string | null, { site, nowMs }: Pick<Asked, "site" | "nowMs">): Html {
   if (iso === null) return html`<span class="quiet">never</span>`;
-  const date = new Date(iso);
   const isThisYear = iso.slice(0, 4) === new Date(nowMs).toISOString().slice(0, 4);
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: site.timeZone,
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    ...(isThisYear ? {} : { year: "numeric" }),
-  });
-  return html`<time datetime="${iso}">${format.format(date)}</time>`;
+  return time(iso, site, isThisYear ? {} : { year: "numeric" });
+}
+
+/** `Nov 22, 2026, 13:31:05 CST`: where seconds count, and on paper. */
+export const exactly = (iso: string, { site }: Pick<Asked, "site">): Html =>
+  time(iso, site, { year: "numeric", second: "2-digit", timeZoneName: "short" });
+
+const time = (iso: string, { timeZone }: Site, more: Intl.DateTimeFormatOptions): Html =>
+  html`<time datetime="${iso}"
+    >${new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      month: "short",
+      day: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+      hourCycle: "h23",
+      ...more,
+    }).format(new Date(iso))}</time
+  >`;
+
+/** When a flow looks next: `in 8 minutes`; `due 2 hours ago` where it should have begun. */
+export function untilDue(iso: string | null, asked: Pick<Asked, "nowMs">): string {
+  const isLate = iso !== null && asked.nowMs - Date.parse(iso) >= 60_000;
+  return isLate ? `due ${ago(iso, asked)}` : ago(iso, asked);
 }
 
 /** `3 minutes ago`, `in 2 hours` */
@@ -122,6 +135,10 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
+/** With its full stop, so that the next one may follow: messages end without. */
+export const sentence = (message: string): string =>
+  message === "" || /[.!?…]$/.test(message) ? message : `${message}.`;
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
@@ -130,6 +147,12 @@ export const number = (count: number): string =>
   Math.round(count)
     .toString()
     .replace(/\B(?=(?:\d{3})+$)/g, ",");
+
+/** A short value that is not broken at the end of a line: an amount, a number, a day. */
+export const whole = (text: string): Html | string =>
+  text.length > WHOLE_MAX ? text : html`<span class="whole">${text}</span>`;
+
+const WHOLE_MAX = 24;
 
 /** A word with a sign before it, so that no colour is needed to read it. */
 export const mark = (kind: "good" | "bad" | "wait" | "off", text: string): Html =>

@@ -284,7 +284,8 @@ test("a session ends after half an hour without a person, at a logout, and with 
   }
   expect(await isIn(idle)).toBe(false);
   const part = await idle.get("/", { "hx-request": "true" });
-  expect([part.status, part.headers["hx-redirect"], part.body]).toEqual([401, "/login", ""]);
+  const ended = "/login?ended=session";
+  expect([part.status, part.headers["hx-redirect"], part.body]).toEqual([401, ended, ""]);
   const other = await as("viewer");
   expect(other.cookies()).not.toEqual(before);
   const stolen = [...other.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -293,6 +294,33 @@ test("a session ends after half an hour without a person, at a logout, and with 
   const removed = await as("accountant");
   users.remove("accountant");
   expect(await isIn(removed)).toBe(false);
+});
+
+test("whose session ended under a form is told that nothing was done, and is led back to its page", async () => {
+  const { office, asked } = recordingOffice();
+  const { as, clock, web } = await testConsole(office);
+  const accountant = await as("accountant");
+  clock.advance(31 * 60_000);
+  const own = `http://127.0.0.1:${web.port}`;
+  const sent = async (referer: string): Promise<string> => {
+    const said = await accountant.post("/needs-you/q1/retry", { note: "now" }, { referer });
+    return String(said.headers["location"]);
+  };
+  expect(await sent("https://elsewhere.example/needs-you/q1")).toBe("/login?ended=form");
+  const to = await sent(`${own}/needs-you/q1`);
+  expect([to, asked.includes("retry")]).toEqual([
+    "/login?to=%2Fneeds-you%2Fq1&ended=form",
+    false,
+  ]);
+  const login = await accountant.get(to);
+  expect(login.body).toContain("Your session had ended, and nothing was done.");
+  const back = await accountant.post("/login", {
+    name: "accountant",
+    password: PASSWORD,
+    to: /name="to" value="([^"]*)"/.exec(login.body)?.[1] ?? "",
+  });
+  expect(back.headers["location"]).toBe("/needs-you/q1");
+  expect((await accountant.get("/login?ended=%3Cscript%3E")).body).not.toContain("banner");
 });
 
 test("no secret of the configuration is in a page", async () => {

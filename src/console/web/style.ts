@@ -28,15 +28,15 @@ header.container { display: grid; grid-template-columns: 1fr auto; align-items: 
 .who { margin: 0; }
 .out { display: flex; gap: 0.8rem; align-items: center; margin: 0; font-size: 0.9rem; }
 .out button { width: auto; margin: 0; padding: 0.2rem 0.7rem; font-size: 0.9rem; }
-header nav { grid-column: 1 / -1; border-bottom: 1px solid var(--pico-muted-border-color); overflow-x: auto; }
-header nav ul { flex-wrap: nowrap; margin: 0; }
+header nav { grid-column: 1 / -1; border-bottom: 1px solid var(--pico-muted-border-color); }
+header nav ul { flex-wrap: wrap; margin: 0; }
 header nav li { padding: 0 0.2rem; white-space: nowrap; }
 header nav li a { display: inline-block; padding: 0.6rem 0.6rem; margin: 0; border-bottom: 3px solid transparent; }
 header nav li a[aria-current="page"] { border-bottom-color: var(--pico-primary); color: var(--pico-color); font-weight: 600; }
 main.container { padding-block: 1.2rem 3rem; }
 main:focus { outline: none; }
 h1 { font-size: 1.6rem; margin: 0 0 0.8rem; }
-main > p:first-child { margin-bottom: 0.4rem; }
+main > p:has(+ h1) { margin-bottom: 0.4rem; }
 h2 { font-size: 1.2rem; margin: 1.8rem 0 0.6rem; }
 h3 { font-size: 1.05rem; margin: 0 0 0.4rem; }
 p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
@@ -49,6 +49,7 @@ p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
 .banner.wait { border-color: var(--wait); background: var(--wait-back); }
 .banner a { color: inherit; text-decoration-color: currentColor; }
 .banner li { margin-bottom: 0.3rem; }
+.banner[hidden] { display: none; }
 .told { border: 1px solid var(--good); background: var(--good-back); padding: 0.6rem 0.9rem; border-radius: 0.3rem; }
 .mark { white-space: nowrap; font-weight: 600; }
 .mark.good { color: var(--good); } .mark.bad { color: var(--bad); } .mark.wait { color: var(--wait); } .mark.off { color: var(--soft); }
@@ -56,9 +57,10 @@ p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
 table { font-size: 0.94rem; margin: 0; }
 caption { caption-side: top; text-align: left; padding: 0 0 0.3rem; font-size: 0.9rem; }
 td, th { padding: 0.4rem 0.6rem; vertical-align: top; background: transparent; }
-td { min-width: 4.5rem; }
+td { min-width: 5.6rem; }
 thead th { border-bottom-width: 2px; white-space: nowrap; font-weight: 600; }
 tbody th { font-weight: 500; min-width: 9rem; }
+.whole { white-space: nowrap; }
 .right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .card { border: 1px solid var(--pico-muted-border-color); border-radius: 0.4rem; padding: 1rem 1.1rem; margin-bottom: 1rem; }
 .card > :last-child { margin-bottom: 0; }
@@ -71,7 +73,9 @@ form.change { margin-bottom: 1rem; }
 form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 .line { display: flex; gap: 0.6rem; align-items: start; flex-wrap: wrap; }
 .line > input, .line > select { flex: 1 1 14rem; margin: 0; width: auto; }
-.line > button { width: auto; margin: 0; }
+.line > button { width: auto; max-width: 100%; margin: 0; overflow-wrap: anywhere; }
+search { display: block; margin-bottom: 1.2rem; }
+search input[type="search"] { border-radius: var(--pico-border-radius); padding-inline-start: var(--pico-form-element-spacing-horizontal); }
 .line > label { flex: 1 1 11rem; margin: 0; }
 .line > label > input, .line > label > select { margin-bottom: 0; }
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 0 0.9rem; }
@@ -101,8 +105,11 @@ details summary, details[open] > summary { color: var(--pico-primary); }
 .buttons { margin-top: 0.8rem; display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
 .buttons button { width: auto; margin: 0; }
 .sign { display: none; }
+footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86rem; }
 @media (max-width: 46rem) {
   header.container { grid-template-columns: 1fr; }
+  header nav li { padding: 0; }
+  header nav li a { padding: 0.45rem 0.5rem; }
   .out { justify-content: space-between; }
   .both { grid-template-columns: 1fr; }
   .scroll table, .scroll tbody, .scroll tr, .scroll th[scope="row"], .scroll td { display: block; width: 100%; }
@@ -110,6 +117,7 @@ details summary, details[open] > summary { color: var(--pico-primary); }
   .scroll thead { display: none; }
   .scroll tr { border-bottom: 2px solid var(--pico-muted-border-color); padding: 0.4rem 0; }
   .scroll td, .scroll th { border: 0; padding: 0.12rem 0; text-align: left; white-space: normal; }
+  .scroll td.right { display: inline-block; width: auto; min-width: 0; margin-right: 1.2rem; }
   .scroll td[data-title]::before { content: attr(data-title) ": "; color: var(--soft); }
   .line > button { width: 100%; }
 }
@@ -119,6 +127,9 @@ details summary, details[open] > summary { color: var(--pico-primary); }
   body { font-size: 10pt; color: #000; background: #fff; }
   .scroll { overflow: visible; }
   tr { break-inside: avoid; }
+  td, th { padding: 0.25rem 0.35rem; }
+  .facts, .card, .banner { break-inside: avoid; }
+  a { color: inherit; text-decoration: none; }
   .sign { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; margin-top: 4rem; }
   .sign p { border-top: 1px solid #000; padding-top: 0.3rem; }
 }
