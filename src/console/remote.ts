@@ -36,7 +36,7 @@ export async function remoteOffice(stateFolder: string): Promise<Office | null> 
     samples: (asked) => ask("samples", asked),
     counterparts: (asked) => ask("counterparts", asked),
     quarantine: () => ask("quarantine"),
-    quarantineShow: (group, limit) => ask("quarantineShow", group, ...given(limit)),
+    quarantineShow: (group, limit, skip) => ask("quarantineShow", group, ...given(limit, skip)),
     retry: (selector, anyway, person) =>
       ask("retry", selector, ...given(anyway === true ? true : person && false, person)),
     resolve: (selector, decision) => ask("resolve", selector, decision),

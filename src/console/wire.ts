@@ -62,7 +62,7 @@ export const questions = {
   samples: z.tuple([sampling]),
   counterparts: z.tuple([counterparts]),
   quarantine: z.tuple([]),
-  quarantineShow: z.tuple([text, z.int().min(1).optional()]),
+  quarantineShow: z.tuple([text, z.int().min(1).optional(), z.int().min(0).optional()]),
   retry: z.tuple([text, z.boolean().optional(), person.optional()]),
   resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
   assign: z.tuple([text, z.strictObject({ by: text, note: text, to: text.nullable() })]),

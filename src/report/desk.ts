@@ -93,6 +93,8 @@ export interface FoundDocument {
   readonly summary: string;
   readonly number: string;
   readonly state: string;
+  /** In quarantine, and nobody has to do anything. */
+  readonly clears: boolean;
   /** ISO 8601 UTC */
   readonly receivedAt: string;
 }

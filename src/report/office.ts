@@ -47,13 +47,10 @@ export interface Office extends Desk, Keeping {
   counterparts(asked: Counterparts): Promise<readonly (string | null)[]>;
   quarantine(): Promise<readonly QuarantineGroup[]>;
   /**
-   * One group with its deliveries, the oldest first. `limit`: so many at most, by default all.
+   * One group with its deliveries, the oldest first. `limit`: so many at most, by default all; `skip`: after so many.
    * @throws OfficeError when there is no such group
    */
-  quarantineShow(
-    group: string,
-    limit?: number,
-  ): Promise<QuarantineGroup & { deliveries: readonly Quarantined[] }>;
+  quarantineShow(group: string, limit?: number, skip?: number): Promise<ShownGroup>;
   /**
    * Back to pending, to be mapped anew; "all" for every group. What a retry cannot help keeps its place (`left`), unless
    * `anyway`: a new version of fuelbridge may take what an older one refused.
@@ -313,6 +310,8 @@ export interface Stop {
   readonly message: string;
   readonly next: string;
 }
+
+export type ShownGroup = QuarantineGroup & { readonly deliveries: readonly Quarantined[] };
 
 export interface QuarantineGroup {
   readonly id: string;

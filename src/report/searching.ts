@@ -7,6 +7,7 @@ import type { Engine, Flow } from "../engine/engine.ts";
 import type { FoundRow } from "../store/found.ts";
 import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
 import type { Found, FoundDocument, Searching } from "./desk.ts";
+import { remedyOf } from "./remedies.ts";
 
 const PAGE = 25;
 /** Deliveries that are taken into the table in one transaction. */
@@ -115,6 +116,7 @@ export function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow
     }),
     number,
     state: row.state,
+    clears: row.code !== null && remedyOf(row.code).helps.includes("wait"),
     receivedAt: new Date(row.receivedMs).toISOString(),
   };
 }

@@ -116,10 +116,10 @@ export function storeOffice(parts: OfficeParts): Office {
     counterparts: async (asked) => counterpartsOf(store, asked),
     quarantine: async () => quarantineOf(engine),
 
-    async quarantineShow(id, limit) {
+    async quarantineShow(id, limit, skip = 0) {
       const found = groupOf(engine, id);
       const flow = flows.find(({ name }) => name === found.shown.flow);
-      const rows = deliveriesOf(store, found).slice(0, limit);
+      const rows = deliveriesOf(store, found).slice(skip, limit && skip + limit);
       return { ...found.shown, deliveries: shownOf(engine, flow, rows) };
     },
 

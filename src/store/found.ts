@@ -14,6 +14,8 @@ export interface FoundRow {
   readonly receivedMs: number;
   readonly note: string | null;
   readonly cause: string | null;
+  /** Of its place in the quarantine. */
+  readonly code: string | null;
 }
 
 /** A record whose newest delivery is not searched by yet. */
@@ -79,7 +81,7 @@ export const found = (database: Database.Database) => ({
 function searching(database: Database.Database) {
   const row = database.prepare<[number], Stored<FoundRow>>(
     `select r.record, flow.name as flow, r.id, r.text, d.delivery, d.state, d.number, d.received_ms as receivedMs,
-       d.note, cause
+       d.note, cause, q.code
      from record r join flow on flow.flow = r.flow
        join delivery d on d.delivery = (select max(delivery) from delivery where record = r.record)
        left join quarantine q on q.delivery = d.delivery and d.state = 'quarantined'

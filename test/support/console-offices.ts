@@ -249,6 +249,7 @@ function documents(
     summary: text(),
     number: text(),
     state: "quarantined",
+    clears: false,
     receivedAt: AT,
   });
   const life = (): Life => ({

@@ -25,7 +25,7 @@ export const verbatim = (text: string): Html => raw(escapedText(text));
 
 /** Only addresses of this console: a path with its query. Everything else, `javascript:` above all, becomes `#`. */
 export const href = (address: string): Html =>
-  verbatim(/^\/(?![/\\])[\w\-./~%?=&+:@,]*$/.test(address) ? address : "#");
+  verbatim(/^\/(?![/\\])[\w\-./~%?=&+:@,]*(?:#[\w\-.~%]*)?$/.test(address) ? address : "#");
 
 /** A path with a query; values are encoded, and empty ones are left out. */
 export function address(path: string, query: Readonly<Record<string, string | null>>): string {

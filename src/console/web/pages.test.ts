@@ -15,8 +15,14 @@ import { openUsers, usersFile } from "./users.ts";
 
 const signal = new AbortController().signal;
 
-/** Three invoices: two wait for a product, and one is delivered. */
-async function site() {
+const THREE = [
+  bill("INV-117", "9.50", { product: "ULSD-DYED" }),
+  bill("INV-118", "20712.42", { product: "ULSD-DYED" }),
+  bill("INV-119", "100.00"),
+];
+
+/** By default three invoices: two wait for a product, and one is delivered. */
+async function site(changes = THREE) {
   const folder = tempFolder();
   const made = engineOn(join(folder, "state"));
   mkdirSync(join(folder, "crossref"));
@@ -35,16 +41,7 @@ async function site() {
   const bills = made.flow({
     mapping,
     sink: receiver(),
-    source: pagesOf([
-      {
-        changes: [
-          bill("INV-117", "9.50", { product: "ULSD-DYED" }),
-          bill("INV-118", "20712.42", { product: "ULSD-DYED" }),
-          bill("INV-119", "100.00"),
-        ],
-        position: 1,
-      },
-    ]),
+    source: pagesOf([{ changes, position: 1 }]),
   });
   const paused = {
     ...bills,
@@ -154,6 +151,72 @@ test("an accountant assigns, notes and corrects in the console, and takes the ev
     "PK",
   ]);
   expect(pack.headers["content-disposition"]).toMatch(/evidence-[\w-]+-[0-9a-f]{64}\.zip"$/);
+});
+
+test("documents that are tried again while their flow is paused are told to wait for it, and Today names what stands still", async () => {
+  const { as, office } = await site();
+  const [accountant, operator] = [await as("accountant"), await as("operator")];
+  await operator.post("/flows/bills/pause", { note: "month's end" });
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  expect((await accountant.post(`${page}/retry`, { note: "again" })).status).toBe(303);
+  const told = (await accountant.get("/needs-you")).body;
+  expect(told).toContain(
+    "2 documents will be tried again once somebody lets bills go on: it is paused.",
+  );
+  const today = (await accountant.get("/")).body;
+  expect(today).toContain("Nothing is wrong, but 1 flow stands still");
+  expect(today).toContain("2 documents wait in it.");
+  expect(today).not.toContain("Every flow works");
+  expect(today).not.toContain("You do not have to do anything");
+  // The way to it: the link names the place of the flow on its page.
+  const [, anchor = ""] = /href="\/flows#([^"]+)"/.exec(today) ?? [];
+  expect((await accountant.get("/flows")).body).toContain(`id="${anchor}"`);
+});
+
+test("every document of a large group can be seen and chosen, a page at a time; that many take rounds, and it says so", async () => {
+  const many = Array.from({ length: 230 }, (_, at) =>
+    bill(`INV-${1000 + at}`, "9.50", { product: "ULSD-DYED" }),
+  );
+  const { as, office } = await site(many);
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  const numbersOn = ({ body }: { readonly body: string }): string[] => [
+    ...new Set(body.match(/INV-\d+/g)),
+  ];
+  const seen = [];
+  for (let to: string | undefined = page; to !== undefined;) {
+    const shown = await accountant.get(to);
+    seen.push(numbersOn(shown));
+    to = /href="([^"]+)">The next ones/.exec(shown.body)?.[1];
+  }
+  expect(seen.map(({ length }) => length)).toEqual([50, 50, 50, 50, 30]);
+  expect(new Set(seen.flat()).size).toBe(230);
+  const last = await accountant.get(`${page}?skip=200`);
+  expect(last.body).toContain("Documents 201 to 230 of 230, the oldest first");
+  expect(last.body).toContain("They go out in rounds");
+  // One of the last page is closed; from another page it is not taken for one of that.
+  const { deliveries } = await office.quarantineShow(group?.id ?? "", 50, 200);
+  const form = { selector: deliveries[0]?.delivery ?? "", note: "entered by hand" };
+  expect((await accountant.post(`${page}/resolve`, form)).status).toBe(422);
+  expect((await accountant.post(`${page}/resolve`, { ...form, skip: "200" })).status).toBe(303);
+  expect(await office.quarantine()).toMatchObject([{ count: 229 }]);
+  await accountant.post(`${page}/retry`, { note: "again" });
+  expect((await accountant.get("/needs-you")).body).toContain(
+    "229 documents will be tried again, the oldest first. They go out in rounds",
+  );
+});
+
+test("what clears by itself, or can be retried, offers to be closed among the other things only", async () => {
+  const { as, office } = await site();
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const { body } = await accountant.get(`/needs-you/${group?.id}`);
+  expect(body.indexOf("Close it: it was settled by hand")).toBeGreaterThan(
+    body.indexOf("Other things to do"),
+  );
+  expect(body.match(/\/resolve"/g)).toHaveLength(1);
 });
 
 test("what is meant for one document that has left its group meanwhile is refused, and never done to the whole group", async () => {

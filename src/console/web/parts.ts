@@ -1,6 +1,6 @@
 /** Pieces that several pages have. */
 import { atLeast, type Role } from "./roles.ts";
-import { address, href, type Html, html, verbatim } from "./html.ts";
+import { address, href, type Html, html, segment, verbatim } from "./html.ts";
 import type { Asked, Site } from "./route.ts";
 
 export { money } from "../../report/about.ts";
@@ -112,6 +112,21 @@ const time = (iso: string, { timeZone }: Site, more: Intl.DateTimeFormatOptions)
     }).format(new Date(iso))}</time
   >`;
 
+/** `November 2026`, of `2026-11`. */
+export const monthName = (month: string): string =>
+  new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long", year: "numeric" }).format(
+    new Date(`${month}-01T00:00:00Z`),
+  );
+
+/** `November 24` in UTC, which the month's requests are counted in. */
+export const dayName = (iso: string): string =>
+  new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long", day: "numeric" }).format(
+    new Date(iso),
+  );
+
+/** Where a flow stands on the page Flows. */
+export const flowAnchor = (name: string): string => `flow-${segment(name)}`;
+
 /** When a flow looks next: `in 8 minutes`; `due 2 hours ago` where it should have begun. */
 export function untilDue(iso: string | null, asked: Pick<Asked, "nowMs">): string {
   const isLate = iso !== null && asked.nowMs - Date.parse(iso) >= 60_000;
@@ -149,8 +164,8 @@ export const number = (count: number): string =>
     .replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** A short value that is not broken at the end of a line: an amount, a number, a day. */
-export const whole = (text: string): Html | string =>
-  text.length > WHOLE_MAX ? text : html`<span class="whole">${text}</span>`;
+export const whole = (text: string): Html =>
+  html`<span class="${text.length > WHOLE_MAX ? "" : "whole"}">${text}</span>`;
 
 const WHOLE_MAX = 24;
 

@@ -308,10 +308,7 @@ test("whose session ended under a form is told that nothing was done, and is led
   };
   expect(await sent("https://elsewhere.example/needs-you/q1")).toBe("/login?ended=form");
   const to = await sent(`${own}/needs-you/q1`);
-  expect([to, asked.includes("retry")]).toEqual([
-    "/login?to=%2Fneeds-you%2Fq1&ended=form",
-    false,
-  ]);
+  expect([to, asked.includes("retry")]).toEqual(["/login?to=%2Fneeds-you%2Fq1&ended=form", false]);
   const login = await accountant.get(to);
   expect(login.body).toContain("Your session had ended, and nothing was done.");
   const back = await accountant.post("/login", {

@@ -1,20 +1,22 @@
 /** The month's requests: what they went to, and how long they last. */
 import { html } from "../html.ts";
-import { number, plural, right, table } from "../parts.ts";
+import { dayName, monthName, number, plural, right, table } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 import { burnDown, PURPOSES, swatch } from "./burn-down.ts";
 
 export async function budget(asked: Asked): Promise<Answer> {
   const month = await asked.office.budget();
   const { used, perMonth, forecast, purposes, polls, minute } = month;
-  const body = html`<h1>Budget of ${month.month}</h1>
-    <div class="banner ${forecast.runsOut === null ? "good" : "wait"}">
+  const body = html`<h1>Budget of ${monthName(month.month)}</h1>
+    <div class="banner ${used >= perMonth ? "bad" : forecast.runsOut === null ? "good" : "wait"}">
       <p>
         <strong>${number(used)} of ${number(perMonth)} requests are used.</strong>
         ${
           forecast.runsOut === null
             ? `They last for the month: about ${number(forecast.expected)} will be used at its end.`
-            : `At this pace they last until ${forecast.runsOut.at.slice(0, 10)}.`
+            : used >= perMonth
+              ? "Nothing is read from the platform or written to it until the month is over (UTC)."
+              : `At this pace they last until ${dayName(forecast.runsOut.at)} (UTC).`
         }
         ${forecast.stretch > 1 ? `The platform is polled ${forecast.stretch.toFixed(1)} times as far apart as configured, to save requests for writes.` : ""}
       </p>

@@ -13,7 +13,7 @@ import type { Reconciling } from "../../../report/office.ts";
 import { valueIn } from "../amounts.ts";
 import { type Html, html } from "../html.ts";
 import type { Job } from "../jobs.ts";
-import { at, link, money, number, plural, right, table } from "../parts.ts";
+import { exactly, link, money, number, plural, right, table, whole } from "../parts.ts";
 import type { Asked } from "../route.ts";
 
 export const periodOf = ({ from, to, flow }: Reconciling): string =>
@@ -29,7 +29,7 @@ export function reported(report: Report, job: Job, asked: Asked): Html {
   return html`<h1>Reconciliation of ${asked.site.company}, ${periodOf(job.asked)}</h1>
     <p class="quiet">
       ${isAsked ? "Both sides as each says" : "The platform as it says, the ERP as described below,"}
-      at ${at(when, asked)}. Amounts in ${currency}. Asked by ${job.asked.by}.
+      at ${exactly(when, asked)}. Amounts in ${currency}. Asked by ${job.asked.by}.
     </p>
     ${verdict(report, open)}
     <p class="buttons">
@@ -51,7 +51,8 @@ export function reported(report: Report, job: Job, asked: Asked): Html {
     <h2>Counts and sums</h2>
     ${totals(report.totals, "Documents of the period, each in one place", currency)}
     ${report.outside.length === 0 ? "" : totals(report.outside, "Not of the period, but open or changed", currency)}
-    ${bridges(report)} ${months(report)} ${balances(report)} ${limits(report)}
+    ${bridges(report)} ${leftOut(cases, currency)} ${months(report)} ${balances(report)}
+    ${limits(report)}
     <div class="sign">
       <p>Reconciled by, date</p>
       <p>Reviewed by, date</p>
@@ -95,9 +96,14 @@ const differences = (
         )}
         ${rows.length > SHOWN ? html`<p>and ${number(rows.length - SHOWN)} more, in the CSV.</p>` : ""}`;
 
+const named = (row: CaseRow): Html =>
+  html`${link(`/documents?text=${encodeURIComponent(row.number)}`, html`${row.kind} ${whole(row.number)}`)}
+    <small
+      >${row.party ?? ""}${row.party === null || row.day === null ? "" : ", "}${whole(row.day ?? "")}</small
+    >`;
+
 const caseRow = (row: CaseRow, currency: string): (Html | string)[] => [
-  html`${link(`/documents?text=${encodeURIComponent(row.number)}`, `${row.kind} ${row.number}`)}
-    <small>${[row.party, row.day].filter(Boolean).join(", ")}</small>`,
+  named(row),
   html`${row.bucket}${row.overdue ? " for longer than a day" : ""}${fieldsOf(row, currency)}`,
   amountOn(row, "platform", currency),
   amountOn(row, "books", currency),
@@ -124,8 +130,8 @@ export const fieldsOf = ({ kind, differences }: CaseRow, currency: string): Html
           ({ field, platform, books }) =>
             html`<li>
               ${labelOf(kind, field)}: platform
-              <strong>${valueIn(field, platform, currency)}</strong>, ERP
-              <strong>${valueIn(field, books, currency)}</strong>
+              <strong>${whole(valueIn(field, platform, currency))}</strong>, ERP
+              <strong>${whole(valueIn(field, books, currency))}</strong>
             </li>`,
         )}
       </ul>`;
@@ -153,14 +159,41 @@ const bridges = ({ bridges, currency }: Report): Html =>
         bridges.map(({ kind, platform, steps, books }) => [
           manyOf(kind),
           money(platform, currency),
-          steps.length === 0
+          steps.every((step) => !isDifferent(step))
             ? "nothing"
             : steps
+                .filter(isDifferent)
                 .map(({ bucket, difference }) => `${bucket} ${money(difference, currency)}`)
                 .join(", "),
           money(books, currency),
         ]),
       );
+
+/** What makes the totals differ though both sides agree: on one side only, and rightly. */
+function leftOut(cases: Report["cases"], currency: string): Html {
+  const rows = cases.filter(
+    ({ kind, bucket, within, amount }) =>
+      within &&
+      agreeing.has(bucket) &&
+      moneyKinds.has(kind) &&
+      !Decimal.of(amount.platform).equals(Decimal.of(amount.books)),
+  );
+  return rows.length === 0
+    ? html``
+    : html`${table(
+        "Out of scope in the period: the sides differ by these, and agree",
+        ["Document", right("Platform"), right("ERP"), "Why it is left out"],
+        rows
+          .slice(0, SHOWN)
+          .map((row) => [
+            named(row),
+            amountOn(row, "platform", currency),
+            amountOn(row, "books", currency),
+            row.cause?.message ?? "–",
+          ]),
+      )}
+      ${rows.length > SHOWN ? html`<p>and ${number(rows.length - SHOWN)} more, in the CSV.</p>` : ""}`;
+}
 
 const isDifferent = ({ difference }: { readonly difference: string }): boolean =>
   Decimal.of(difference).sign !== 0;

@@ -1,10 +1,24 @@
 /** Finds a document, and shows the life of one. */
-import type { FieldDifference } from "../../../reconcile/case.ts";
-import type { Field, Life, SentRequest } from "../../../report/desk.ts";
+import { labelOf } from "../../../books/compare.ts";
+import { Decimal } from "../../../core/decimal.ts";
+import { holdingKindOf, type Kind, kinds } from "../../../core/kinds.ts";
+import type { Field, FoundDocument, Life, SentRequest } from "../../../report/desk.ts";
 import { fieldsOf } from "../../../report/life.ts";
 import { valueIn } from "../amounts.ts";
 import { bytes, type Html, html, segment, verbatim } from "../html.ts";
-import { ago, at, facts, further, link, mark, number, plural, table } from "../parts.ts";
+import {
+  ago,
+  at,
+  exactly,
+  facts,
+  further,
+  link,
+  mark,
+  number,
+  plural,
+  right,
+  table,
+} from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 import { correctionsOf } from "./handling.ts";
 
@@ -46,7 +60,7 @@ export async function documents(asked: Asked): Promise<Answer> {
       found.documents.map((one) => [
         link(`/documents/${segment(one.id)}`, one.summary),
         one.flow,
-        stateMark(one.state),
+        stateMark(one),
         html`${at(one.receivedAt, asked)} <small>${ago(one.receivedAt, asked)}</small>`,
       ]),
       text === ""
@@ -57,12 +71,12 @@ export async function documents(asked: Asked): Promise<Answer> {
   return { title: text === "" ? "Documents" : `Documents: ${text}`, body };
 }
 
-function stateMark(state: string): Html {
+function stateMark({ state, clears }: FoundDocument): Html {
   switch (state) {
     case "delivered":
       return mark("good", "delivered");
     case "quarantined":
-      return mark("bad", "needs you");
+      return clears ? mark("wait", "waits") : mark("bad", "needs you");
     case "pending":
     case "frozen":
       return mark("wait", "on its way");
@@ -84,8 +98,8 @@ export async function document(asked: Asked): Promise<Answer> {
   const body = html`<p>${link("/documents", "Documents")}</p>
     <h1>${life.summary}</h1>
     <p>
-      ${stateMark(life.state)}
-      ${life.groups.map((group) => link(`/needs-you/${segment(group)}`, "What to do about it"))}
+      ${stateMark(life)}
+      ${life.groups.map((group) => link(`/needs-you/${segment(group)}`, life.clears ? "What it waits for" : "What to do about it"))}
     </p>
     ${facts([
       ["Kind", life.kind.replaceAll("-", " ")],
@@ -99,7 +113,7 @@ export async function document(asked: Asked): Promise<Answer> {
       life.differences.length === 0
         ? ""
         : html`<h2>Where both sides differ</h2>
-            ${differences(life.differences, asked)}`
+            ${differences(life, asked)}`
     }
     ${correctionsOf(life.corrections, asked)}
     <h2>Its life</h2>
@@ -107,7 +121,7 @@ export async function document(asked: Asked): Promise<Answer> {
       "What happened, the oldest first",
       ["When", "What", "In words"],
       life.story.map(({ at: when, event, detail, own }) => [
-        at(when, asked),
+        exactly(when, asked),
         event,
         own === null ? detail : own.detail,
       ]),
@@ -129,16 +143,20 @@ export async function document(asked: Asked): Promise<Answer> {
   return { title: life.summary, body };
 }
 
-const differences = (rows: readonly FieldDifference[], { site }: Asked): Html =>
-  table(
+function differences({ kind, differences: rows }: Life, { site }: Asked): Html {
+  const known = isKind(kind) ? holdingKindOf(kind) : null;
+  return table(
     "Fields that differ",
-    ["Field", "Platform", "ERP"],
+    ["Field", right("Platform"), right("ERP")],
     rows.map(({ field, platform, books }) => [
-      field,
+      known === null ? field : labelOf(known, field),
       html`<strong>${valueIn(field, platform, site.currency)}</strong>`,
       html`<strong>${valueIn(field, books, site.currency)}</strong>`,
     ]),
   );
+}
+
+const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind);
 
 /** The record as it came, and what was made of it, with the values that stand on one side only marked. */
 function sides({ record, requests: [newest] }: Life): Html {
@@ -155,7 +173,10 @@ function sides({ record, requests: [newest] }: Life): Html {
 }
 
 const valuesOf = (values: readonly Field[]): ReadonlySet<string> =>
-  new Set(values.map(({ value }) => value));
+  new Set(values.map(({ value }) => plainOf(value)));
+
+/** Numbers are compared by value: `8000` is `8000.00`. */
+const plainOf = (value: string): string => (Decimal.is(value) ? Decimal.of(value).plain() : value);
 
 const FIELDS_SHOWN = 120;
 
@@ -172,7 +193,7 @@ const fields = (
         .slice(0, FIELDS_SHOWN)
         .map(({ path, value }) => [
           path,
-          html`${other === null || other.has(value) ? "" : "* "}${value}`,
+          html`${other === null || other.has(plainOf(value)) ? "" : "* "}${value}`,
         ]),
     )}
     ${values.length > FIELDS_SHOWN ? html`<p>and ${values.length - FIELDS_SHOWN} more fields.</p>` : ""}
@@ -182,13 +203,13 @@ const request = (one: SentRequest, asked: Asked): Html =>
   html`<details>
     <summary>
       ${one.operation}: ${one.state},
-      ${one.sentAt === null ? "not sent" : html`sent ${at(one.sentAt, asked)}`}
+      ${one.sentAt === null ? "not sent" : html`sent ${exactly(one.sentAt, asked)}`}
     </summary>
     ${facts([
       ["Target", one.target],
       ["Idempotency key", one.key],
       ["SHA-256", one.sha256],
-      ["Frozen", at(one.frozenAt, asked)],
+      ["Frozen", exactly(one.frozenAt, asked)],
       ["Length", one.removedAt === null ? plural(one.body.length, "character") : null],
     ])}
     ${one.removedAt === null ? bytes(one.body, `The bytes of ${one.operation}`) : html`<p class="quiet">Its bytes were kept until ${at(one.removedAt, asked)}; the SHA-256 is theirs.</p>`}

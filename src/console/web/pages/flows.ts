@@ -3,21 +3,34 @@ import { BACKFILL_SHARE, type BackfillState } from "../../../report/keeping.ts";
 import type { Look } from "../../../report/desk.ts";
 import type { FlowStatus, Stop } from "../../../report/office.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
-import { ago, at, changing, facts, number, plural, right, table } from "../parts.ts";
+import {
+  ago,
+  at,
+  changing,
+  facts,
+  flowAnchor,
+  number,
+  plural,
+  right,
+  sentence,
+  table,
+  untilDue,
+} from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
-import { stateOf } from "./today.ts";
+import { inQuarantine, stateOf, waitingOf } from "./today.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
-  const [{ flows, stops }, backfills, looks] = await Promise.all([
+  const [status, backfills, looks] = await Promise.all([
     asked.office.status(),
     asked.office.backfills(),
     asked.office.runs(),
   ]);
+  const { flows, stops } = status;
   const ofFlow = Map.groupBy(looks, ({ flow }) => flow);
   const body = html`<h1>Flows</h1>
     ${stops.map((stop) => stopped(stop, asked))}
     ${flows.length === 0 ? html`<p>No flow is configured.</p>` : ""}
-    ${flows.map((flow) => card(flow, ofFlow.get(flow.name) ?? [], asked))}
+    ${flows.map((flow) => card(flow, waitingOf(status, flow.name), ofFlow.get(flow.name) ?? [], asked))}
     ${backfills.length === 0 ? "" : readAnew(backfills, asked)}`;
   return { title: "Flows", body };
 }
@@ -25,7 +38,7 @@ export async function flows(asked: Asked): Promise<Answer> {
 const stopped = ({ breaker, scope, since, message, next }: Stop, asked: Asked): Html =>
   html`<section class="banner bad">
     <h2>${scope} is stopped since ${at(since, asked)}</h2>
-    <p>${message}</p>
+    <p>${sentence(message)}</p>
     <p><strong>Next:</strong> ${next}</p>
     ${changing(asked, {
       id: `release-${breaker}`,
@@ -36,8 +49,9 @@ const stopped = ({ breaker, scope, since, message, next }: Stop, asked: Asked): 
     })}
   </section>`;
 
-const card = (flow: FlowStatus, looks: readonly Look[], asked: Asked): Html =>
-  html`<article class="card">
+/** `waiting`: of its documents in quarantine, those that clear by themselves. */
+const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: Asked): Html =>
+  html`<article class="card" id="${flowAnchor(flow.name)}">
     <h2>${flow.name} ${stateOf(flow)}</h2>
     ${facts([
       ["From", flow.from],
@@ -51,18 +65,20 @@ const card = (flow: FlowStatus, looks: readonly Look[], asked: Asked): Html =>
         "Next look",
         flow.state === "paused"
           ? "none while it is paused"
-          : html`${at(flow.nextDueAt, asked)} <small>${ago(flow.nextDueAt, asked)}</small>`,
+          : html`${at(flow.nextDueAt, asked)} <small>${untilDue(flow.nextDueAt, asked)}</small>`,
       ],
       ["Came", number(flow.received)],
       ["Delivered", number(flow.delivered)],
       ["On the way", number(flow.pending)],
-      ["Need you", number(flow.quarantined)],
+      ["Wait", waiting === 0 ? null : inQuarantine(flow, waiting)],
+      ["Need you", inQuarantine(flow, flow.quarantined - waiting)],
       ["Closed", number(flow.skipped + flow.echoes + flow.resolved + flow.superseded)],
       ["Wait for payments", flow.waits === null ? null : plural(flow.waits.count, "document")],
       ["Last agreed", flow.agreed === null ? null : at(flow.agreed.at, asked)],
     ])}
-    ${flow.lastError === null ? "" : html`<p><strong>${flow.lastError.message}</strong> ${flow.lastError.next}</p>`}
-    ${flow.unread.map(({ what, message, next }) => html`<p><strong>Not read: ${what}.</strong> ${message} ${next}</p>`)}
+    ${flow.lastError === null ? "" : html`<p><strong>${sentence(flow.lastError.message)}</strong> ${flow.lastError.next}</p>`}
+    ${flow.silence === null ? "" : html`<p><strong>${sentence(flow.silence.message)}</strong> ${flow.silence.next}</p>`}
+    ${flow.unread.map(({ what, message, next }) => html`<p><strong>Not read: ${what}.</strong> ${sentence(message)} ${next}</p>`)}
     <details>
       <summary>Last looks</summary>
       ${lastLooks(flow, looks, asked)}

@@ -3,7 +3,7 @@ import type { ShownCorrection } from "../../../report/desk.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import { at, changing, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
-import { backTo, selected, type Shown, which } from "./choosing.ts";
+import { backTo, selected, type Shown, triedAgain, which } from "./choosing.ts";
 
 /** What people know and did about the documents of a group; nothing where nobody did. */
 export function known({ deliveries }: Shown, asked: Asked): Html {
@@ -142,8 +142,9 @@ export async function edit(asked: Asked): Promise<Answer> {
   );
   const told = `${field} is "${value}" now.`;
   if (still !== null) return backTo(asked, `${told} It cannot go out yet: ${still}`);
+  const { flow } = await office.quarantineShow(asked.params["group"] ?? "", 1);
   await office.retry(delivery, false, person);
-  return backTo(asked, `${told} The document will be tried again now.`);
+  return backTo(asked, `${told} ${await triedAgain(asked, 1, [flow])}`);
 }
 
 export async function assign(asked: Asked): Promise<Answer> {

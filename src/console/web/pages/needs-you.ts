@@ -2,9 +2,19 @@
 import type { Quarantined, QuarantineGroup } from "../../../report/office.ts";
 import type { ShownTable } from "../../../report/desk.ts";
 import { address, type Html, html, segment, verbatim } from "../html.ts";
-import { backTo, selected, type Shown, SHOWN, which } from "./choosing.ts";
+import {
+  backTo,
+  MANY,
+  ROUNDS,
+  selected,
+  type Shown,
+  SHOWN,
+  shownGroup,
+  triedAgain,
+  which,
+} from "./choosing.ts";
 import { handlingForms, known } from "./handling.ts";
-import { ago, changing, facts, link, mark, plural, table } from "../parts.ts";
+import { ago, at, changing, facts, link, mark, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 export async function needsYou(asked: Asked): Promise<Answer> {
@@ -36,8 +46,8 @@ export async function needsYou(asked: Asked): Promise<Answer> {
         ? ""
         : html`<h2 class="later">Clears by itself</h2>
             <p>
-              ${plural(documents(clearing), "document")} wait for something else. You do not have to
-              do anything.
+              ${plural(documents(clearing), "document waits", "documents wait")} for something else.
+              You do not have to do anything.
             </p>
             ${clearing.map((group) => card(group, asked))}`
     }`;
@@ -59,8 +69,8 @@ const card = (group: QuarantineGroup, asked: Asked): Html =>
   </article>`;
 
 export async function group(asked: Asked): Promise<Answer> {
-  const { office, params } = asked;
-  const shown = await office.quarantineShow(params["group"] ?? "", SHOWN);
+  const { office } = asked;
+  const shown = await shownGroup(asked, asked.query.get("skip"));
   const tables = shown.lookup === null ? [] : await office.tables();
   const missing = tables.find(({ name }) => name === shown.lookup?.table);
   const body = html`<p>${link("/needs-you", "Needs you")}</p>
@@ -79,6 +89,14 @@ export async function group(asked: Asked): Promise<Answer> {
     <h2>Documents</h2>
     ${list(shown, asked)} ${known(shown, asked)}
     <h2>Other things to do</h2>
+    ${
+      shown.helps.includes("resolve") && !isToClose(shown)
+        ? html`<details>
+            <summary>Close it: it was settled by hand</summary>
+            ${closing(asked, shown)}
+          </details>`
+        : ""
+    }
     ${handlingForms(asked, shown)}
     <details>
       <summary>For the person who runs fuelbridge</summary>
@@ -94,9 +112,9 @@ export async function group(asked: Asked): Promise<Answer> {
 }
 
 /** A column that says nothing in any row is left out. */
-function list({ deliveries, cause, count }: Shown, asked: Asked): Html {
-  const columns: readonly (readonly [string, (one: Quarantined) => string | null])[] = [
-    ["Since", ({ since }) => ago(since, asked)],
+function list({ id, deliveries, cause, count, skip }: Shown, asked: Asked): Html {
+  const columns: readonly (readonly [string, (one: Quarantined) => Html | string | null])[] = [
+    ["Since", ({ since }) => html`${at(since, asked)} <small>${ago(since, asked)}</small>`],
     ["From", ({ origin, version }) => origin ?? version],
     ["Cause", (one) => (one.cause === cause ? null : one.cause)],
     ["Assigned to", ({ assignee }) => assignee],
@@ -107,8 +125,16 @@ function list({ deliveries, cause, count }: Shown, asked: Asked): Html {
     ...told.map(([, of]) => of(one) ?? "–"),
   ]);
   const titles = ["Document", ...told.map(([title]) => title)];
-  return html`${table("Documents of this group", titles, rows)}
-  ${count > deliveries.length ? html`<p>and ${count - deliveries.length} more.</p>` : ""}`;
+  const caption =
+    count <= SHOWN
+      ? "Documents of this group"
+      : `Documents ${number(skip + 1)} to ${number(skip + deliveries.length)} of ${number(count)}, the oldest first`;
+  const page = (to: number): string =>
+    address(`/needs-you/${segment(id)}`, { skip: to === 0 ? null : String(to) });
+  const before = skip === 0 ? "" : link(page(Math.max(skip - SHOWN, 0)), "The ones before");
+  const after = skip + SHOWN >= count ? "" : link(page(skip + SHOWN), "The next ones");
+  return html`${table(caption, titles, rows, "There are none here any more.")}
+  ${count > SHOWN ? html`<nav aria-label="Pages" class="buttons">${before} ${after}</nav>` : ""}`;
 }
 
 const AWAITED_SHOWN = 10;
@@ -130,6 +156,7 @@ function actions(asked: Asked, shown: Shown): Html {
   return html`${
     helps.includes("retry") || shown.deliveries.some(({ corrections }) => corrections.length > 0)
       ? html`<h2>Try again</h2>
+          ${shown.count >= MANY ? html`<p>${ROUNDS}</p>` : ""}
           ${changing(asked, {
             id: "retry",
             action: `${to}/retry`,
@@ -165,20 +192,26 @@ function actions(asked: Asked, shown: Shown): Html {
       : ""
   }
   ${
-    helps.includes("resolve")
+    isToClose(shown)
       ? html`<h2>Settled by hand</h2>
-          <p>Nothing is sent for it any more. Say how it was settled.</p>
-          ${changing(asked, {
-            id: "resolve",
-            action: `${to}/resolve`,
-            button: "Close",
-            role: "accountant",
-            fields: which("resolve", shown, true),
-            hint: "How was it settled?",
-          })}`
+          ${closing(asked, shown)}`
       : ""
   }`;
 }
+
+/** Closing it is the next step where nothing else helps; elsewhere it would only be taken for that. */
+const isToClose = ({ helps }: Shown): boolean => helps.includes("resolve") && helps.length === 1;
+
+const closing = (asked: Asked, shown: Shown): Html =>
+  html`<p>Nothing is sent for it any more. Say how it was settled.</p>
+    ${changing(asked, {
+      id: "resolve",
+      action: `/needs-you/${segment(shown.id)}/resolve`,
+      button: "Close",
+      role: "accountant",
+      fields: which("resolve", shown, true),
+      hint: "How was it settled?",
+    })}`;
 
 /** `group`: retried with it; null: the row alone. */
 export function addRowForm(
@@ -214,9 +247,13 @@ export function addRowForm(
 }
 
 export async function retry(asked: Asked): Promise<Answer> {
+  const { flow } = await asked.office.quarantineShow(asked.params["group"] ?? "", 1);
   const { retried, left } = await asked.office.retry(await selected(asked), false, personOf(asked));
-  const rest = left === 0 ? "" : ` ${left} stay: a retry does not help them.`;
-  return backTo(asked, `${plural(retried, "document")} will be tried again now.${rest}`);
+  const rest =
+    left === 0
+      ? ""
+      : ` ${plural(left, "document stays", "documents stay")}: a retry does not help.`;
+  return backTo(asked, `${await triedAgain(asked, retried, [flow])}${rest}`);
 }
 
 export async function resolve(asked: Asked): Promise<Answer> {

@@ -1,11 +1,12 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
 import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
+import { calendarOf } from "../../../core/calendar.ts";
 import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
-import { ago, at, changing, link, number, plural, table } from "../parts.ts";
+import { ago, at, changing, link, number, plural, table, whole } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { zipped } from "../zip.ts";
 import { fieldsOf, periodOf, reported } from "./comparison.ts";
@@ -13,7 +14,8 @@ import { fieldsOf, periodOf, reported } from "./comparison.ts";
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs } = asked;
   const [status, known] = await Promise.all([office.status(), office.differences()]);
-  const period = { from: query.get("from") ?? "", to: query.get("to") ?? "" };
+  const usual = usualPeriod(asked);
+  const period = { from: query.get("from") ?? usual.from, to: query.get("to") ?? usual.to };
   const body = html`<h1>Reconciliation</h1>
     ${
       known.differences.length === 0
@@ -35,7 +37,8 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
               "Differences that are not settled",
               ["Document", "Result", "Cause and next step", "Since"],
               known.differences.slice(0, DIFFERENCES_MAX).map((one) => knownRow(one, asked)),
-            )}`
+            )}
+            ${known.differences.length > DIFFERENCES_MAX ? html`<p>and ${number(known.differences.length - DIFFERENCES_MAX)} more: compare a period below, its CSV has all.</p>` : ""}`
     }
     <h2>Compare a period</h2>
     <p>
@@ -65,12 +68,13 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
         ? ""
         : table(
             "Comparisons since the daemon started",
-            ["Period", "Asked by", "Result"],
+            ["Period", "Asked by", "Began", "Result"],
             jobs
               .list()
               .map((job) => [
                 link(`/reconciliation/${segment(job.id)}`, periodOf(job.asked)),
                 job.asked.by,
+                at(new Date(job.startedMs).toISOString(), asked),
                 resultOf(job),
               ]),
           )
@@ -78,13 +82,24 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
   return { title: "Reconciliation", body };
 }
 
+/** Of this month so far; in its first days of the one before, which is closed then. */
+function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
+  const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
+  const monthOf = (day: string): string => `${day.slice(0, 8)}01`;
+  if (Number(today.slice(8)) > CLOSING_DAYS) return { from: monthOf(today), to: today };
+  const to = new Date(Date.parse(monthOf(today)) - 1).toISOString().slice(0, 10);
+  return { from: monthOf(to), to };
+}
+
+const CLOSING_DAYS = 10;
+
 const DIFFERENCES_MAX = 200;
 
 const knownRow = (
   { kind, number, bucket, cause, next, since, row }: KnownDifference,
   asked: Asked,
 ) => [
-  link(`/documents?text=${encodeURIComponent(number)}`, `${kind} ${number}`),
+  link(`/documents?text=${encodeURIComponent(number)}`, html`${kind} ${whole(number)}`),
   html`${bucket}${row === null ? "" : fieldsOf(row, asked.site.currency)}`,
   html`${cause}<br /><strong>Next:</strong> ${next}`,
   at(since, asked),
@@ -184,7 +199,7 @@ const running = (job: Job, asked: Asked): Html =>
   >
     <h1>Both sides are being compared</h1>
     <p role="status">
-      Since ${ago(new Date(job.startedMs).toISOString(), asked)}; about
+      It began ${ago(new Date(job.startedMs).toISOString(), asked)}; about
       ${plural(job.requests, "request")}, at most 600 a minute.
     </p>
     <progress aria-label="Comparing"></progress>

@@ -3,6 +3,7 @@ import type { ShownTable } from "../../../report/desk.ts";
 import { type Html, html, segment } from "../html.ts";
 import { at, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
+import { triedAgain } from "./choosing.ts";
 import { addRowForm } from "./needs-you.ts";
 
 export async function tables(asked: Asked): Promise<Answer> {
@@ -21,7 +22,7 @@ export async function tables(asked: Asked): Promise<Answer> {
         : html`<div class="banner bad">
             <p>
               <strong>${plural(missing, "row is", "rows are")} missing</strong>, and documents wait
-              for them.
+              for ${missing === 1 ? "it" : "them"}.
             </p>
           </div>`
     }
@@ -93,12 +94,11 @@ export async function addRow(asked: Asked): Promise<Answer> {
   );
   const added = `${key} is in ${to} now.`;
   if (!form.has("group")) return { to: "/cross-references", told: added };
+  const waiting = (await office.quarantine()).filter(
+    ({ lookup }) => lookup?.table === to && lookup.key === key,
+  );
   let tried = 0;
-  for (const { id, lookup } of await office.quarantine())
-    if (lookup?.table === to && lookup.key === key)
-      tried += (await office.retry(id, false, person)).retried;
-  return {
-    to: "/needs-you",
-    told: `${added} ${plural(tried, "document")} will be tried again now.`,
-  };
+  for (const { id } of waiting) tried += (await office.retry(id, false, person)).retried;
+  const flows = waiting.map(({ flow }) => flow);
+  return { to: "/needs-you", told: `${added} ${await triedAgain(asked, tried, flows)}` };
 }

@@ -2,7 +2,22 @@
 import type { FlowStatus, QuarantineGroup, Status } from "../../../report/office.ts";
 import { type Lately, LATELY_MAX } from "../../../report/desk.ts";
 import { address, type Html, html, segment } from "../html.ts";
-import { ago, at, link, mark, money, number, plural, right, table } from "../parts.ts";
+import {
+  ago,
+  at,
+  dayName,
+  flowAnchor,
+  link,
+  mark,
+  money,
+  monthName,
+  number,
+  plural,
+  right,
+  sentence,
+  table,
+  untilDue,
+} from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 export async function today(asked: Asked): Promise<Answer> {
@@ -31,30 +46,60 @@ export async function today(asked: Asked): Promise<Answer> {
 }
 
 function verdict(status: Status, wrong: readonly Html[], asked: Asked): Html {
+  const held = status.flows.filter(isHeld);
   if (wrong.length > 0)
     return html`<section class="banner bad" aria-labelledby="verdict">
       <h2 id="verdict">${plural(wrong.length + unshown(status), "thing")} to look at</h2>
       <ul>
         ${wrong.map((one) => html`<li>${one}</li>`)}
       </ul>
+      ${held.map((flow) => html`<p>${heldInWords(flow)}</p>`)}
     </section>`;
-  const last =
-    status.flows
-      .flatMap(({ lastRunAt }) => lastRunAt ?? [])
-      .toSorted()
-      .at(-1) ?? null;
+  const title =
+    held.length === 0
+      ? "Nothing is wrong"
+      : `Nothing is wrong, but ${plural(held.length, "flow")} ${held.length === 1 ? "stands" : "stand"} still`;
   const pending = sum(status.flows, ({ pending }) => pending);
   const waits = sum(status.flows, ({ waits }) => waits?.count ?? 0);
-  return html`<section class="banner good" aria-labelledby="verdict">
-    <h2 id="verdict">Nothing is wrong</h2>
+  return html`<section
+    class="banner ${held.length === 0 ? "good" : "wait"}"
+    aria-labelledby="verdict"
+  >
+    <h2 id="verdict">${title}</h2>
     <p>
-      ${status.flows.length === 0 ? "No flow is configured yet." : `Every flow works; the last look was ${ago(last, asked)}.`}
+      ${flowsInWords(status.flows, asked)}
       ${pending > 0 ? `${plural(pending, "document")} on the way.` : "Everything that came is delivered or closed."}
-      ${waits > 0 ? `${plural(waits, "invoice")} wait for their payments, as they should.` : ""} You
-      do not have to do anything.
+      ${waits > 0 ? `${plural(waits, "invoice waits for its payments", "invoices wait for their payments")}, as it should be.` : ""}
+      ${held.length > 0 ? "" : "You do not have to do anything."}
     </p>
+    ${held.map((flow) => html`<p>${heldInWords(flow)}</p>`)}
   </section>`;
 }
+
+function flowsInWords(flows: readonly FlowStatus[], asked: Asked): string {
+  if (flows.length === 0) return "No flow is configured yet.";
+  const [last] = flows
+    .flatMap(({ lastRunAt }) => lastRunAt ?? [])
+    .toSorted((one, other) => other.localeCompare(one));
+  const which = flows.some(isHeld) ? "Every other flow" : "Every flow";
+  return last === undefined
+    ? "No flow has looked yet."
+    : `${which} works; the last look was ${ago(last, asked)}.`;
+}
+
+/** It does nothing, and nobody has to mend it: somebody paused it, or the month's requests are kept for writes. */
+const isHeld = ({ state }: FlowStatus): boolean => state === "paused" || state === "paused: budget";
+
+const heldInWords = ({ name, state, pending }: FlowStatus): Html =>
+  state === "paused"
+    ? html`<strong>${name}</strong> is paused: it reads and sends nothing until somebody lets it go
+        on. ${pending === 0 ? "" : `${plural(pending, "document waits", "documents wait")} in it.`}
+        ${toFlow(name)}`
+    : html`<strong>${name}</strong> waits: what is left of the month's requests is kept for writes.
+        ${link("/budget", "Budget")}`;
+
+/** Where a flow stands on the page Flows. */
+const toFlow = (name: string, text = "Flows"): Html => link(`/flows#${flowAnchor(name)}`, text);
 
 /** What a person should look at, the most dangerous first; each says where. */
 function wrongs(status: Status, asked: Asked): Html[] {
@@ -69,12 +114,13 @@ function wrongs(status: Status, asked: Asked): Html[] {
     ...(daemon === null ? [html`The daemon does not run: nothing is read or sent.`] : []),
     ...stops.map(
       ({ breaker, scope, since, message, next }) =>
-        html`<strong>${scope} is stopped</strong> (${breaker}) since ${at(since, asked)}: ${message}
-          ${next} ${link("/flows", "Flows")}`,
+        html`<strong>${scope} is stopped</strong> (${breaker}) since ${at(since, asked)}:
+          ${sentence(message)} ${next} ${link("/flows", "Flows")}`,
     ),
     ...warnings.map(
       ({ endpoint, message, next }) =>
-        html`<strong>${endpoint} will stop</strong> unless somebody acts: ${message} ${next}`,
+        html`<strong>${endpoint} will stop</strong> unless somebody acts: ${sentence(message)}
+          ${next}`,
     ),
     ...(confirmed === 0
       ? []
@@ -84,22 +130,24 @@ function wrongs(status: Status, asked: Asked): Html[] {
         ]),
     ...failing.map(
       ({ name, lastError }) =>
-        html`<strong>${name}</strong> does not read: ${lastError?.message ?? ""}
-          ${lastError?.next ?? ""} ${link("/flows", "Flows")}`,
+        html`<strong>${name}</strong> does not read: ${sentence(lastError?.message ?? "")}
+          ${lastError?.next ?? ""} ${toFlow(name)}`,
     ),
     ...unread.map(
       ({ name, what, message, next }) =>
-        html`<strong>${name}</strong> does not read ${what}: ${message} ${next}`,
+        html`<strong>${name}</strong> does not read ${what}: ${sentence(message)} ${next}`,
     ),
     ...flows.flatMap(({ name, silence }) =>
       silence === null
         ? []
-        : html`<strong>${name}</strong> is silent: ${silence.message} ${silence.next}`,
+        : html`<strong>${name}</strong> is silent: ${sentence(silence.message)} ${silence.next}
+            ${toFlow(name)}`,
     ),
     ...callers.flatMap(({ endpoint, silence }) =>
       silence === null
         ? []
-        : html`<strong>${endpoint}</strong> does not call: ${silence.message} ${silence.next}`,
+        : html`<strong>${endpoint}</strong> does not call: ${sentence(silence.message)}
+            ${silence.next}`,
     ),
     ...own
       .slice(0, SHOWN)
@@ -115,11 +163,32 @@ function wrongs(status: Status, asked: Asked): Html[] {
           ),
         ]
       : []),
-    ...(requests.used >= requests.perMonth
-      ? [html`The month's requests are used up. ${link("/budget", "Budget")}`]
-      : []),
+    ...ofBudget(requests),
   ];
 }
+
+/** As the alerts tell it (alerts/conditions.ts). */
+function ofBudget({ month, used, perMonth, forecast }: Status["requests"]): Html[] {
+  const budget = link("/budget", "Budget");
+  if (used >= perMonth)
+    return [
+      html`<strong>The requests of ${monthName(month)} are used up</strong>: nothing is read from
+        the platform or written to it until the month is over (UTC). ${budget}`,
+    ];
+  const { runsOut } = forecast;
+  return runsOut === null
+    ? []
+    : [
+        html`<strong>The requests of ${monthName(month)} will not last</strong>: as it goes they end
+          on ${dayName(runsOut.at)}, and ${STOPS[runsOut.stops]} from then until the month is over
+          (UTC). ${budget}`,
+      ];
+}
+
+const STOPS = {
+  everything: "nothing is read or written on the platform",
+  polls: "the platform is not read, only written to,",
+} as const;
 
 const SHOWN = 6;
 
@@ -130,7 +199,7 @@ const unshown = ({ quarantine }: Status): number =>
   Math.max(quarantine.filter(needsSomebody).length - SHOWN - 1, 0);
 
 /** Documents in quarantine that clear by themselves. */
-const waitingOf = ({ quarantine }: Status, name: string): number =>
+export const waitingOf = ({ quarantine }: Pick<Status, "quarantine">, name: string): number =>
   sum(
     quarantine.filter((group) => group.flow === name && !needsSomebody(group)),
     ({ count }) => count,
@@ -152,7 +221,7 @@ const flows = (status: Status, asked: Asked): Html => html`
       "Next look",
     ],
     status.flows.map((flow) => [
-      link("/flows", flow.name),
+      toFlow(flow.name, flow.name),
       direction(flow),
       stateOf(flow),
       html`<span title="${flow.lastRunAt ?? ""}">${ago(flow.lastRunAt, asked)}</span>`,
@@ -160,19 +229,21 @@ const flows = (status: Status, asked: Asked): Html => html`
       inQuarantine(flow, waitingOf(status, flow.name)),
       inQuarantine(flow, flow.quarantined - waitingOf(status, flow.name)),
       number(flow.delivered),
-      status.daemon === null || flow.state === "paused" ? "–" : ago(flow.nextDueAt, asked),
+      status.daemon === null || flow.state === "paused" ? "–" : untilDue(flow.nextDueAt, asked),
     ]),
     "No flow is configured: nothing is kept in step.",
   )}
 `;
 
-const inQuarantine = ({ name }: FlowStatus, count: number): Html | string =>
+/** A number of documents, and the way to them. */
+export const inQuarantine = ({ name }: FlowStatus, count: number): Html | string =>
   count <= 0 ? "0" : link(address("/needs-you", { flow: name }), number(count));
 
 const direction = ({ from }: FlowStatus): string =>
   from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
 
-export function stateOf({ state, lastError }: FlowStatus): Html {
+export function stateOf({ state, lastError, silence }: FlowStatus): Html {
+  if (silence !== null && (state === "idle" || state === "running")) return mark("bad", "silent");
   switch (state) {
     case "stopped":
       return mark("bad", lastError?.code === "unavailable" ? "cannot read" : "stopped");
@@ -223,12 +294,16 @@ function hour(lately: readonly Lately[]): Html {
 function month({ requests: { month, used, perMonth, forecast } }: Status): Html {
   const share = perMonth === 0 ? 0 : Math.round((used / perMonth) * 100);
   return html`<section class="card">
-    <h2>Requests in ${month}</h2>
+    <h2>Requests in ${monthName(month)}</h2>
     <p>
       ${number(used)} of ${number(perMonth)} used, ${share}%.
-      ${forecast.runsOut === null ? "They last for the month." : `They last until ${forecast.runsOut.at.slice(0, 10)}.`}
+      ${forecast.runsOut === null ? "They last for the month." : `They last until ${dayName(forecast.runsOut.at)}.`}
     </p>
-    <progress value="${used}" max="${perMonth}" aria-label="Requests used in ${month}"></progress>
+    <progress
+      value="${used}"
+      max="${perMonth}"
+      aria-label="Requests used in ${monthName(month)}"
+    ></progress>
     <p>${link("/budget", "What they went to")}</p>
   </section>`;
 }
