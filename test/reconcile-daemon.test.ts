@@ -11,6 +11,7 @@ import { walkDeeply } from "../src/engine/reconcile/late.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/run.ts";
 import { knownDifferences, reconciliationStatus } from "../src/report/agreement.ts";
+import { groupsOf } from "../src/report/groups.ts";
 import { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { pagesOf } from "./support/engine.ts";
@@ -97,6 +98,25 @@ describe("the daemon's own", () => {
     await run();
     expect(store.questions.quarantine()).toEqual([]);
     expect(store.sweeps.agreements()).toHaveLength(2);
+  });
+
+  test("a part that is paid in the books needs nobody: it is told as that, and clears by itself", async () => {
+    const { run } = await night();
+    const { store, engine } = office.bench;
+    const row = one(await office.ask());
+    const kept = office.books.held.get(bookOf(row)) as Holding;
+    edit(office, bookOf(row), (held) => {
+      const total = held.facts.money?.total ?? Decimal.zero;
+      const money = { ...held.facts.money, total, open: total.minus(Decimal.of("1.00")) };
+      return { ...held, facts: { ...held.facts, money } };
+    });
+    await run();
+    await run();
+    expect(store.questions.quarantine()).toMatchObject([{ code: "partly-paid", count: 1 }]);
+    expect(groupsOf(engine).map(({ shown }) => shown.helps)).toEqual([["wait", "resolve"]]);
+    office.books.held.set(bookOf(row), kept);
+    await run();
+    expect(store.questions.quarantine()).toEqual([]);
   });
 
   test("an invoice that appears on one side after the other was read is told to nobody, unless a second run misses it too", async () => {

@@ -17,6 +17,8 @@ export interface Compared {
   readonly link: Link;
   /** None: both agree. */
   readonly differences: readonly Difference[];
+  /** What is told of it, where more is known than its fields. */
+  readonly fault?: Fault | null;
 }
 
 /** So many that differ in the same fields, and such a share of those compared, have one cause. */
@@ -45,7 +47,10 @@ export function settleDifferences(
     else fresh.push(...unlessTold(engine, flow, one, finder));
   const alike = Map.groupBy(fresh, ({ differences }) => fieldsOf(flow, differences));
   for (const [fields, group] of alike) {
-    const isStorm = group.length > MANY && group.length > compared.length * SHARE;
+    const isStorm =
+      group.every(({ fault }) => fault === null) &&
+      group.length > MANY &&
+      group.length > compared.length * SHARE;
     if (isStorm) announce(engine, flow, fields, group.length);
     for (const one of group) open(engine, flow, one, finder, isStorm ? fields : null);
   }
@@ -82,7 +87,7 @@ function agree(engine: Engine, flow: Flow, { link }: Compared, finder: Finder): 
 function unlessTold(
   { store }: Engine,
   flow: Flow,
-  { link, differences }: Compared,
+  { link, differences, fault = null }: Compared,
   finder: Finder,
 ): Fresh[] {
   const last = store.disagreements.last(flow.flow, ownId(link, flow.side), link.number);
@@ -92,7 +97,7 @@ function unlessTold(
   const digest = digestOf(differences);
   const isTold = row?.state === "quarantined" || row?.state === "resolved";
   if (isTold && row?.digest === digest) return [];
-  const fresh = { record, digest, link, differences };
+  const fresh = { record, digest, link, differences, fault };
   if (state === "delivered" || state === "skipped") return [{ ...fresh, delivery, was: state }];
   // Other values than those that a person has, or has accepted.
   return isTold && row?.delivery === delivery ? [{ ...fresh, delivery, was: row.was }] : [];
@@ -101,13 +106,13 @@ function unlessTold(
 function open(
   engine: Engine,
   flow: Flow,
-  { record, delivery, was, digest, link, differences }: Fresh,
+  { record, delivery, was, digest, link, differences, fault: known }: Fresh,
   finder: Finder,
   storm: string | null,
 ): void {
   const at = engine.clock.now().wallMs;
   const lines = linesOf(flow, differences);
-  const fault = faultOf(flow, lines, storm);
+  const fault = known ?? faultOf(flow, lines, storm);
   engine.store.disagreements.open(finder, { record, delivery, was, digest }, fault, at);
   audit(engine, flow, "differs", { delivery, detail: `${link.number}: ${lines.join("; ")}` });
 }

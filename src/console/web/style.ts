@@ -100,6 +100,7 @@ svg .poll { fill: #56b4e9; } svg .detail { fill: #009e73; } svg .write { fill: #
 svg .check { fill: #cc79a7; } svg .audit { fill: #0072b2; } svg .backfill { fill: #c9b800; } svg .lost { fill: #8a8a8a; }
 svg.chart .grid { stroke: var(--pico-muted-border-color); } svg.chart text { fill: var(--soft); font-size: 12px; }
 details { margin-bottom: 0.6rem; }
+details summary { line-height: 1.4; }
 details summary, details[open] > summary { color: var(--pico-primary); }
 .card details { border-top: 1px solid var(--pico-muted-border-color); padding-top: 0.5rem; }
 .buttons { margin-top: 0.8rem; display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
@@ -120,6 +121,7 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   .scroll td.right { display: inline-block; width: auto; min-width: 0; margin-right: 1.2rem; }
   .scroll td[data-title]::before { content: attr(data-title) ": "; color: var(--soft); }
   .line > button { width: 100%; }
+  svg.chart text { font-size: 18px; }
 }
 @media print {
   header.container, form, .buttons, .told, .screen, details { display: none !important; }

@@ -42,7 +42,8 @@ export function settleCases(engine: Engine, { cases }: Report, opened: ReadonlyS
       const link = row.records[row.began]
         .map(({ id }) => store.links.find(flow.mapping.kind, flow.side, id))
         .find((found) => found !== null);
-      return link ? [{ link, differences: differencesOf(row) }] : [];
+      const fault = row.cause?.code === "partly-paid" ? row.cause : null;
+      return link ? [{ link, differences: differencesOf(row), fault }] : [];
     });
     const opening = settleDifferences(engine, flow, compared, "reconciliation");
     if (opening > 0) engine.note("differs", { flow: flow.name, documents: opening });

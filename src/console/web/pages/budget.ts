@@ -18,7 +18,7 @@ export async function budget(asked: Asked): Promise<Answer> {
               ? "Nothing is read from the platform or written to it until the month is over (UTC)."
               : `At this pace they last until ${dayName(forecast.runsOut.at)} (UTC).`
         }
-        ${forecast.stretch > 1 ? `The platform is polled ${forecast.stretch.toFixed(1)} times as far apart as configured, to save requests for writes.` : ""}
+        ${forecast.stretch > 1 && used < perMonth ? `The platform is polled ${forecast.stretch.toFixed(1)} times as far apart as configured, to save requests for writes.` : ""}
       </p>
     </div>
     ${burnDown(month, asked.nowMs)}
