@@ -114,6 +114,8 @@ describe("the daemon's own", () => {
     await run();
     expect(store.questions.quarantine()).toMatchObject([{ code: "partly-paid", count: 1 }]);
     expect(groupsOf(engine).map(({ shown }) => shown.helps)).toEqual([["wait", "resolve"]]);
+    const { differences } = reconciliationStatus(engine, null);
+    expect(differences).toEqual({ confirmed: 0, seen: 0, clears: 1, first: [] });
     office.books.held.set(bookOf(row), kept);
     await run();
     expect(store.questions.quarantine()).toEqual([]);

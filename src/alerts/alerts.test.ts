@@ -26,7 +26,10 @@ const WELL: Status = {
   outOfStep: [],
   stops: [],
   requests: { ...STATUS.requests, forecast: { ...STATUS.requests.forecast, runsOut: null } },
-  reconciliation: { ...STATUS.reconciliation, differences: { confirmed: 0, seen: 0, first: [] } },
+  reconciliation: {
+    ...STATUS.reconciliation,
+    differences: { confirmed: 0, seen: 0, clears: 0, first: [] },
+  },
 };
 const STOPPED: Status = {
   ...WELL,

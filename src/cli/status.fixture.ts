@@ -82,6 +82,7 @@ export const STATUS: Status = {
     differences: {
       confirmed: 1,
       seen: 0,
+      clears: 0,
       first: [
         {
           kind: "invoice",

@@ -195,6 +195,9 @@ function agreement({ flows, reconciliation }: Status): string[] {
           ),
           "Each with both values and what to do: fuelbridge reconcile --last",
         ]),
+    ...(differences.clears === 0
+      ? []
+      : [`${counted(differences.clears, "invoice")} paid in part: nothing is to be done.`]),
     ...(agreed.length === 0
       ? []
       : ["", table(["FLOW", "LAST AGREED", "DOCUMENTS", "AMOUNT"], agreed)]),

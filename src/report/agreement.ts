@@ -4,7 +4,12 @@ import type { Nightly } from "../engine/reconcile/nightly.ts";
 import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/report.ts";
-import type { Agreement, KnownDifferences, ReconciliationStatus } from "./office.ts";
+import type {
+  Agreement,
+  KnownDifference,
+  KnownDifferences,
+  ReconciliationStatus,
+} from "./office.ts";
 
 /** `nightly`: null when no daemon runs, or it does not reconcile by itself. */
 export function reconciliationStatus(
@@ -12,7 +17,8 @@ export function reconciliationStatus(
   nightly: Nightly | null,
 ): ReconciliationStatus {
   const { sweeps } = engine.store;
-  const known = knownDifferences(engine).differences;
+  const all = knownDifferences(engine).differences;
+  const known = all.filter((one) => !clears(one));
   const last = sweeps.lastEnded();
   const done = sweeps.lastDone();
   const pace = nightly?.pace();
@@ -25,6 +31,7 @@ export function reconciliationStatus(
     differences: {
       confirmed: known.filter(({ confirmed }) => confirmed).length,
       seen: known.filter(({ confirmed }) => !confirmed).length,
+      clears: all.length - known.length,
       first: known
         .slice(0, FIRST_MAX)
         .map(({ kind, number, bucket, cause }) => ({ kind, number, bucket, cause })),
@@ -33,6 +40,9 @@ export function reconciliationStatus(
 }
 
 const FIRST_MAX = 5;
+
+/** A part that the books have received: it is told once all is paid (reconcile/reasons.ts). */
+const clears = ({ row }: KnownDifference): boolean => row?.cause?.code === "partly-paid";
 
 /** What is not settled, from the store. */
 export function knownDifferences({ store: { sweeps } }: Engine): KnownDifferences {

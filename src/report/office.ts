@@ -169,10 +169,11 @@ export interface ReconciliationStatus {
   readonly everyNights: number;
   /** The share of the month that would do, percent; null: it suffices. */
   readonly wantsShare: number | null;
-  /** Differences that a second run has confirmed; `seen`: those that one run has seen. `first`: some, confirmed before. */
+  /** Those that a second run has confirmed, and those `seen` by one; `first` of both; `clears`: beside them, by themselves. */
   readonly differences: {
     readonly confirmed: number;
     readonly seen: number;
+    readonly clears: number;
     readonly first: readonly Pick<KnownDifference, "kind" | "number" | "bucket" | "cause">[];
   };
 }

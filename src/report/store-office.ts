@@ -1,5 +1,6 @@
 /** The office over a store that this process holds: answers and decisions for the CLI, the admin API and the console. */
 import { setImmediate } from "node:timers/promises";
+import { faultOfDay } from "../core/calendar.ts";
 import { type Governor, usualBudget, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -146,8 +147,10 @@ export function storeOffice(parts: OfficeParts): Office {
           "No daemon runs.",
           "Start it with `fuelbridge run`, or use `fuelbridge once`.",
         );
-      const chosen = flows.filter((flow) => name === "all" || flow.name === name);
-      if (chosen.length === 0) throw noFlow(name, flows);
+      const named = flows.filter((flow) => name === "all" || flow.name === name);
+      if (named.length === 0) throw noFlow(name, flows);
+      const chosen = named.filter(({ paused }) => !paused);
+      if (chosen.length === 0) throw isPaused(name);
       store.transaction(() => {
         if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
       });
@@ -253,7 +256,7 @@ function asking({ auditor, flows }: OfficeParts, { from, to, flow, by }: Reconci
     throw new OfficeError("Nothing can be reconciled here.", "Use the fuelbridge command.");
   const today = auditor.today();
   const period = { from: from ?? `${today.slice(0, 8)}01`, to: to ?? today };
-  if (!isDay(period.from) || !isDay(period.to) || period.from > period.to)
+  if (faultOfDay(period.from) !== null || faultOfDay(period.to) !== null || period.from > period.to)
     throw new OfficeError(
       `${period.from} to ${period.to} is no period.`,
       "Give two days, the first one first: --from 2026-10-01 --to 2026-10-31.",
@@ -267,16 +270,17 @@ function reconciled(parts: OfficeParts, asked: Reconciling): Promise<Report> {
   return auditor.reconcile(question);
 }
 
+const isPaused = (name: string): OfficeError =>
+  new OfficeError(
+    name === "all" ? "Every flow is paused." : `${name} is paused: it does not look.`,
+    "Let it go on first: `fuelbridge resume`, or the page Flows of the console.",
+  );
+
 const noFlow = (name: string, flows: readonly Flow[]): OfficeError =>
   new OfficeError(
     `There is no flow "${name}".`,
     `Flows: ${flows.map((flow) => flow.name).join(", ")}.`,
   );
-
-const isDay = (day: string): boolean =>
-  DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function status(parts: OfficeParts & { month: MonthReport }): Status {
   const { engine, flows, daemon, version, startedAt } = parts;

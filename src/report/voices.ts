@@ -67,6 +67,8 @@ function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string
 const BY_CODE: Readonly<Record<string, string>> = {
   "credit-note":
     "The platform takes no credit notes. Enter the credit there by hand, then close it here with a note.",
+  differs:
+    "Both sides have it, with different values. Look which side is right; the next step says what to do then.",
   "partly-paid":
     "It is paid in part. The platform is told once it is paid in full; nothing is to be done now.",
   "amount-changed-after-posting":

@@ -139,7 +139,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
         nextDueAt: AT,
         everyNights: 1,
         wantsShare: null,
-        differences: { confirmed: 1, seen: 0, first: [] },
+        differences: { confirmed: 1, seen: 0, clears: 0, first: [] },
       },
       clockJump: null,
       store: { bytes: 8_192, freeBytes: 0, shrinks: true },

@@ -4,7 +4,7 @@ import { testConsole } from "../../../test/support/console.ts";
 import { recordingOffice } from "../../../test/support/console-offices.ts";
 import { askedOf } from "../../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../../test/support/two-sides.ts";
-import { type Asked, reconcile, type Report } from "../../reconcile/report.ts";
+import { type Asked, type CaseRow, reconcile, type Report } from "../../reconcile/report.ts";
 
 /** 40 invoices of October, of which the books lack two, and parties and prices. */
 function reportOf(more: Partial<Asked> = {}): Report {
@@ -75,4 +75,35 @@ test("sums by party and open balances stand on the page, and the parties that di
   expect(parts.replaceAll(",", "")).toContain(`$${differing?.difference}`);
   expect(parts).toMatch(/more rows are the same on both sides/);
   expect(parts).toMatch(/by customers platform .* by customers ERP /);
+});
+
+test("what only one side has, and rightly, stands under the totals that it makes different, with its reason", async () => {
+  const report = reportOf();
+  const [first] = report.cases.filter(
+    ({ bucket, kind }) => bucket === "equal" && kind === "invoice",
+  );
+  const out = {
+    ...(first as CaseRow),
+    bucket: "out of scope" as const,
+    amount: { platform: first?.amount.platform ?? "", books: "0.00" },
+    cause: { code: "out-of-scope", message: "a draft", next: "" },
+  };
+  const cases = report.cases.map((row) => (row === first ? out : row));
+  const page = await pageOf({ ...report, cases });
+  expect(page).toContain("Out of scope in the period: the sides differ by these, and agree");
+  expect(page).toMatch(new RegExp(`invoice ${first?.number} [^$]*\\$[\\d,.]+ \\S+ .*?a draft`));
+  expect(await pageOf(report)).not.toContain("Out of scope in the period");
+});
+
+test("a comparison says when it was, with year, second and time zone, and no amount is broken at the end of a line", async () => {
+  const report = reportOf();
+  const { office } = recordingOffice();
+  const { as } = await testConsole({ ...office, reconcile: async () => report });
+  const person = await as("accountant");
+  const period = { from: "2026-10-01", to: "2026-10-31", note: "month's end" };
+  const { headers } = await person.post("/reconciliation", period);
+  const { body } = await person.get(String(headers["location"]));
+  expect(body).toMatch(/at\s+<time[^>]*>\w+ \d+, \d{4}, \d\d:\d\d:\d\d C[SD]T<\/time/);
+  const { body: known } = await person.get("/reconciliation");
+  expect(known).toContain('<span class="whole">q1234567</span></strong');
 });

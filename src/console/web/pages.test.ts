@@ -271,6 +271,8 @@ test("a flow that an operator pauses reads nothing until it is resumed, also aft
   expect((await operator.get("/flows")).body).toContain("bills is paused");
   expect(engine.store.flows.isHeld(paused.flow)).toBe(true);
   expect((await operator.post("/flows/bills/pause", { note: "again" })).status).toBe(422);
+  const asked = await operator.post("/flows/bills/now", { note: "now" });
+  expect([asked.status, asked.body.includes("bills is paused")]).toEqual([422, true]);
   await operator.post("/flows/bills/resume", { note: "done" });
   expect(paused.paused).toBe(false);
   const { deeds } = await office.deeds(null);

@@ -85,12 +85,12 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
 /** Of this month so far; in its first days of the one before, which is closed then. */
 function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
   const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
-  const monthOf = (day: string): string => `${day.slice(0, 8)}01`;
-  if (Number(today.slice(8)) > CLOSING_DAYS) return { from: monthOf(today), to: today };
-  const to = new Date(Date.parse(monthOf(today)) - 1).toISOString().slice(0, 10);
-  return { from: monthOf(to), to };
+  if (Number(today.slice(8)) > CLOSING_DAYS) return { from: firstOf(today), to: today };
+  const to = new Date(Date.parse(firstOf(today)) - 1).toISOString().slice(0, 10);
+  return { from: firstOf(to), to };
 }
 
+const firstOf = (day: string): string => `${day.slice(0, 8)}01`;
 const CLOSING_DAYS = 10;
 
 const DIFFERENCES_MAX = 200;

@@ -323,7 +323,11 @@ function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
         lastAt === null
           ? "They were never compared."
           : html`Compared ${ago(lastAt, asked)}:
-            ${found === 0 ? "no difference." : `${plural(found, "difference")}.`}`
+            ${found === 0 ? "no difference" : plural(found, "difference")}${
+              differences.clears === 0
+                ? ""
+                : `, and ${plural(differences.clears, "invoice that is paid in part", "invoices that are paid in part")}`
+            }.`
       }
       ${nextDueAt === null ? "" : html` Next: ${at(nextDueAt, asked)}.`}
     </p>
