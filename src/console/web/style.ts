@@ -75,7 +75,7 @@ form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 .line > input, .line > select { flex: 1 1 14rem; margin: 0; width: auto; }
 .line > button { width: auto; max-width: 100%; margin: 0; overflow-wrap: anywhere; }
 search { display: block; margin-bottom: 1.2rem; }
-search input[type="search"] { border-radius: var(--pico-border-radius); padding-inline-start: var(--pico-form-element-spacing-horizontal); }
+search input[type="search"][name] { border-radius: var(--pico-border-radius); padding-inline-start: var(--pico-form-element-spacing-horizontal); }
 .line > label { flex: 1 1 11rem; margin: 0; }
 .line > label > input, .line > label > select { margin-bottom: 0; }
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 0 0.9rem; }
