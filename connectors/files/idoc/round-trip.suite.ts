@@ -125,8 +125,11 @@ export function roundTrips(numRuns: number): void {
           keyed(root, "E1EDKA1", "PARVW", "PARTN")["AG"],
           exact(get(item, "MENGE")),
           exact(get(price, "KRATE")),
-          ...[get(head, "LIFEX"), get(head, "BOLNR"), get(part, "MATNR")],
-          ...[exact(get(part, "LFIMG")), exact(get(part, "VOLUM"))],
+          get(head, "LIFEX"),
+          get(head, "BOLNR"),
+          get(part, "MATNR"),
+          exact(get(part, "LFIMG")),
+          exact(get(part, "VOLUM")),
           get(below(part ?? { below: [] }, "E1EDL41")[0], "BSTNR"),
         ];
         const said = [
@@ -134,8 +137,11 @@ export function roundTrips(numRuns: number): void {
           ten(sold.party.code),
           line?.quantity.plain(),
           line?.unitPrice.times(per).plain(),
-          ...[brought.number, brought.reference, good?.product],
-          ...[good?.quantity.plain(), good?.grossGallons?.plain()],
+          brought.number,
+          brought.reference,
+          good?.product,
+          good?.quantity.plain(),
+          good?.grossGallons?.plain(),
           brought.order,
         ];
         if (!isDeepStrictEqual(read, said)) expect(read).toEqual(said);
