@@ -16,6 +16,7 @@ export default defineConfig(({ mode }) => {
   const again = SUITES.filter(isTold).map(({ file }) => file);
   const tags = mode === "long" ? { tagsFilter: ["numbers"] } : {};
   const alone = suites.filter(replacesModules).map(({ file }) => file);
+  const first = mode === "long" ? suites.filter(isLengthy).map(({ file }) => file) : [];
   return {
     test: {
       env: { FUELBRIDGE_TESTS: mode },
@@ -27,13 +28,17 @@ export default defineConfig(({ mode }) => {
       // Of four two wait at any time, for a server or for real time; the other two keep two cores busy.
       maxWorkers: 4,
       sequence: { shuffle: { files: false, tests: true } },
-      // Vitest begins with the project whose name is first by the alphabet: so `shared` ends the run, whose last suites are
-      // short, and no long suite runs alone at the end.
+      // Vitest begins with the project whose name is first by the alphabet, and in a project with the largest file: so
+      // `shared` ends the run, whose last suites are short, and no long suite runs alone at the end.
       projects: [
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
         {
           extends: true,
-          test: { name: "shared", include, exclude: alone, isolate: false, ...tags },
+          test: { name: "shared", include, exclude: [...alone, ...first], isolate: false, ...tags },
+        },
+        {
+          extends: true,
+          test: { name: "lengthy", include: first, isolate: false, ...tags },
         },
         {
           extends: true,
@@ -85,4 +90,12 @@ const isLong = (suite: Suite): boolean =>
 const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
 const isTold = ({ file }: Suite): boolean =>
   ["connectors/tryton/kit.test.ts", "test/tryton/story.test.ts"].includes(file);
+/** It is a small file, and takes long in the long run. */
+const isLengthy = ({ file }: Suite): boolean =>
+  [
+    "connectors/files/idoc/round-trip.long.test.ts",
+    "connectors/files/round-trip.test.ts",
+    "connectors/files/x12/round-trip.long.test.ts",
+    "test/new-connector.long.test.ts",
+  ].includes(file);
 const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

@@ -20,6 +20,7 @@ import {
   stepsOf,
   type Trait,
 } from "./support/connector.ts";
+import { numbers } from "./support/runs.ts";
 
 /** Of one sink. */
 export function keeping(kit: Kit, name: string): void {
@@ -38,9 +39,11 @@ export function keeping(kit: Kit, name: string): void {
     clock,
   };
   for (const trait of Object.keys(cases) as Trait[]) {
+    const isLong = documents.long?.includes(trait) ?? false;
     const reason = documents.lacks?.[trait];
     const promise = `${name}: ${PROMISES[trait]}`;
-    if (reason === undefined) test(promise, () => cases[trait]({ kit, name, documents, opened }));
+    if (reason === undefined)
+      test(promise, isLong ? numbers : {}, () => cases[trait]({ kit, name, documents, opened }));
     else test.skip(`${promise} (${reason})`, () => {});
   }
 }

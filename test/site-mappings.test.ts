@@ -92,7 +92,8 @@ beforeAll(async () => {
     [yaml.slice(0, yaml.indexOf("\nflows:")), `mappings: ${JSON.stringify(own)}`, FLOWS].join("\n"),
   );
   site = await openSite(join(folder, "site"));
-  expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  // What the long run asks needs no documents.
+  if (!isLongRun) expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
 }, 600_000);
 afterAll(async () => {
   await site.close();

@@ -64,9 +64,10 @@ export async function answering<Result>(
 async function officeOf(
   config: Config,
 ): Promise<{ office: Office; close: (() => Promise<void>) | null }> {
+  let hasAnswered = false;
   for (let tries = 1; ; tries++) {
     const isSilent = existsSync(addressFile(config.state));
-    const remote = await remoteOffice(config.state);
+    const remote = await remoteOffice(config.state, hasAnswered);
     if (remote !== null) return { office: remote, close: null };
     try {
       const { openOffice } = await load.compose();
@@ -75,6 +76,7 @@ async function officeOf(
       // A process that has just opened the store answers soon, as does one that was busy; one that ends lets go of it.
       if (!(error instanceof StoreInUse) || tries === TRIES) throw error;
       if (isSilent && error.holder === null) throw error;
+      hasAnswered = error.holder !== null;
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Part 4: every field of every body, at its limits and one step past them. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as bodies from "./samples.ts";
 import {
   absent,
@@ -20,7 +20,7 @@ import {
 import { nowhere } from "./samples.ts";
 import { chars, useSandbox } from "./support.ts";
 
-const sandbox = useSandbox();
+const sandbox = useSandbox("empty", "when told");
 const { control } = sandbox;
 
 const ids = {
@@ -33,7 +33,8 @@ const ids = {
 };
 let known: Record<string, string> = {};
 
-beforeEach(async () => {
+async function setUp(): Promise<void> {
+  await sandbox.fresh();
   const connection = String((await control.stored("connections"))[0]?.["id"]);
   known = {
     ...ids,
@@ -47,9 +48,14 @@ beforeEach(async () => {
   await control.records("invoices", [{ id: ids.invoice, status: "OUTSTANDING" }]);
   await control.records("supplier-terminals", [{ id: ids.terminal, ...bodies.terminal() }]);
   await control.records("freight-rates", [{ id: ids.rate, connectionId: connection }]);
-});
+}
 
-const limits = limitsOf(sandbox.call, () => known);
+const tested = limitsOf(sandbox.call, () => known);
+/** Whatever one test of an operation leaves, the next sends to it what is good at any time. */
+const limits: typeof tested = (...operation) => {
+  beforeAll(setUp);
+  tested(...operation);
+};
 
 const requirements: readonly Limit[] = [
   [

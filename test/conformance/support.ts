@@ -144,21 +144,26 @@ const keyNamed = (keys: readonly Key[], name: string): Key => {
   return key;
 };
 
-/** A sandbox for the tests of one file. */
-export function useSandbox(scenario: "empty" | "conformance" | "demo" = "empty") {
+/** A sandbox for the tests of one file; a file may say itself when it is set back (`fresh`). */
+export function useSandbox(
+  scenario: "empty" | "conformance" | "demo" = "empty",
+  isSetBack: "before every test" | "when told" = "before every test",
+) {
   let running: Awaited<ReturnType<typeof startSandbox>>;
   let keys: readonly Key[] = [];
   const control = controlOf(() => running.controlUrl);
   beforeAll(async () => {
     running = await startSandbox({ scenario });
   });
-  beforeEach(async () => {
+  const fresh = async (): Promise<void> => {
     await control.reset(scenario);
     keys = await control.keys();
-  });
+  };
+  if (isSetBack === "before every test") beforeEach(fresh);
   afterAll(() => running.close());
   return {
     control,
+    fresh,
     urls: () => running,
     ...clientOf(
       () => running.baseUrl,

@@ -63,6 +63,8 @@ export interface Documents {
   readonly voided?: Item;
   /** What this sink does not have, each with the reason: its tests are listed as skipped. */
   readonly lacks?: Readonly<Partial<Record<Trait, string>>>;
+  /** What bears the tag `numbers`: for a kit that runs in the long run alone. */
+  readonly long?: readonly Trait[];
 }
 
 /** Payments of an invoice, by the sinks `invoices` and `payments`. */

@@ -2,7 +2,7 @@
 Tryton's server for the tests: the script trytond that is named by the only argument. It ends with the process that
 started it, however that ends.
 
-With FUELBRIDGE_TRYTON=sharing (the connector kit of `npm run test:long` leaves it unchanged) it saves eight
+With FUELBRIDGE_TRYTON=sharing (`npm run test:long` also runs the connector kit without) it saves eight
 costs that prove nothing here:
 
 - Databases that have the same modules share the classes that Tryton made for the first of them (about a second each).

@@ -1,8 +1,6 @@
 /**
  * The whole road with a real Tryton at its end: the program, the platform, and books that are asked beside both. Each
- * test starts from a site that one run has brought in step.
- *
- * @module-tag numbers
+ * test starts from a site that one run has brought in step. The long run does so with the whole month.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +10,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
 import { tempFolder } from "../support/folder.ts";
 import { settleIn } from "../support/site.ts";
-import { runs } from "../support/runs.ts";
+import { numbers, runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { isHalf, testedSeries } from "../support/tryton-releases.ts";
@@ -87,27 +85,31 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     }).toEqual(wanted);
   }
 
-  test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
-    const site = await inStep();
-    expect(firstRun).toEqual(IN_STEP);
-    const { flows, stops } = await site.ask<Status>("status");
-    expect(stops).toEqual([]);
-    const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
-    expect(told).toMatchObject({
-      ...FROM_PLATFORM,
-      customers: { delivered: 1, quarantined: 0 },
-      suppliers: { delivered: 0, quarantined: 0 },
-      "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
-      invoices: { delivered: 3, echoes: ISSUED.delivered, quarantined: 0 },
-      "paid-invoices": { delivered: 1, quarantined: 0 },
-    });
-    expect(await causes(site)).toEqual([
-      'no-constant: the formula "unit_price * 0.985" is not a number',
-    ]);
-    await expectEqualBooks(site);
-    await expectEachOnce(site);
-    await expectEachPaymentAsItself(site);
-  });
+  test(
+    "one run brings both sides in step, and the books say what the platform's records add up to",
+    numbers,
+    async () => {
+      const site = await inStep();
+      expect(firstRun).toEqual(IN_STEP);
+      const { flows, stops } = await site.ask<Status>("status");
+      expect(stops).toEqual([]);
+      const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
+      expect(told).toMatchObject({
+        ...FROM_PLATFORM,
+        customers: { delivered: 1, quarantined: 0 },
+        suppliers: { delivered: 0, quarantined: 0 },
+        "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
+        invoices: { delivered: 3, echoes: ISSUED.delivered, quarantined: 0 },
+        "paid-invoices": { delivered: 1, quarantined: 0 },
+      });
+      expect(await causes(site)).toEqual([
+        'no-constant: the formula "unit_price * 0.985" is not a number',
+      ]);
+      await expectEqualBooks(site);
+      await expectEachOnce(site);
+      await expectEachPaymentAsItself(site);
+    },
+  );
 
   test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
     const site = await inStep();
@@ -119,7 +121,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       "reference",
       "state",
     );
-    expect(wanted.length).toBeGreaterThan(runs(3, 10));
+    expect(wanted.length).toBeGreaterThan(3);
     expect(sales.map(({ reference }) => reference).sort()).toEqual(
       wanted.map(({ loadingNumber, id }) => text(loadingNumber ?? id)).sort(),
     );
@@ -161,6 +163,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 
   test.skipIf(isHalf)(
     "further runs write nothing to either side: what we wrote is known when it comes by",
+    numbers,
     async () => {
       const site = await inStep();
       const before = await footprint(site);

@@ -110,8 +110,8 @@ describe.runIf(isThere("sshd"))("OpenSSH", () => {
       const sshd = await startSshd();
       onTestFinished(() => sshd.end());
       let kills = 0;
-      // The steps are those of the connector, whatever is in the file: of each format but one a third of them.
-      const stride = one === large ? 1 : 3;
+      // The steps are those of the connector, whatever is in the file: of each format but one a sixth of them.
+      const stride = one === large ? 1 : 6;
       for (const phase of ["prepare", "send"] as const)
         for (let step = 1; step <= STEPS_MAX; step += stride) {
           let body = "";
