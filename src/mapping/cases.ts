@@ -163,10 +163,9 @@ type Got =
 type Figures = Readonly<Record<"amount" | "gallons", Decimal | null>>;
 
 function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got {
-  const mapping =
-    given.options === undefined
-      ? given
-      : (given.using?.(given.options.parse(one.options)) ?? given);
+  const options = given.options?.safeParse(one.options);
+  if (options?.success === false) return doesNotFit("options", options.error);
+  const mapping = options === undefined ? given : (given.using?.(options.data) ?? given);
   try {
     const record = mapping.input.parse(one.record);
     const number = mapping.number(record);
@@ -177,11 +176,19 @@ function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got
     return { document: parseExact(stringifyExact(document)), number, figures };
   } catch (error) {
     if (error instanceof Refused) return { refused: { ...error.fault } as unknown as Json };
-    if (error instanceof z.ZodError)
-      return { refused: { code: "does-not-fit", message: error.message } };
+    if (error instanceof z.ZodError) return doesNotFit("record", error);
     throw error;
   }
 }
+
+const doesNotFit = (what: string, { issues }: z.ZodError): Got => ({
+  refused: {
+    code: "does-not-fit",
+    message: issues
+      .map(({ path, message }) => `${[what, ...path].join(".")}: ${message}`)
+      .join("; "),
+  },
+});
 
 function inWords(got: Got): string {
   if ("document" in got) return "a document";
