@@ -152,7 +152,9 @@ test("a group, one delivery or all are retried; the rest stays where it is", asy
   await runFlow(engine, bills, signal);
   for (const product of ["A", "B", "C"]) rows.add(`products ${product}`);
 
-  const group = await office.quarantineShow(await groupOf(office, "crossref/products.csv has no row `A`"));
+  const group = await office.quarantineShow(
+    await groupOf(office, "crossref/products.csv has no row `A`"),
+  );
   expect(group).toMatchObject({ flow: "bills", code: "not-mapped", count: 2 });
   expect(group.next).toContain('the cross-reference table "products"');
   expect(group.deliveries.map(({ number, origin }) => [number, origin])).toEqual([
@@ -161,10 +163,12 @@ test("a group, one delivery or all are retried; the rest stays where it is", asy
   ]);
   expect(await office.retry(group.deliveries[0]?.delivery ?? "")).toEqual({ retried: 1, left: 0 });
   expect(await causes(office)).toContain("1 crossref/products.csv has no row `A`");
-  expect(await office.retry(await groupOf(office, "crossref/products.csv has no row `B`"))).toEqual({
-    retried: 1,
-    left: 0,
-  });
+  expect(await office.retry(await groupOf(office, "crossref/products.csv has no row `B`"))).toEqual(
+    {
+      retried: 1,
+      left: 0,
+    },
+  );
   await runFlow(engine, bills, signal);
   expect(sink.executed).toHaveLength(2);
   expect(await office.retry("all")).toEqual({ retried: 2, left: 0 });

@@ -239,7 +239,6 @@ function guarded(
   root: string,
   defined = definedAt(mapping),
 ): Mapping {
-  const { bookedOn, about, using } = mapping;
   const inside =
     <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -267,16 +266,18 @@ function guarded(
       return made;
     }),
     figures: inside((document) => expectFigures(mapping.figures(document))),
-    ...(bookedOn === undefined
+    ...(mapping.bookedOn === undefined
       ? {}
-      : { bookedOn: inside((record, days) => bookedOn.call(mapping, record, days)) }),
-    ...(about === undefined ? {} : { about: inside((record) => about.call(mapping, record)) }),
-    ...(using === undefined
+      : { bookedOn: inside((record, days) => mapping.bookedOn?.(record, days) ?? null) }),
+    ...(mapping.about === undefined
+      ? {}
+      : { about: inside((record) => mapping.about?.(record) ?? {}) }),
+    ...(mapping.using === undefined
       ? {}
       : {
           using(options) {
             try {
-              return guarded(using.call(mapping, options), file, root, defined);
+              return guarded(mapping.using?.(options) ?? mapping, file, root, defined);
             } catch (error) {
               throw new SiteMappingsError(root, [problemOf(error, file, root)]);
             }
@@ -295,10 +296,11 @@ function expectText(number: unknown): string {
   return typeof number === "string" ? number : returnedWrong("number", number, "a text");
 }
 
-function expectFigures(figures: Figures): Figures {
-  const isFigure = (value: unknown): boolean => value === null || value instanceof Decimal;
-  const { amount, gallons } = (figures as Figures | null | undefined) ?? {};
-  return isFigure(amount) && isFigure(gallons)
+const isFigure = (value: unknown): boolean => value === null || value instanceof Decimal;
+
+function expectFigures(figures: Figures | undefined): Figures {
+  const { amount, gallons }: Partial<Figures> = figures ?? {};
+  return figures !== undefined && isFigure(amount) && isFigure(gallons)
     ? figures
     : returnedWrong("figures", figures, "{ amount, gallons }, each a Decimal or null");
 }
