@@ -3,7 +3,6 @@
  * where the mapping is defined; what its functions return is checked when they return it.
  */
 import { z } from "zod";
-import { Decimal } from "../core/decimal.ts";
 import { MappingMistake } from "./mistake.ts";
 import { isPlain } from "./watch.ts";
 
@@ -115,7 +114,7 @@ export function droppedFrom(output: z.ZodType, document: object): string[] {
 }
 
 function missingIn(kept: unknown, given: unknown, path = ""): string[] {
-  if (!isPlain(given) || !isPlain(kept) || given instanceof Decimal) return [];
+  if (!isPlain(given) || !isPlain(kept)) return [];
   const inside = kept as Readonly<Record<string, unknown>>;
   return Object.entries(given).flatMap(([name, value]) => {
     const at = Array.isArray(given) ? path : path === "" ? name : `${path}.${name}`;
