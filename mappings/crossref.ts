@@ -4,6 +4,6 @@ import { NotMapped } from "../src/core/errors.ts";
 /** A cell of a cross-reference table. @throws NotMapped when there is no such row, or nothing in the cell yet */
 export function cellOf(references: References, table: string, key: string, column: string): string {
   const cell = references.row(table, key)[column]?.trim();
-  if (cell === undefined || cell === "") throw new NotMapped(table, key);
+  if (cell === undefined || cell === "") throw new NotMapped(table, key, column);
   return cell;
 }

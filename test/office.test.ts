@@ -123,14 +123,14 @@ test("received is always the sum of what became of it, through every step of a s
   const corrected = { received: 9, delivered: 2, skipped: 1, quarantined: 4, superseded: 2 };
   expect(await numbers(office)).toEqual(corrected);
   expect(await causes(office)).toEqual([
-    "1 not mapped: product DEF",
-    "1 not mapped: product ULSD",
+    "1 crossref/products.csv has no row `DEF`",
+    "1 crossref/products.csv has no row `ULSD`",
     "1 the amount changed from 1 to 1.01 after it was delivered",
     "1 waits for customer 000417, and no flow delivers any customer",
   ]);
 
   rows.add("products ULSD");
-  await office.retry(await groupOf(office, "not mapped: product ULSD"));
+  await office.retry(await groupOf(office, "crossref/products.csv has no row `ULSD`"));
   expect(await numbers(office)).toEqual({ ...corrected, pending: 1, quarantined: 3 });
   await runFlow(engine, bills, signal);
   expect(await numbers(office)).toEqual({ ...corrected, delivered: 3, quarantined: 3 });
@@ -152,7 +152,9 @@ test("a group, one delivery or all are retried; the rest stays where it is", asy
   await runFlow(engine, bills, signal);
   for (const product of ["A", "B", "C"]) rows.add(`products ${product}`);
 
-  const group = await office.quarantineShow(await groupOf(office, "not mapped: product A"));
+  const group = await office.quarantineShow(
+    await groupOf(office, "crossref/products.csv has no row `A`"),
+  );
   expect(group).toMatchObject({ flow: "bills", code: "not-mapped", count: 2 });
   expect(group.next).toContain('the cross-reference table "products"');
   expect(group.deliveries.map(({ number, origin }) => [number, origin])).toEqual([
@@ -160,11 +162,13 @@ test("a group, one delivery or all are retried; the rest stays where it is", asy
     ["INV-1", "bills.csv line INV-1"],
   ]);
   expect(await office.retry(group.deliveries[0]?.delivery ?? "")).toEqual({ retried: 1, left: 0 });
-  expect(await causes(office)).toContain("1 not mapped: product A");
-  expect(await office.retry(await groupOf(office, "not mapped: product B"))).toEqual({
-    retried: 1,
-    left: 0,
-  });
+  expect(await causes(office)).toContain("1 crossref/products.csv has no row `A`");
+  expect(await office.retry(await groupOf(office, "crossref/products.csv has no row `B`"))).toEqual(
+    {
+      retried: 1,
+      left: 0,
+    },
+  );
   await runFlow(engine, bills, signal);
   expect(sink.executed).toHaveLength(2);
   expect(await office.retry("all")).toEqual({ retried: 2, left: 0 });

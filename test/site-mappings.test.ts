@@ -262,8 +262,15 @@ test("a mistake in a site's module is told with its file and line, exit code 3, 
     ],
     "f.js": [1, 'import { names } from "./lib/names.ts";\nexport default names;\n'],
     "g.ts": [1, "export const nothing = 1;\n"],
+    "h.ts": [
+      3,
+      'import { extend } from "fuelbridge/mapping";\nconst name = "site/h";\nexport default extend("canonical/orders", { name, only: true });\n',
+    ],
+    "j.ts": [2, 'import { i } from "./i.ts";\nexport const later = i;\n'],
   } as const;
   for (const [name, [, text]] of Object.entries(modules)) writeFileSync(join(wrong, name), text);
+  // It fails where j does, which is told once.
+  writeFileSync(join(wrong, "i.ts"), 'import { later } from "./j.ts";\nexport const i = later;\n');
   const config = join(site.folder, "config", "wrong.yaml");
   writeFileSync(config, readFileSync(site.config, "utf8").replace(JSON.stringify(own), wrong));
   const { code, out } = await fuelbridge(["check", "--config", config, "--json"]).ended;
@@ -273,6 +280,38 @@ test("a mistake in a site's module is told with its file and line, exit code 3, 
     Object.entries(modules).map(([name, [line]]) => [name, line]),
   );
   expect(out).not.toMatch(/\bat \S+ \(|node:internal/);
+});
+
+test("a mistake that shows only with a record quarantines it, with the line and what to do", async () => {
+  const [number = ""] = numbersIn("invoices", "number");
+  const refused = async (change: string) => {
+    put("invoices.ts", INVOICES.replace(/only: .*,/, change));
+    const { records } = await site.askProgram<Mapped>("map", "invoices-issued", number);
+    return records[0]?.outcome;
+  };
+  const at = (line: number) => `invoices.ts:${line}: `;
+  try {
+    for (const [change, message] of [
+      ["only: (record) => record.buyer.name,", `${at(8)}TypeError: `],
+      ["only: () => { throw null; },", `${at(5)}Error: it threw null, which is no Error`],
+      [
+        "only: ({ total }) => { total.sign > 0 },",
+        `${at(5)}only returned undefined, and must return`,
+      ],
+      ["number: () => 7,", `${at(5)}number returned 7, and must return a text`],
+      ["document: async ({ document }) => document,", `${at(5)}document returned a promise`],
+    ] as const)
+      expect(await refused(change), change).toMatchObject({
+        is: "refused",
+        fault: {
+          code: "mapping-failed",
+          message: expect.stringContaining(message),
+          next: expect.stringMatching(/^(?:Correct|Leave out async).* then retry\.$/),
+        },
+      });
+  } finally {
+    put("invoices.ts", INVOICES);
+  }
 });
 
 test.runIf(isLongRun)(

@@ -265,7 +265,8 @@ test(
     });
     await site.control.records("orders", [order("AVGAS", "L-1"), order("E85", "L-2")]);
     await once(site);
-    const [avgas, e85] = ["not mapped: item AVGAS", "not mapped: item E85"];
+    const noRow = "crossref/items.csv has no row";
+    const [avgas, e85] = [`${noRow} \`AVGAS\``, `${noRow} \`E85\``];
     expect(await causes(site)).toEqual(expect.arrayContaining([`1 ${avgas}`, `1 ${e85}`]));
 
     const items = join(site.folder, "config", "crossref", "items.csv");

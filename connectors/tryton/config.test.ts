@@ -38,7 +38,7 @@ test("what is left out is what most want: posted, our numbers, Tryton's own jour
     settleAfter: 26 * 3_600_000,
   });
   expect(TrytonConfig.parse({ ...least, settleAfter: "0s" })).toMatchObject({ settleAfter: 0 });
-  expect(issue({ settleAfter: "soon" })).toBe("is not a duration such as 26h");
+  expect(issue({ settleAfter: "soon" })).toBe("is not a duration such as 10m or 26h");
 });
 
 test.each([

@@ -1,6 +1,7 @@
 /** Settings that the connectors of books have in common. */
 import { z } from "zod";
 import { faultOfAddress } from "../core/address.ts";
+import { duration } from "../core/duration.ts";
 
 /** Of a server, without a slash at its end. */
 export const address = (what: string) =>
@@ -44,31 +45,13 @@ export const batch = z
 /** A party, an account and whatever else people name by a code. */
 export const code = (what: string) => z.string().min(1).max(80).describe(what);
 
-/** Written as `26h`; ms. */
-const duration = z
-  .string()
-  .regex(/^\d{1,4}[smhd]$/, "is not a duration such as 26h")
-  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0));
-
 /** ms. Of books that call us. */
-export const expectEvery = duration
-  .prefault("26h")
-  .describe(
-    "How long the books may stay silent before that is told in status, doctor and alerts. 74h where their machine is off over the weekend.",
-  );
+export const expectEvery = duration(
+  "How long the books may stay silent (74h where their machine is off over the weekend) before that is told in status, doctor and alerts",
+).prefault("26h");
 
 /** ms. */
-export const settleAfter = duration
-  .prefault("26h")
-  .describe(
-    "How long an invoice that is paid on the platform waits for its payments, where a flow brings them; then the " +
-      "rest is settled as one. Longer than the interval at which payments are read; 0s: at once.",
-  );
-
-/** Milliseconds. */
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+export const settleAfter = duration(
+  "Where a flow brings payments: how long an invoice that is paid on the platform waits for them before the rest is " +
+    "settled as one (longer than the interval at which payments are read; 0s is at once)",
+).prefault("26h");

@@ -9,7 +9,7 @@ import {
   LONGEST_MONTH_MS,
 } from "../core/budget.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
-import { durationText } from "../config/duration.ts";
+import { durationText } from "../core/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
 import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../report/month.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
-import { durationText } from "../config/duration.ts";
+import { durationText } from "../core/duration.ts";
 import type { TableReport } from "../config/crossref.ts";
 import { thisUser } from "../store/rights.ts";
 import { addCommand, configured } from "./command.ts";

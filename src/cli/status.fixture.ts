@@ -61,7 +61,7 @@ export const STATUS: Status = {
       id: "q12ab34c",
       flow: "orders",
       code: "not-mapped",
-      cause: "not mapped: product AVGAS",
+      cause: "crossref/products.csv has no row `AVGAS`",
       next: 'Add a row for AVGAS to the cross-reference table "items" and retry.',
       count: 1,
       since: "2026-11-18T07:00:00.000Z",

@@ -7,7 +7,9 @@ const [group] = STATUS.quarantine as [(typeof STATUS.quarantine)[number]];
 test("status names what needs a person, by cause and age, with the command that shows the documents", () => {
   const said = inWords(STATUS);
   expect(said).toContain("1 document in quarantine needs a person:");
-  expect(said).toMatch(/^q12ab34c +orders +1 +3 days +not mapped: product AVGAS$/m);
+  expect(said).toMatch(
+    /^q12ab34c +orders +1 +3 days +crossref\/products\.csv has no row `AVGAS`$/m,
+  );
   expect(said).toContain("fuelbridge quarantine show GROUP");
 });
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { ReasonCode } from "../engine/in-step.ts";
 import type { Caller, FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
 import { ask } from "./ask.ts";
-import { durationText } from "../config/duration.ts";
+import { durationText } from "../core/duration.ts";
 import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
 import { age, counted, instant, table } from "./table.ts";

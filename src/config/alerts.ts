@@ -1,6 +1,6 @@
 /** Whom to tell of what is wrong, and when. */
 import { z } from "zod";
-import { duration } from "./duration.ts";
+import { duration } from "../core/duration.ts";
 import { secret } from "./secret.ts";
 
 export interface AlertsConfig {

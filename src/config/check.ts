@@ -8,7 +8,7 @@ import { isSameZone } from "../core/time-zone.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import { type Document, type Group, isGroup } from "./document.ts";
 import { complaintsOfFlows, PLATFORM } from "./flows.ts";
-import { explainIssues, hiddenBy, valueAt } from "./issues.ts";
+import { explainIssues, hiddenBy, parsedBy, valueAt } from "./issues.ts";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, type Path, type Problem, settingOf, shown } from "./problems.ts";
 import { fullSchema, NAME, type Settings, settingsSchema } from "./schema.ts";
@@ -221,7 +221,7 @@ export class Check {
       const schema = this.#mapping(mapping)?.options;
       const path = ["flows", name, "options"];
       if (this.#mapping(mapping) === undefined || !isGroup(options)) continue;
-      const parsed = schema?.safeParse(options);
+      const parsed = schema && parsedBy(schema, options);
       if (parsed?.success === true)
         this.#options.set(name, {
           options: parsed.data,

@@ -2,7 +2,7 @@
 import { validate as isCron } from "node-cron";
 import { z } from "zod";
 import type { Mapping, Offers } from "../core/contract.ts";
-import { duration } from "./duration.ts";
+import { duration } from "../core/duration.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";
 
 export interface FlowConfig {

@@ -1,5 +1,5 @@
 /** What zod found, in words: the bad value as it is, and what would be right from the field's description. */
-import type { z } from "zod";
+import { z } from "zod";
 import { type JsonSchema, schemasAt } from "./json-schema.ts";
 import { type Complaint, didYouMean, type Path, shown } from "./problems.ts";
 
@@ -7,6 +7,17 @@ export interface Finding extends Complaint {
   readonly path: Path;
   /** What is wrong is the name of the setting, not its value. */
   readonly part: "key" | "value";
+}
+
+/** As `safeParse`; a schema of a site's own mapping that throws has one complaint, which is what it threw. */
+export function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    return z
+      .custom(() => false, `makes the mapping's schema fail: ${String(error)}`)
+      .safeParse(value);
+  }
 }
 
 /** `source`: where the value at a path came from ({@link Document.source}); null: it may be shown. */
@@ -29,7 +40,11 @@ function explainIssue(
   const value = valueAt(root, path);
   const here = schemasAt(schema, path, root);
   const right = here.find(({ description }) => description !== undefined)?.description;
-  const remedy = right ?? "See the connector's README.";
+  const declared =
+    path[0] === "flows"
+      ? "The mapping's `options` declare what is right."
+      : "See the connector's README.";
+  const remedy = right ?? declared;
   const hidden = here.some((part) => part.secret === true) ? "its value" : hiddenBy(source(path));
   const bad = hidden ?? (typeof value === "object" ? "it" : shown(value));
   const found = (message: string, advice = remedy): readonly Finding[] => [

@@ -72,7 +72,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   const one = closest(word, candidates);
   if (one !== null) return `Did you mean "${one}"?`;
   return candidates.length === 0
-    ? "There is nothing to name here."
+    ? "There is none to choose from."
     : `Right would be ${candidates.length > 1 ? "one of " : ""}${candidates.join(", ")}.`;
 }
 

@@ -7,7 +7,7 @@ import { holdingKinds } from "../core/holdings.ts";
 import type { Connector, Mapping } from "../core/contract.ts";
 import { faultOfDay } from "../core/calendar.ts";
 import { faultOfTimeZone } from "../core/time-zone.ts";
-import { duration } from "./duration.ts";
+import { duration } from "../core/duration.ts";
 import { alerts } from "./alerts.ts";
 import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";

@@ -103,22 +103,30 @@ export class Refused extends Error {
   }
 }
 
-/** A cross-reference table has no row for this value yet. Adding the row and retrying delivers the document. */
+/**
+ * A cross-reference table has no row for this value yet, or nothing in a column of that row. Writing it there and retrying
+ * delivers the document.
+ */
 export class NotMapped extends Refused {
-  constructor(table: string, value: string) {
-    super({
-      code: "not-mapped",
-      message: `not mapped: ${singular(table)} ${value}`,
-      next: `Add a row for ${value} to the cross-reference table "${table}" and retry.`,
-      lookup: { table, key: value },
-    });
+  /** @param column the empty one; left out: there is no row */
+  constructor(table: string, value: string, column?: string) {
+    const file = `crossref/${table}.csv`;
+    super(
+      column === undefined
+        ? {
+            code: "not-mapped",
+            message: `${file} has no row \`${value}\``,
+            next: `Add a row for ${value} to the cross-reference table "${table}" and retry.`,
+            lookup: { table, key: value },
+          }
+        : {
+            code: "not-mapped",
+            message: `${file} has nothing in the column ${column} of the row \`${value}\``,
+            next: `Fill the column ${column} of the row ${value} in the cross-reference table "${table}" and retry.`,
+          },
+    );
     this.name = "NotMapped";
   }
-}
-
-/** products → product, taxes → tax: tables are named in the plural, their rows in the singular. */
-function singular(table: string): string {
-  return table.replace(/(?<=x)es$|s$/, "");
 }
 
 /** The document names another one that is not on the other side yet; it goes out by itself as soon as that one is. */

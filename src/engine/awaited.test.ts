@@ -83,7 +83,7 @@ test("what is skipped no more, and waits for a person itself, is waited for as u
   await tell("invoices", invoice("INV-1"));
   await tell("customers", bill("C-1", "1", { product: "NONE" }));
   expect(causes()).toEqual([
-    ["not-mapped", "not mapped: product NONE"],
+    ["not-mapped", "crossref/products.csv has no row `NONE`"],
     ["waits-for", "waits for customer C-1"],
   ]);
 });

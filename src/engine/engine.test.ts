@@ -87,7 +87,7 @@ test("one bad record stops nothing else, and says where it came from", async () 
   await runFlow(bench.engine, flow, signal);
   expect(sink.executed).toHaveLength(2);
   expect(counts(bench, flow)).toEqual({ delivered: 2, quarantined: 3 });
-  expect(causes(bench)).toContainEqual(["not mapped: product ULSD-DYED", 1]);
+  expect(causes(bench)).toContainEqual(["crossref/products.csv has no row `ULSD-DYED`", 1]);
   expect(causes(bench)).toContainEqual(["Total is not a number: 12,x", 1]);
 });
 

@@ -48,6 +48,10 @@ export interface Cases {
 }
 
 const row = z.record(z.string(), z.string());
+const figure = z
+  .string()
+  .refine((digits) => Decimal.is(digits), "is not a decimal")
+  .nullable();
 const Whole = z.strictObject({
   record: z.custom<Json>((value) => value !== undefined),
   currency: z.string().default("USD"),
@@ -57,7 +61,7 @@ const Whole = z.strictObject({
   options: z.custom<Json>().default({}),
   document: z.custom<Json>().optional(),
   number: z.string(),
-  figures: z.strictObject({ amount: z.string().nullable(), gallons: z.string().nullable() }),
+  figures: z.strictObject({ amount: figure, gallons: figure }),
 });
 
 const File = z.strictObject({
@@ -80,28 +84,45 @@ export function readCases(file: string): Cases {
     const { mapping, base, cases } = File.parse(parseExact(readFileSync(file, "utf8")));
     return {
       mapping,
-      cases: Object.entries(cases).map(([name, { skip, refused, change, without }]) => {
-        const { document, number, figures, ...rest } = Whole.parse(changed(base, change, without));
-        const expected: Expected =
-          skip !== undefined
-            ? { skip }
-            : refused !== undefined
-              ? { refused }
-              : { document: document as Json, number, figures };
-        return { name, ...rest, expected };
-      }),
+      cases: Object.entries(cases).map(([name, one]) => caseOf(name, base, one)),
     };
   } catch (error) {
-    const message =
-      error instanceof z.ZodError
-        ? error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ")
-        : (error as Error).message;
     throw new ConfigurationError(
-      `The cases ${file} cannot be read: ${message}.`,
+      `The cases ${file} cannot be read: ${saidBy(error)}.`,
       "Correct the file: docs/site-mappings.md says what stands in it.",
       error,
     );
   }
+}
+
+/** @throws Error that names the case */
+function caseOf(
+  name: string,
+  base: Readonly<Record<string, unknown>>,
+  { skip, refused, change, without }: z.output<typeof File>["cases"][string],
+): Case {
+  try {
+    const { document, number, figures, ...rest } = Whole.parse(changed(base, change, without));
+    const expected: Expected =
+      skip !== undefined
+        ? { skip }
+        : refused !== undefined
+          ? { refused }
+          : { document: document as Json, number, figures };
+    return { name, ...rest, expected };
+  } catch (error) {
+    throw new Error(`case ${name}: ${saidBy(error)}`, { cause: error });
+  }
+}
+
+/** @param what the whole that the paths of a schema's complaints lead into */
+function saidBy(error: unknown, what = ""): string {
+  if (!(error instanceof z.ZodError)) return (error as Error).message;
+  const whole = what === "" ? [] : [what];
+  return error.issues
+    .map(({ path, message }) => [[...whole, ...path].join("."), message])
+    .map(([at, message]) => (at === "" ? message : `${at}: ${message}`))
+    .join("; ");
 }
 
 /** A case's answers to what a mapping looks up. `read` hears of every cell that is looked at: `items.item`. */
@@ -163,10 +184,9 @@ type Got =
 type Figures = Readonly<Record<"amount" | "gallons", Decimal | null>>;
 
 function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got {
-  const mapping =
-    given.options === undefined
-      ? given
-      : (given.using?.(given.options.parse(one.options)) ?? given);
+  const options = given.options?.safeParse(one.options);
+  if (options?.success === false) return doesNotFit("options", options.error);
+  const mapping = options === undefined ? given : (given.using?.(options.data) ?? given);
   try {
     const record = mapping.input.parse(one.record);
     const number = mapping.number(record);
@@ -177,11 +197,14 @@ function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got
     return { document: parseExact(stringifyExact(document)), number, figures };
   } catch (error) {
     if (error instanceof Refused) return { refused: { ...error.fault } as unknown as Json };
-    if (error instanceof z.ZodError)
-      return { refused: { code: "does-not-fit", message: error.message } };
+    if (error instanceof z.ZodError) return doesNotFit("record", error);
     throw error;
   }
 }
+
+const doesNotFit = (what: string, error: z.ZodError): Got => ({
+  refused: { code: "does-not-fit", message: saidBy(error, what) },
+});
 
 function inWords(got: Got): string {
   if ("document" in got) return "a document";

@@ -3,22 +3,10 @@ import { shipped } from "../../mappings/index.ts";
 import type { Mapping } from "../core/contract.ts";
 import { kinds as knownKinds } from "../core/kinds.ts";
 import { defineMapping as define, type WrittenMapping } from "../core/define-mapping.ts";
-
-/** A mistake in a site's module. The loader adds the file and the line that it was made in. */
-export class MappingMistake extends Error {
-  /** One sentence: what to do. */
-  readonly next: string;
-
-  constructor(message: string, next: string) {
-    super(message);
-    this.name = "MappingMistake";
-    this.next = next;
-  }
-}
+import { MappingMistake } from "./mistake.ts";
+import { expectParts, mappingParts } from "./parts.ts";
 
 const NAME = /^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/;
-const FUNCTIONS = ["number", "map", "figures"] as const;
-const SCHEMAS = ["input", "output"] as const;
 
 /** Where each mapping of a site was defined: a stack whose first frame in the site's folder is that line. */
 const defined = new WeakMap<object, string>();
@@ -59,18 +47,9 @@ export function remembered<Made extends object>(mapping: Made): Made {
 }
 
 function expectWhole(written: WrittenMapping<unknown, unknown, unknown>): void {
+  expectParts(mappingParts, written);
   expectName(written.name);
-  const { name, kind, reads, writes, posts } = written;
-  const missing = [
-    ...FUNCTIONS.filter((part) => typeof written[part] !== "function"),
-    ...SCHEMAS.filter((part) => typeof written[part]?.safeParse !== "function"),
-    ...Object.entries({ kind, reads, writes }).flatMap(([part, text]) => (text ? [] : [part])),
-  ];
-  if (missing.length > 0)
-    throw new MappingMistake(
-      `the mapping ${name} has no ${missing.join(", ")}`,
-      "Add it: docs/site-mappings.md says what each part of a mapping is.",
-    );
+  const { name, kind, writes, posts } = written;
   if (!Object.hasOwn(knownKinds, kind))
     throw new MappingMistake(
       `the mapping ${name} is of the kind ${kind}, which fuelbridge does not know`,

@@ -51,11 +51,11 @@ export function explain(
   const using =
     given.options === undefined
       ? mapping
-      : (mapping.using?.(watched(given.options, "option ")) ?? mapping);
+      : (mapping.using?.(watched(given.options, "options")) ?? mapping);
   let number: string | null = null;
   let outcome: Outcome;
   try {
-    const record = watched(checked(mapping.input, told, "does-not-fit"));
+    const record = watched(checked(mapping.input, told, "does-not-fit"), "record");
     number = using.number(record);
     outcome = mapped(using, record, references(given.references));
   } catch (error) {
@@ -64,11 +64,11 @@ export function explain(
   }
   const leaves = outcome.is === "document" ? [...leavesOf(outcome.document)] : [];
   const filled = leaves.filter(([, value]) => !isEmpty(value));
-  const read = new Set(reads.filter(({ copied }) => !copied).map(({ from }) => nameOf(from)));
-  const copied = reads.filter(
-    (one) => one.copied && filled.some(([, value]) => isSame(value, one.value)),
+  const looked = reads.filter(
+    (one) =>
+      one.of === "record" && (!one.copied || filled.some(([, value]) => isSame(value, one.value))),
   );
-  for (const { from } of copied) read.add(nameOf(from));
+  const read = new Set(looked.map(({ path }) => nameOf(path)));
   const unread = [...leavesOf(told as unknown)].filter(
     ([path, value]) => !isEmpty(value) && !read.has(nameOf(path)),
   );
@@ -169,6 +169,8 @@ function fieldsOf(
 
 /** The group that a field stands in: `lines` of `lines[0].item`. */
 const groupOf = (path: string): string => nameOf(path).replace(/(?:^|\.)[^.]*$/, "");
+const groupOfRead = ({ of, table, path }: Read): string =>
+  of === "record" ? groupOf(path) : `${of} ${table}`;
 
 /** By group of the document: the group of the record that most of its values can only come from. */
 function kinOf(
@@ -176,7 +178,7 @@ function kinOf(
 ): ReadonlyMap<string, string> {
   const counts = new Map<string, Map<string, number>>();
   for (const { path, equal } of matched) {
-    const [only = "", ...others] = new Set(equal.map(({ from }) => groupOf(from)));
+    const [only = "", ...others] = new Set(equal.map(groupOfRead));
     if (equal.length === 0 || others.length > 0) continue;
     const group = counts.get(groupOf(path)) ?? new Map<string, number>();
     counts.set(groupOf(path), group.set(only, (group.get(only) ?? 0) + 1));
@@ -187,15 +189,15 @@ function kinOf(
 const most = (group: ReadonlyMap<string, number>): string =>
   [...group].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
 
-/** The last name of a path, or the column of a cell. */
-const lastOf = (text: string): string => (/(\w+)(?:\[\d+\])?$/.exec(text)?.[1] ?? "").toLowerCase();
-const placesOf = (text: string): string => (text.match(/\[\d+\]/g) ?? []).join("");
-const isCell = ({ from }: Read): boolean => from.includes(".csv, row ");
+/** The last name of a path. */
+const lastOf = (path: string): string => (/(\w+)(?:\[\d+\])?$/.exec(path)?.[1] ?? "").toLowerCase();
+const placesOf = (path: string): string => (path.match(/\[\d+\]/g) ?? []).join("");
+const isCell = ({ of }: Read): boolean => of === "table";
 
 function nearest(path: string, reads: readonly Read[], kin: string | undefined): string[] {
-  const isKin = ({ from }: Read): boolean => groupOf(from) === kin;
-  const isNamed = ({ from }: Read): boolean => lastOf(from) === lastOf(path);
-  const isPlaced = ({ from }: Read): boolean => placesOf(from) === placesOf(path);
+  const isKin = (one: Read): boolean => groupOfRead(one) === kin;
+  const isNamed = (one: Read): boolean => lastOf(one.path) === lastOf(path);
+  const isPlaced = (one: Read): boolean => placesOf(one.path) === placesOf(path);
   const order: readonly ((one: Read) => boolean)[] = [
     (one) => isKin(one) && isNamed(one) && isPlaced(one),
     (one) => isCell(one) && isNamed(one),

@@ -56,6 +56,61 @@ test("options of an extension join those of the mapping that it extends, and bot
   expect(both?.safeParse({ company }).success).toBe(false);
 });
 
+const rule = { code: "a", message: "m", next: "n" };
+
+test.each([
+  ["that is none", { only: true }, "is wrong in only, which must be a function"],
+  ["of another name", { filter: () => true }, "has no part filter"],
+  [
+    "without its parts",
+    { rules: [{ code: "a" }] },
+    "has no rules.0.broken; has no rules.0.message",
+  ],
+  [
+    "that names an unknown field",
+    { fields: { contractNumbr: "A" } },
+    "have no field contractNumbr",
+  ],
+  ["with an amount in floating point", { fields: { total: 12.5 } }, "total of fields does not fit"],
+])("an extension with a part %s is refused where it is defined", (_, change, message) => {
+  expect(() => extend(NAME, { name, ...change } as never)).toThrow(message);
+});
+
+test.each([
+  ["a filter that forgot to return", { only: () => undefined }, "only returned undefined"],
+  ["a filter that returns false", { only: () => false }, "only returned false"],
+  ["a filter that is a promise", { only: () => Promise.resolve(true) }, "only returned a promise"],
+  [
+    "a rule that forgot to return",
+    { rules: [{ ...rule, broken: () => undefined }] },
+    "the rule a returned undefined, and must return true or false",
+  ],
+  [
+    "a document that forgot to return",
+    { document: () => undefined },
+    "document returned undefined",
+  ],
+  [
+    "a field of a line that nothing would be sent of",
+    {
+      document: ({ document }: { document: { lines: object[] } }) => ({
+        ...document,
+        lines: document.lines.map((line) => ({ ...line, itm: "x" })),
+      }),
+    },
+    "have no field lines.itm",
+  ],
+])("what no type checks is no document: %s", (_, change, message) => {
+  expect(() => runCase(extend(NAME, { name, ...change } as never), issued)).toThrow(message);
+});
+
+test("a case whose options do not fit is a case that does not hold", () => {
+  const options = z.strictObject({ prefix: z.string() });
+  expect(runCase(extend(NAME, { name, options }), issued)).toEqual([
+    expect.stringContaining("got a refusal (does-not-fit: options.prefix: "),
+  ]);
+});
+
 const own = { ...shippedMapping(NAME), name };
 
 test.each([
@@ -68,6 +123,7 @@ test.each([
   ["no protection of posted amounts", { ...own, posts: false }, /without posts: true/],
   ["the name of a shipped one", { ...own, name: NAME }, /comes with fuelbridge/],
   ["no schema", { ...own, output: undefined as never }, /has no output/],
+  ["a part that there is none of", { ...own, table: {} }, /has no part table/],
 ])("a new mapping with %s is refused", (_, mapping, message) => {
   expect(() => defineMapping(mapping)).toThrow(message);
 });

@@ -3,7 +3,15 @@ import { z } from "zod";
 import { shipped } from "../../mappings/index.ts";
 import { type Mapping, type References, skip, type Skip } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
-import { expectName, MappingMistake, remembered } from "./define.ts";
+import { expectName, remembered } from "./define.ts";
+import { MappingMistake } from "./mistake.ts";
+import {
+  droppedFrom,
+  expectDocument,
+  expectParts,
+  extensionParts,
+  returnedWrong,
+} from "./parts.ts";
 
 type Shipped = (typeof shipped)[number];
 export type ShippedName = Shipped["name"];
@@ -66,14 +74,15 @@ export function extend<const Name extends ShippedName, Options = unknown>(
   extension: Extension<RecordOf<Name>, DocumentOf<Name>, Options>,
 ): Mapping<RecordOf<Name>, DocumentOf<Name>> {
   const given = extension as unknown as Extension<unknown, object, unknown>;
+  expectParts(extensionParts, given);
   expectName(given.name);
-  expectKnownParts(given);
   const base = shippedMapping(name) as unknown as Mapping<unknown, object>;
+  expectFields(name, base.output, (given.fields ?? {}) as Readonly<Record<string, unknown>>);
   const schema = bothOptions(base.options, given.options);
   const using = (options: unknown): Mapping<unknown, object> => {
     const below = base.using?.(options) ?? base;
     const number = (record: unknown): string =>
-      given.number?.(record, options) ?? below.number(record);
+      given.number === undefined ? below.number(record) : given.number(record, options);
     const tables = { ...below.tables, ...given.tables };
     return remembered({
       ...below,
@@ -117,8 +126,9 @@ function mapped(
   record: unknown,
   references: References,
 ): object {
-  const goes = given.only?.(record, references, options) ?? true;
-  if (goes !== true) return skip(goes);
+  const goes = given.only === undefined ? true : given.only(record, references, options);
+  if (typeof goes === "string" && goes !== "") return skip(goes);
+  if (goes !== true) returnedWrong("only", goes, "true, or the reason why the record is skipped");
   const made = below.map(record, references);
   if (isSkip(made)) return made;
   const about = { record, references, options };
@@ -127,11 +137,17 @@ function mapped(
     typeof value === "function" ? (value({ ...about, document: made }) as unknown) : value,
   ]);
   const set = { ...made, ...(Object.fromEntries(fields) as object) };
-  const document = given.document?.({ ...about, document: set }) ?? set;
+  const document = given.document === undefined ? set : given.document({ ...about, document: set });
+  expectDocument("document", document);
   if (isSkip(document)) return document;
   expectSameIdentity(made, document, below.number(record), number(record));
-  for (const rule of given.rules ?? [])
-    if (rule.broken({ ...about, document })) throw refusalOf(rule);
+  if (given.fields !== undefined || given.document !== undefined)
+    expectNothingDropped(below, made, document);
+  for (const rule of given.rules ?? []) {
+    const broken = rule.broken({ ...about, document }) as unknown;
+    if (broken === true) throw refusalOf(rule);
+    if (broken !== false) returnedWrong(`the rule ${rule.code}`, broken, "true or false");
+  }
   return document;
 }
 
@@ -139,6 +155,43 @@ function mapped(
 const IDENTITY = ["id", "number", "invoiceNumber", "externalId"] as const;
 
 const isSkip = (made: object): made is Skip => "skip" in made && typeof made.skip === "string";
+
+/** A field that the schema of the documents drops would be set and never sent. @throws MappingMistake */
+function expectNothingDropped({ name, output }: Mapping, made: object, document: object): void {
+  const before = new Set(droppedFrom(output, made));
+  const dropped = droppedFrom(output, document).filter((path) => !before.has(path));
+  if (dropped.length > 0) throw unknownFields(name, output, dropped);
+}
+
+/** The names of `fields`, and the constants among them. @throws MappingMistake */
+function expectFields(
+  name: string,
+  output: z.ZodType,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  if (!(output instanceof z.ZodObject)) return;
+  const shape = output.shape as Readonly<Record<string, z.ZodType>>;
+  const isOpen = output.def.catchall !== undefined;
+  const unknown = Object.keys(fields).filter((field) => !isOpen && !Object.hasOwn(shape, field));
+  if (unknown.length > 0) throw unknownFields(name, output, unknown);
+  for (const [field, value] of Object.entries(fields)) {
+    if (typeof value === "function") continue;
+    const issue = shape[field]?.safeParse(value).error?.issues[0];
+    if (issue !== undefined)
+      throw new MappingMistake(
+        `the field ${[field, ...issue.path].join(".")} of fields does not fit: ${issue.message}`,
+        'Write a value that the document takes. An amount or a quantity is Decimal.of("12.50").',
+      );
+  }
+}
+
+function unknownFields(name: string, output: z.ZodType, fields: readonly string[]): MappingMistake {
+  const known = output instanceof z.ZodObject ? Object.keys(output.shape).join(", ") : "";
+  return new MappingMistake(
+    `the documents of ${name} have no field ${[...new Set(fields)].join(", ")}: nothing of it would be sent`,
+    known === "" ? "Correct the name." : `Correct the name; fields are ${known}.`,
+  );
+}
 
 /** What a document is found by must not part from what it is kept under. */
 function expectSameIdentity(made: object, document: object, was: string, is: string): void {
@@ -159,27 +212,6 @@ function expectSameIdentity(made: object, document: object, was: string, is: str
 
 function refusalOf({ code, message, next, field }: Rule<unknown, object, unknown>): Refused {
   return new Refused({ code, message, next, ...(field === undefined ? {} : { field }) });
-}
-
-const PARTS = new Set<string>([
-  "name",
-  "options",
-  "tables",
-  "number",
-  "only",
-  "fields",
-  "document",
-  "rules",
-  "leaves",
-] satisfies (keyof Extension<unknown, object, unknown>)[]);
-
-function expectKnownParts(extension: object): void {
-  const unknown = Object.keys(extension).filter((part) => !PARTS.has(part));
-  if (unknown.length === 0) return;
-  throw new MappingMistake(
-    `an extension has no part ${unknown.join(", ")}`,
-    `Its parts are ${[...PARTS].join(", ")}.`,
-  );
 }
 
 /** The options of both, each checked by the schema that declares it. @throws MappingMistake when they cannot be joined */

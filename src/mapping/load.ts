@@ -6,9 +6,12 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Mapping } from "../core/contract.ts";
+import type { Figures, Mapping } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
 import { EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
-import { definedAt, MappingMistake } from "./define.ts";
+import { definedAt } from "./define.ts";
+import { MappingMistake } from "./mistake.ts";
+import { expectDocument, returnedWrong } from "./parts.ts";
 
 /** What is wrong with a site's module, and where. */
 export interface ModuleProblem {
@@ -73,9 +76,14 @@ export async function loadSiteMappings(folder: string): Promise<readonly Mapping
       root,
     ),
   );
-  if (problems.length > 0) throw new SiteMappingsError(folder, problems);
+  if (problems.length > 0) throw new SiteMappingsError(folder, eachOnce(problems));
   return found.map(({ mapping, file }) => guarded(mapping, file, root));
 }
+
+/** A helper that is wrong fails with every module that imports it. */
+const eachOnce = (problems: readonly ModuleProblem[]): ModuleProblem[] => [
+  ...new Map(problems.map((one) => [JSON.stringify(one), one])).values(),
+];
 
 const NO_MAPPING = {
   message: "the module exports no mapping",
@@ -191,7 +199,7 @@ interface Place {
 }
 
 function problemOf(error: unknown, file: string, root: string): ModuleProblem {
-  const { stack = "", message, name } = error instanceof Error ? error : new Error(String(error));
+  const { stack = "", message, name } = errorOf(error);
   const place =
     error instanceof ForbiddenImport || error instanceof MissingImport
       ? error.place
@@ -201,7 +209,9 @@ function problemOf(error: unknown, file: string, root: string): ModuleProblem {
   return problemAt(place.file, place.line, {
     message: `${name}: ${message}`,
     remedy:
-      "Correct the module at this line. Of TypeScript it may use what is erased: types, and no enum or namespace.",
+      error instanceof ReferenceError
+        ? "Correct the module at this line. Where two modules import each other, move what both need into a third one."
+        : "Correct the module at this line. Of TypeScript it may use what is erased: types, imported by `import type`, and no enum or namespace.",
   });
 }
 
@@ -223,30 +233,74 @@ function placeIn(stack: string, root: string): Place | null {
 }
 
 /** A mistake that shows only with a record: that record is quarantined, and the line is named. */
-function guarded(mapping: Mapping, file: string, root: string): Mapping {
+function guarded(
+  mapping: Mapping,
+  file: string,
+  root: string,
+  defined = definedAt(mapping),
+): Mapping {
   const inside =
     <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
     (...args: Args): Result => {
       try {
         return work(...args);
-      } catch (error) {
-        if (error instanceof Refused || error instanceof FuelbridgeError) throw error;
-        const { name, message, stack = "" } = error as Error;
-        const place = placeIn(stack, root) ?? { file, line: 1 };
+      } catch (thrown) {
+        if (thrown instanceof Refused || thrown instanceof FuelbridgeError) throw thrown;
+        const error = errorOf(thrown);
+        const place = placeIn(error.stack ?? "", root) ??
+          placeIn(defined ?? "", root) ?? { file, line: 1 };
+        const isOurs = error instanceof MappingMistake;
         throw new Refused({
           code: "mapping-failed",
-          message: `the mapping ${mapping.name} failed at ${place.file}:${place.line}: ${name}: ${message}`,
-          next: "Correct the mapping there, look at the record with `fuelbridge map`, start fuelbridge again, then retry.",
+          message: `the mapping ${mapping.name} failed at ${place.file}:${place.line}: ${isOurs ? "" : `${error.name}: `}${error.message}`,
+          next: `${isOurs ? error.next : "Correct the mapping there."} Look at the record with \`fuelbridge map\`, start fuelbridge again, then retry.`,
         });
       }
     };
   return {
     ...mapping,
-    number: inside((record) => mapping.number(record)),
-    map: inside((record, references) => mapping.map(record, references)),
-    figures: inside((document) => mapping.figures(document)),
+    number: inside((record) => expectText(mapping.number(record))),
+    map: inside((record, references) => {
+      const made = mapping.map(record, references);
+      expectDocument("map", made);
+      return made;
+    }),
+    figures: inside((document) => expectFigures(mapping.figures(document))),
+    ...(mapping.bookedOn === undefined
+      ? {}
+      : { bookedOn: inside((record, days) => mapping.bookedOn?.(record, days) ?? null) }),
+    ...(mapping.about === undefined
+      ? {}
+      : { about: inside((record) => mapping.about?.(record) ?? {}) }),
     ...(mapping.using === undefined
       ? {}
-      : { using: (options) => guarded(mapping.using?.(options) ?? mapping, file, root) }),
+      : {
+          using(options) {
+            try {
+              return guarded(mapping.using?.(options) ?? mapping, file, root, defined);
+            } catch (error) {
+              throw new SiteMappingsError(root, [problemOf(error, file, root)]);
+            }
+          },
+        }),
   };
+}
+
+/** What was thrown may be anything. */
+const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error
+    ? thrown
+    : new Error(`it threw ${JSON.stringify(thrown) ?? "undefined"}, which is no Error`);
+
+function expectText(number: unknown): string {
+  return typeof number === "string" ? number : returnedWrong("number", number, "a text");
+}
+
+const isFigure = (value: unknown): boolean => value === null || value instanceof Decimal;
+
+function expectFigures(figures: Figures | undefined): Figures {
+  const { amount, gallons }: Partial<Figures> = figures ?? {};
+  return figures !== undefined && isFigure(amount) && isFigure(gallons)
+    ? figures
+    : returnedWrong("figures", figures, "{ amount, gallons }, each a Decimal or null");
 }

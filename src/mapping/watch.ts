@@ -4,7 +4,12 @@ import { Decimal } from "../core/decimal.ts";
 
 /** A value that a mapping read. */
 export interface Read {
-  /** For people: `lines[0].product`, `items.csv, row ULSD, column item`, `option company`. */
+  readonly of: "record" | "options" | "table" | "other";
+  /** The table's name; else empty. */
+  readonly table: string;
+  /** Where it stands there: `lines[0].product`, the column of a cell; of a day the path of the instant. */
+  readonly path: string;
+  /** For people, and read by nothing: `lines[0].product`, `items.csv, row ULSD, column item`, `option company`. */
   readonly from: string;
   readonly value: unknown;
   /** Taken over with all that stood beside it (`{ ...record }`), so that nobody knows whether it was looked at. */
@@ -13,8 +18,8 @@ export interface Read {
 
 export interface Watch {
   readonly reads: Read[];
-  /** The value, which tells what is read of it. `root`: what stands before a path, `option ` of options. */
-  readonly watched: <Value>(value: Value, root?: string) => Value;
+  /** The value, which tells what is read of it. */
+  readonly watched: <Value>(value: Value, of: "record" | "options") => Value;
   readonly references: (references: References) => References;
 }
 
@@ -23,11 +28,11 @@ export function watch(): Watch {
   /** The property that was described last: one that is read right after is copied (`{ ...record }`). */
   let described = "";
 
-  const note = (from: string, value: unknown, copied = false): void => {
-    reads.push({ from, value, copied });
+  const note = (from: string, value: unknown, where: Partial<Read> = {}): void => {
+    reads.push({ of: "other", table: "", path: "", copied: false, ...where, from, value });
   };
 
-  function watched<Value>(value: Value, root = "", path = ""): Value {
+  function watched<Value>(value: Value, of: "record" | "options", path = ""): Value {
     if (!isPlain(value)) return value;
     // A copy: what a schema has frozen could not be watched.
     const open = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Value &
@@ -46,8 +51,8 @@ export function watch(): Watch {
           : `${path}${path === "" ? "" : "."}${key}`;
         const copied = described === `${path}/${key}`;
         described = "";
-        if (isPlain(inside)) return watched(inside, root, at);
-        note(`${root}${at}`, inside, copied);
+        if (isPlain(inside)) return watched(inside, of, at);
+        note(of === "options" ? `option ${at}` : at, inside, { of, path: at, copied });
         return inside;
       },
     });
@@ -58,7 +63,7 @@ export function watch(): Watch {
 
   return {
     reads,
-    watched: (value, root = "") => watched(value, root),
+    watched: (value, of) => watched(value, of),
     references: (given) => ({
       ...given,
       get currency() {
@@ -67,8 +72,8 @@ export function watch(): Watch {
       },
       dayOf(instant) {
         const day = given.dayOf(instant);
-        const source = reads.findLast(({ value }) => value === instant)?.from ?? instant;
-        note(`day of ${source}`, day);
+        const source = reads.findLast(({ value }) => value === instant);
+        note(`day of ${source?.from ?? instant}`, day, { path: source?.path ?? "" });
         return day;
       },
       find(kind, id) {
@@ -86,7 +91,8 @@ export function watch(): Watch {
         return new Proxy(row, {
           get(cells, column) {
             const value = cells[String(column)];
-            note(`${table}.csv, row ${key}, column ${String(column)}`, value);
+            const path = String(column);
+            note(`${table}.csv, row ${key}, column ${path}`, value, { of: "table", table, path });
             return value;
           },
         });

@@ -95,16 +95,16 @@ test("causes that differ in a value only are one group, each delivery with its o
     faulty(2, "credit-note", "this is a credit note over -2.00; the platform takes none", "Total"),
     faulty(3, "too-long", "Reference has 65 characters", "Reference"),
     faulty(4, "too-long", "Comment has 2001 characters", "Comment"),
-    faulty(5, "not-mapped", "not mapped: product A"),
-    faulty(6, "not-mapped", "not mapped: product B"),
+    faulty(5, "not-mapped", "crossref/products.csv has no row `A`"),
+    faulty(6, "not-mapped", "crossref/products.csv has no row `B`"),
   );
   const groups = await office.quarantine();
   expect(groups.map(({ count, cause }) => `${count} ${cause}`)).toEqual([
     "2 this is a credit note; the platform takes none",
     "1 Comment has 2001 characters",
     "1 Reference has 65 characters",
-    "1 not mapped: product A",
-    "1 not mapped: product B",
+    "1 crossref/products.csv has no row `A`",
+    "1 crossref/products.csv has no row `B`",
   ]);
   const { deliveries } = await office.quarantineShow(groups[0]?.id ?? "");
   expect(deliveries.map(({ cause }) => cause)).toEqual([
@@ -134,7 +134,7 @@ test("a delivery in quarantine has number, party, amount with currency, age, and
 test("no retry is offered for a credit note; tried all the same it is refused with what helps, and nothing changes", async () => {
   const { office } = await site(
     faulty(1, "credit-note", "no credit notes", "Total"),
-    faulty(2, "not-mapped", "not mapped: product A"),
+    faulty(2, "not-mapped", "crossref/products.csv has no row `A`"),
   );
   const [first, second] = await office.quarantine();
   const groups = { [first?.code ?? ""]: first, [second?.code ?? ""]: second };

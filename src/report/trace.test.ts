@@ -40,10 +40,10 @@ test("each version is told with the file that it came in, also one that was repl
   for (let day = 0; day < 3; day++) await step();
   expect(await story("INV-1")).toEqual([
     "received: monday.csv line 2",
-    "quarantined: not mapped: product ULSD",
+    "quarantined: crossref/products.csv has no row `ULSD`",
     "superseded: a newer version takes its place",
     "received: tuesday.csv line 9",
-    "quarantined: not mapped: product ULSD",
+    "quarantined: crossref/products.csv has no row `ULSD`",
     "superseded: a newer version takes its place",
     "received: wednesday.csv line 4",
     expect.stringMatching(/^send: /),
@@ -65,8 +65,8 @@ test("a quarantine stays in the story with its cause when it is over, and a retr
   await office.retry("all");
   await step();
   expect((await story("INV-1")).slice(1, 3)).toEqual([
-    "quarantined: not mapped: product ULSD",
-    "retried: by a person, who was told: not mapped: product ULSD",
+    "quarantined: crossref/products.csv has no row `ULSD`",
+    "retried: by a person, who was told: crossref/products.csv has no row `ULSD`",
   ]);
   expect((await office.trace("INV-1")).groups).toEqual([]);
 });

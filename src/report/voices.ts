@@ -65,6 +65,8 @@ function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string
 
 /** Where a sentence of its own says more. */
 const BY_CODE: Readonly<Record<string, string>> = {
+  "not-mapped":
+    "What the other side calls it has not been filled in yet. Fill that cell, then retry: nothing was sent.",
   "credit-note":
     "The platform takes no credit notes. Enter the credit there by hand, then close it here with a note.",
   differs:

@@ -152,7 +152,7 @@ function inWords(
     `${counted(looked, "stored record")} of the flow ${flow} with the mapping ${mapping}: ${each.join(", ") || "none"}.`,
     ...(rows.length === 0
       ? ["Nothing would differ from what was sent."]
-      : ["", table(["NUMBER", "NOW", "FIELD", "SENT", "NOW"], rows)]),
+      : ["", table(["NUMBER", "VERDICT", "FIELD", "SENT", "NOW"], rows)]),
     ...(differing.length > SHOWN_MAX
       ? ["", `${differing.length - SHOWN_MAX} more differ; --json has them all.`]
       : []),

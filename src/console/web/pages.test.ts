@@ -74,7 +74,7 @@ test("somebody finds what is wrong, adds the missing row, and the group is empty
   const [group] = await office.quarantine();
   const page = await accountant.get(`/needs-you/${group?.id}`);
   expect(page.body).toContain(
-    "INV-118 · Prairie Fuel · $20,712.42 · not mapped: product ULSD-DYED",
+    "INV-118 · Prairie Fuel · $20,712.42 · crossref/products.csv has no row `ULSD-DYED`",
   );
   expect(page.body).toContain("Nobody has said yet what the platform calls ULSD-DYED");
   const fields = {
