@@ -9,6 +9,7 @@ import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
+import { newcomers } from "./newcomers.ts";
 import { rhythms } from "./rhythms.ts";
 
 export interface Taken {
@@ -29,6 +30,7 @@ interface StoredVersion {
 export function intake(database: Database.Database) {
   const arrivals = arrivalsOf(database);
   const rhythm = rhythms(database);
+  const fresh = newcomers(database);
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -89,16 +91,23 @@ export function intake(database: Database.Database) {
         change.text,
       );
       addDelivery.run(flow, added.lastInsertRowid, revision, atMs, change.version, origin);
+      fresh.record(change.version);
+      fresh.delivery();
       return true;
     }
+    // What moves now may have come with this page.
+    fresh.save(flow);
     replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
     supersede.run(known.record);
     addDelivery.run(flow, known.record, revision, atMs, change.version, origin);
+    fresh.delivery();
     return true;
   }
 
   function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
+    fresh.forget();
     const taken = changes.map((change) => take(flow, change, atMs));
+    fresh.save(flow);
     const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
     return { received: count(true), unchanged: count(false), stale: count(null) };
   }
