@@ -15,8 +15,9 @@ import { report } from "./usage.ts";
 const { FUELBRIDGE_CONFIG: path = "", FUELBRIDGE_SIDE: side = "" } = process.env;
 const config = await loadConfiguration(path);
 const log = openLog({ level: "warn", secrets: config.secrets, to: "stderr" });
-const { engine, daemon, close } = await composeDaemon(config, log);
-const [flow] = daemon.flows;
+const composed = await composeDaemon(config, log);
+const { engine } = composed;
+const [flow] = composed.daemon.flows;
 if (flow === undefined) throw new Error("the configuration has no flow");
 linkParties(engine);
 
@@ -25,7 +26,7 @@ await report(async () => {
   if (trouble !== null) throw new Error(trouble.message);
   return side === "mapped" ? frozen(engine, flow) : received;
 });
-await close();
+await composed.close();
 
 /** Other flows have brought the parties before. */
 function linkParties({ store }: Engine): void {

@@ -56,7 +56,7 @@ export function benchDocuments(
 const KEY = { FUELBRIDGE_API_KEY: `svc_live_${"0".repeat(32)}` };
 
 /** A configuration with one flow of tickets, its table of products, and the export. */
-export async function makeSite(folder: string, rows: number): Promise<void> {
+async function makeSite(folder: string, rows: number): Promise<void> {
   mkdirSync(join(folder, "erp"));
   mkdirSync(join(folder, "crossref"));
   await writeTickets(join(folder, "erp", "tickets.csv"), rows);

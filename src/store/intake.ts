@@ -76,8 +76,7 @@ export function intake(database: Database.Database) {
       if (change.version === known.version && known.revision === revision) return false;
     }
     // Only now, for it costs: the same value may come written otherwise.
-    const isAgain = known !== undefined && known.version === change.version;
-    if (isAgain && isSame(known.record, fault, change.text)) return false;
+    if (known?.version === change.version && isSame(known.record, fault, change.text)) return false;
     const origin = change.origin ?? null;
     if (known === undefined) {
       const added = addRecord.run(
@@ -108,8 +107,7 @@ export function intake(database: Database.Database) {
     fresh.forget();
     const taken = changes.map((change) => take(flow, change, atMs));
     fresh.save(flow);
-    const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
-    return { received: count(true), unchanged: count(false), stale: count(null) };
+    return counted(taken);
   }
 
   return {
@@ -130,6 +128,12 @@ export function intake(database: Database.Database) {
     },
     known: (flow: number, arrival: string) => arrivals.known(flow, arrival),
   };
+}
+
+/** As `take` tells of each change. */
+function counted(taken: readonly (boolean | null)[]): Taken {
+  const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
+  return { received: count(true), unchanged: count(false), stale: count(null) };
 }
 
 const byValue = (text: string): string => canonical(text, instantByValue);
