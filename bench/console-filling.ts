@@ -28,5 +28,12 @@ export const FILLING = [
   `insert into search_record (record, party, amount, day)
    select record, 1 + record % 500, (record % 5000) || '.00', date(:at / 1000 - record % 31536000, 'unixepoch')
    from record where ${OURS}`,
+  // As the store counts what comes (src/store/newcomers.ts).
+  `insert into record_count (flow, day, count)
+   select flow, coalesce(substr(version, 1, 10), ''), count(*) from record where ${OURS} group by 1, 2
+   on conflict do update set count = count + excluded.count`,
+  `insert into delivery_count (flow, state, count)
+   select flow, state, count(*) from delivery where ${OURS} group by 1, 2
+   on conflict do update set count = count + excluded.count`,
   `update search_end set delivery = (select max(delivery) from delivery where ${OURS})`,
 ];

@@ -37,7 +37,7 @@ async function pushed(count: number, bad: ReadonlySet<number>) {
   );
   const numbers = bench.store.questions
     .quarantine()
-    .flatMap(({ flow, code, cause }) => bench.store.questions.quarantined(flow, code, cause))
+    .flatMap((cause) => bench.store.questions.quarantined(cause))
     .map(({ number }) => number);
   return { requests, executed, quarantined: numbers };
 }

@@ -1,4 +1,5 @@
 /** One run of a flow: pull, then map, freeze and deliver until nothing is left that can go now. */
+import { setImmediate } from "node:timers/promises";
 import { later, type Moment } from "../core/moment.ts";
 import { settleAcknowledgements } from "./acknowledged.ts";
 import { deliver, moved } from "./deliver.ts";
@@ -52,7 +53,8 @@ export async function push(
     if (round.frozen > 0) {
       delivered = await deliver(engine, flow, signal);
       progress += delivered.steps;
-    }
+      // Of 200,000 that are all refused or skipped there is nothing to wait for, and others have their turn.
+    } else await setImmediate();
     // What was left is looked at again at once when it can have become possible.
     if (round.left === 0 || delivered.open > 0 || round.frozen + round.settled === 0)
       after = round.last;

@@ -102,7 +102,7 @@ async function* walk(
     const changes =
       options.detail === undefined
         ? listed.changes
-        : await detailed(client, options.detail, options.clock, listed.changes, reading);
+        : await detailed(client, options.detail, options.clock, listed, reading);
     if (broken !== null) {
       yield pageOf(changes, { ...from, walk: null });
       throw stuck(options, broken);
@@ -143,6 +143,8 @@ function stuck({ list }: WalkOptions, how: string): SourceUnavailable {
 
 interface Listed {
   readonly changes: readonly Change[];
+  /** Those that are to be read in detail. */
+  readonly halves: ReadonlySet<Change>;
   /** Sortable text. */
   readonly latest: string | null;
   readonly serverTime: string;
@@ -225,8 +227,11 @@ export function sliced(
 function readPage(exchange: Exchange, options: WalkOptions): Listed {
   const { headers, records, hasMore, nextCursor, total } = sliced(exchange, options);
   let latest: string | null = null;
+  const halves = new Set<Change>();
   const changes = records.map((record) => {
-    const change = changeOf(record);
+    const { change, fields } = readRecord(record);
+    if (options.detail !== undefined && fields !== null && lacks(fields, options.detail))
+      halves.add(change);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
     return change;
@@ -234,6 +239,7 @@ function readPage(exchange: Exchange, options: WalkOptions): Listed {
   const serverTime = new Date(headers["date"] ?? Number.NaN);
   return {
     changes,
+    halves,
     latest,
     serverTime: Number.isNaN(serverTime.getTime())
       ? (latest ?? "")
@@ -296,8 +302,7 @@ const extentOf = (
  * Whether a listed record is only half of it: that lists carry lines is not specified (part 4, Orders), nor how they
  * leave them out.
  */
-function lacks(record: string, { lines, others = [] }: Detail): boolean {
-  const fields = JSON.parse(record) as Readonly<Record<string, unknown>>;
+function lacks(fields: Fields, { lines, others = [] }: Detail): boolean {
   const shown = fields[lines];
   const isEmpty = Array.isArray(shown) && shown.length === 0;
   return isEmpty || [lines, ...others].some((name) => fields[name] === undefined);
@@ -307,13 +312,19 @@ function lacks(record: string, { lines, others = [] }: Detail): boolean {
  * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
  * Undated records are compared by content.
  */
-export function changeOf(text: string, undated = false): Change {
+export const changeOf = (text: string, undated = false): Change => readRecord(text, undated).change;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The change that a record is, and its fields: null where it is quarantined whole. It is parsed once. */
+function readRecord(text: string, undated = false): { change: Change; fields: Fields | null } {
   let fault = "is not valid JSON";
   try {
-    const { id, updatedAt } = JSON.parse(text) as { id?: unknown; updatedAt?: unknown };
+    const fields = JSON.parse(text) as Fields;
+    const { id, updatedAt } = fields;
     const version = typeof updatedAt === "string" ? sortableInstant(updatedAt) : null;
     if (typeof id === "string" && id !== "" && id.length <= 200 && (undated || version !== null))
-      return { id, version, text };
+      return { change: { id, version, text }, fields };
     fault =
       !undated && version === null
         ? `has no usable updatedAt (${String(updatedAt)})`
@@ -321,7 +332,7 @@ export function changeOf(text: string, undated = false): Change {
   } catch {
     // Said by `fault`.
   }
-  return {
+  const change: Change = {
     id: `unreadable-${sha256(text).slice(0, 22)}`,
     version: null,
     text: JSON.stringify(text),
@@ -331,6 +342,7 @@ export function changeOf(text: string, undated = false): Change {
       next: "Report it to the platform's support; it is taken as soon as it comes by whole.",
     },
   };
+  return { change, fields: null };
 }
 
 /** Replaces records that are half and new to us by their details; the detail's own time is its version. */
@@ -338,13 +350,13 @@ async function detailed(
   client: Exchanger,
   detail: Detail,
   clock: Clock,
-  changes: readonly Change[],
+  { changes, halves }: Listed,
   reading: Reading,
-): Promise<Change[]> {
+): Promise<readonly Change[]> {
+  if (halves.size === 0) return changes;
   const whole: Change[] = [];
   for (const change of changes) {
-    const isWhole =
-      change.fault !== undefined || change.version === null || !lacks(change.text, detail);
+    const isWhole = !halves.has(change);
     if (isWhole || reading.stored(change.id, change.version ?? "")) {
       if (isWhole) whole.push(change);
       continue;

@@ -19,7 +19,7 @@ export interface Group {
 export function groupsOf(engine: Engine): Group[] {
   const { store, clock } = engine;
   const nowMs = clock.now().wallMs;
-  const byId = Map.groupBy(store.questions.quarantine(), (row) =>
+  const byId = Map.groupBy(store.questions.quarantine(isTogether), (row) =>
     groupId({ ...row, key: keyOf(row) }),
   );
   return [...byId]
@@ -35,8 +35,11 @@ export function keyOf({
   awaitsKind,
 }: Pick<CauseRow, "code" | "cause" | "field" | "awaitsKind">): string {
   if (awaitsKind !== null) return awaitsKind;
-  return remedyOf(code).together === undefined ? cause : (field ?? "");
+  return isTogether({ code, awaitsKind }) ? (field ?? "") : cause;
 }
+
+const isTogether = ({ code, awaitsKind }: Pick<CauseRow, "code" | "awaitsKind">): boolean =>
+  awaitsKind === null && remedyOf(code).together !== undefined;
 
 /** Short, stable, and never only digits (those name a delivery). */
 export function groupId({ flow, code, key }: { flow: string; code: string; key: string }): string {
@@ -45,7 +48,7 @@ export function groupId({ flow, code, key }: { flow: string; code: string; key: 
 
 export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] {
   return causes
-    .flatMap(({ flow, code, cause }) => store.questions.quarantined(flow, code, cause))
+    .flatMap((cause) => store.questions.quarantined(cause))
     .toSorted((one, other) => one.delivery - other.delivery);
 }
 
@@ -133,10 +136,11 @@ function groupOf(
   const { flow, code, field, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
   const sinceMs = causes.reduce((oldest, one) => Math.min(oldest, one.sinceMs), first.sinceMs);
+  const isSeveral = causes.length > 1 || first.several === true;
   const said =
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)
-      : { cause: causes.length > 1 ? (together?.(field ?? "") ?? first.cause) : first.cause };
+      : { cause: isSeveral ? (together?.(field ?? "") ?? first.cause) : first.cause };
   const count = causes.reduce((sum, { count }) => sum + count, 0);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);

@@ -9,6 +9,7 @@ import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
+import { newcomers } from "./newcomers.ts";
 import { rhythms } from "./rhythms.ts";
 
 export interface Taken {
@@ -29,6 +30,7 @@ interface StoredVersion {
 export function intake(database: Database.Database) {
   const arrivals = arrivalsOf(database);
   const rhythm = rhythms(database);
+  const fresh = newcomers(database);
   const current = database.prepare<[number, Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -74,8 +76,7 @@ export function intake(database: Database.Database) {
       if (change.version === known.version && known.revision === revision) return false;
     }
     // Only now, for it costs: the same value may come written otherwise.
-    const isAgain = known !== undefined && known.version === change.version;
-    if (isAgain && isSame(known.record, fault, change.text)) return false;
+    if (known?.version === change.version && isSame(known.record, fault, change.text)) return false;
     const origin = change.origin ?? null;
     if (known === undefined) {
       const added = addRecord.run(
@@ -89,18 +90,24 @@ export function intake(database: Database.Database) {
         change.text,
       );
       addDelivery.run(flow, added.lastInsertRowid, revision, atMs, change.version, origin);
+      fresh.record(change.version);
+      fresh.delivery();
       return true;
     }
+    // What moves now may have come with this page.
+    fresh.save(flow);
     replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
     supersede.run(known.record);
     addDelivery.run(flow, known.record, revision, atMs, change.version, origin);
+    fresh.delivery();
     return true;
   }
 
   function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
+    fresh.forget();
     const taken = changes.map((change) => take(flow, change, atMs));
-    const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
-    return { received: count(true), unchanged: count(false), stale: count(null) };
+    fresh.save(flow);
+    return counted(taken);
   }
 
   return {
@@ -121,6 +128,12 @@ export function intake(database: Database.Database) {
     },
     known: (flow: number, arrival: string) => arrivals.known(flow, arrival),
   };
+}
+
+/** As `take` tells of each change. */
+function counted(taken: readonly (boolean | null)[]): Taken {
+  const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
+  return { received: count(true), unchanged: count(false), stale: count(null) };
 }
 
 const byValue = (text: string): string => canonical(text, instantByValue);

@@ -11,7 +11,7 @@ import { bytesMayGo } from "./migration-retention.ts";
 import { backfillsKept } from "./migration-backfill.ts";
 import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
-import { countsKept } from "./migration-counts.ts";
+import { countsByPage, countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 import { flowsWatched } from "./migration-watch.ts";
@@ -389,4 +389,5 @@ export const migrations: readonly string[] = [
     primary key (day, purpose)
   ) strict, without rowid;
   `,
+  countsByPage,
 ];

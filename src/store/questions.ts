@@ -16,6 +16,8 @@ export interface CauseRow {
   readonly lookupKey: string | null;
   readonly count: number;
   readonly sinceMs: number;
+  /** It stands for all causes of this code and field, of which it is one; left out: for itself. */
+  readonly several?: true;
 }
 
 export interface QuarantinedRow {
@@ -146,21 +148,22 @@ export function questions(database: Database.Database) {
  * the millions of records and deliveries instead of the few flows or the quarantine.
  */
 function quarantined(database: Database.Database) {
+  // Neither grouped nor sorted here: SQLite would hold all of it in memory.
   const causes = database.prepare<[], CauseRow>(
-    `select flow.name as flow, code, cause, min(next) as next, min(field) as field,
-            min(awaits_kind) as awaitsKind, min(awaits_id) as awaitsId,
-            min(lookup_table) as lookupTable, min(lookup_key) as lookupKey, count(*) as count,
-            min(since_ms) as sinceMs
+    `select flow.name as flow, code, cause, next, field, awaits_kind as awaitsKind, awaits_id as awaitsId,
+            lookup_table as lookupTable, lookup_key as lookupKey, 1 as count, since_ms as sinceMs
      from quarantine cross join delivery using (delivery) join flow using (flow)
-     where delivery.state = 'quarantined' group by flow.name, code, cause
-     order by count desc, cause`,
+     where delivery.state = 'quarantined'`,
   );
-  const ofCause = database.prepare<[string, string, string], WithId<QuarantinedRow>>(
-    `select delivery, record.record, delivery.request, delivery.number, record.id, record.version, record.origin, code,
-            cause, field, awaits_id as awaitsId, since_ms as sinceMs
-     from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
-     where delivery.state = 'quarantined' and flow.name = ? and code = ? and cause = ? order by delivery`,
-  );
+  const deliveriesWhere = (isOne: string) =>
+    database.prepare<[string, string, string], WithId<QuarantinedRow>>(
+      `select delivery, record.record, delivery.request, delivery.number, record.id, record.version, record.origin,
+              code, cause, field, awaits_id as awaitsId, since_ms as sinceMs
+       from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
+       where delivery.state = 'quarantined' and flow.name = ? and code = ? and ${isOne} order by delivery`,
+    );
+  const ofCause = deliveriesWhere("cause = ?");
+  const ofField = deliveriesWhere("awaits_kind is null and coalesce(field, '') = ?");
   const numbered = database
     .prepare<[Buffer | string], string>(
       `select delivery.number from flow cross join record on record.flow = flow.flow and record.id = ?
@@ -170,11 +173,25 @@ function quarantined(database: Database.Database) {
     .pluck();
 
   return {
-    quarantine(): CauseRow[] {
-      return causes.all();
+    /** The causes, the most frequent first. `together`: those of one code and field are one row of which no more is kept. */
+    quarantine(together: (row: CauseRow) => boolean = () => false): CauseRow[] {
+      const found = new Map<string, CauseRow>();
+      for (const row of causes.iterate()) {
+        const isPart = together(row);
+        const which = isPart ? `field ${row.field ?? ""}` : `cause ${row.cause}`;
+        const key = `${row.flow}\n${row.code}\n${which}`;
+        const known = found.get(key);
+        found.set(key, known === undefined ? row : joined(known, row));
+      }
+      return [...found.values()].toSorted(
+        (one, other) => other.count - one.count || compareText(one.cause, other.cause),
+      );
     },
-    quarantined(flow: string, code: string, cause: string): QuarantinedRow[] {
-      return ofCause.all(flow, code, cause).map(withId);
+    /** The deliveries that a row of {@link quarantine} stands for. */
+    quarantined({ flow, code, cause, field, several }: CauseRow): QuarantinedRow[] {
+      const rows =
+        several === true ? ofField.all(flow, code, field ?? "") : ofCause.all(flow, code, cause);
+      return rows.map(withId);
     },
     /** What people call the document that is still to be delivered and that its source knows by this id. */
     numberOf(id: string): string | null {
@@ -182,6 +199,22 @@ function quarantined(database: Database.Database) {
     },
   };
 }
+
+function joined(known: CauseRow, row: CauseRow): CauseRow {
+  const isOther = known.several === true || row.cause !== known.cause;
+  return {
+    ...known,
+    cause: least(known.cause, row.cause),
+    next: least(known.next, row.next),
+    count: known.count + 1,
+    sinceMs: Math.min(known.sinceMs, row.sinceMs),
+    ...(isOther ? { several: true } : {}),
+  };
+}
+
+const least = (one: string, other: string): string => (other < one ? other : one);
+const compareText = (one: string, other: string): number =>
+  Number(one > other) - Number(one < other);
 
 function withId<Row extends { id: Buffer | string }>(
   row: Row,

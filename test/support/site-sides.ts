@@ -101,7 +101,7 @@ function quarantinedNumbers(site: Site): Set<string> {
       new Set(
         questions
           .quarantine()
-          .flatMap(({ flow, code, cause }) => questions.quarantined(flow, code, cause))
+          .flatMap((cause) => questions.quarantined(cause))
           .map(({ number, recordId }) => number ?? recordId),
       ),
   );

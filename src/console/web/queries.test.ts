@@ -5,8 +5,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { testConsole } from "../../../test/support/console.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
+import type { Change } from "../../core/contract.ts";
 import { openTables } from "../../config/crossref.ts";
 import { runFlow } from "../../engine/run.ts";
+import type { Store } from "../../store/store.ts";
 import { storeOffice } from "../../report/store-office.ts";
 import { routes } from "./routes.ts";
 
@@ -108,21 +110,54 @@ test("the counts of deliveries and records are those of their tables, after ever
     bill("INV-1", "9.75"),
   ];
   await runFlow(engine, { ...flow, source: pagesOf([{ changes: newer, position: 2 }]) }, signal);
+  const { rows } = expectCounted(store, flow.flow);
+  expect(rows(DAYS)).toHaveLength(2);
+  expect(rows(KEPT).length).toBeGreaterThan(2);
+});
+
+test("the counts are exact after pages that bring a record twice, that fail, and that tell odd versions", async () => {
+  const { store } = await site();
+  // One that has brought nothing yet.
+  const { flow } = store.transaction(() => store.flows.open("another"));
+  const at = (id: string, version: string | null, text = id) => ({
+    id,
+    version,
+    text: `"${text}"`,
+  });
+  const take = (...changes: Change[]) =>
+    store.transaction(() => store.intake.page(flow, { changes, position: 2 }, 1));
+  const again = [at("A", "2026-11-20T10"), at("A", "2026-11-21T10"), at("B", "2026-11-20T10")];
+  take(...again, at("C", null), at("C", null, "other"), at("D", "\u{1F6E2}".repeat(9)));
+  expectCounted(store, flow);
+  const failing = (): never => {
+    store.intake.page(flow, { changes: [at("E", "2026-11-20T10")], position: 3 }, 1);
+    throw new Error("it fails");
+  };
+  expect(() => store.transaction(failing)).toThrow("it fails");
+  take(at("F", "2026-11-22T10"), at("D", "\u{1F6E2}".repeat(12)), at("A", "2026-11-19T10"));
+  expectCounted(store, flow);
+  expect(() => take(at("G", "2026-11-20"), null as never)).toThrow();
+  take(at("B", "2026-11-23T10"));
+  expectCounted(store, flow);
+});
+
+const KEPT = "select * from delivery_count where count <> 0";
+const DAYS = "select * from record_count where count <> 0";
+
+/** Expects of a store that its tables of counts say what its tables hold. */
+function expectCounted(store: Store, flow: number) {
   const asked = listening();
-  store.deliveries.counts(flow.flow);
+  store.deliveries.counts(flow);
   vi.restoreAllMocks();
   const database = asked[0]?.statement.database as Database.Database;
   const rows = (sql: string) => database.prepare(sql).all();
   const deliveries = "select flow, state, count(*) as count from delivery group by 1, 2";
-  const kept = "select * from delivery_count where count <> 0";
-  expect(rows(`${kept} order by 1, 2`)).toEqual(rows(`${deliveries} order by 1, 2`));
+  expect(rows(`${KEPT} order by 1, 2`)).toEqual(rows(`${deliveries} order by 1, 2`));
   const records =
     "select flow, coalesce(substr(version, 1, 10), '') as day, count(*) as count from record group by 1, 2";
-  const days = "select * from record_count where count <> 0";
-  expect(rows(`${days} order by 1, 2`)).toEqual(rows(`${records} order by 1, 2`));
-  expect(rows(days)).toHaveLength(2);
-  expect(rows(kept).length).toBeGreaterThan(2);
-});
+  expect(rows(`${DAYS} order by 1, 2`)).toEqual(rows(`${records} order by 1, 2`));
+  return { rows };
+}
 
 test("the newest documents under a number's beginning are found: few, many, and many that are old", async () => {
   const { store, flow } = await site();
