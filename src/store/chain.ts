@@ -56,9 +56,8 @@ export function appending(database: Database.Database): (content: Content) => nu
     const row = { audit: entry, at, flow, request, delivery, event, detail, parts, who, reason };
     const hash = linkOf(last?.hash ?? "", row);
     const before = last?.hash ?? null;
-    const { changes } = add.run(
-      ...[entry, before, at, flow, request, delivery, event, detail, parts, who, reason, hash],
-    );
+    const said = [event, detail, parts, who, reason];
+    const { changes } = add.run(entry, before, at, flow, request, delivery, ...said, hash);
     return changes === 0 ? null : { entry, hash };
   }
 
