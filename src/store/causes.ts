@@ -19,11 +19,11 @@ export function causes(database: Database.Database) {
     .prepare<[number], number>("select flow from delivery where delivery = ?")
     .pluck();
   const drop = database.prepare("delete from quarantine where delivery = ?");
-  // `+?`: see requests.ts.
+  // `+?`: see requests.ts. A list of two is made a table of, for every document.
   const waiting = database
-    .prepare<[string, string, string], number>(
-      `select delivery from quarantine join delivery using (delivery)
-       where awaits_kind = +? and awaits_id in (+?, +?) and state = 'quarantined'`,
+    .prepare<[string, string, string, string], number>(
+      `select delivery from quarantine cross join delivery using (delivery)
+       where (awaits_kind = +? and awaits_id = +? or awaits_kind = +? and awaits_id = +?) and state = 'quarantined'`,
     )
     .pluck();
   const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
@@ -61,7 +61,7 @@ export function causes(database: Database.Database) {
     },
     /** Deliveries that wait for this document, which each side knows under an id of its own. */
     waitingFor(kind: Kind, [id, other]: readonly [string, string]): number[] {
-      return waiting.all(kind, id, other);
+      return waiting.all(kind, id, kind, other);
     },
   };
 }

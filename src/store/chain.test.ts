@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
+import { appending, checkChain } from "./chain.ts";
 import { auditChained } from "./migration-chain.ts";
 import { migrations } from "./migrations.ts";
 import { storeFile } from "./rights.ts";
@@ -33,7 +34,7 @@ function written() {
     opened.close();
     return found;
   };
-  return { byHand, check };
+  return { byHand, check, open: () => new Database(storeFile(folder)) };
 }
 
 test.each([
@@ -67,6 +68,35 @@ test("an end that was cut off, and a chain that was made anew, are found by an e
     entry: 3,
     how: "changed",
   });
+});
+
+test("the chain is whole after transactions that did not happen, and of entries that several hands add by turns", async () => {
+  const folder = tempFolder();
+  const store = openStore(folder);
+  const tell = (at: number) => store.journal.audit(at, { event: "decision", detail: `${at}` });
+  store.transaction(() => tell(1));
+  const failing = (): never => {
+    tell(2);
+    tell(3);
+    throw new Error("it fails");
+  };
+  expect(() => store.transaction(failing)).toThrow("it fails");
+  // Each has a memory of its own of which entry is the newest.
+  const database = written().open();
+  const [one, other] = [appending(database), appending(database)];
+  const say = (at: number) => ({ at, event: "send", detail: `${at}` });
+  expect([one(say(6)), other(say(7)), one(say(8)), other(say(9))]).toEqual([6, 7, 8, 9]);
+  const undone = database.transaction(() => {
+    one(say(10));
+    throw new Error("it fails");
+  });
+  expect(undone).toThrow("it fails");
+  expect([other(say(10)), one(say(11))]).toEqual([10, 11]);
+  expect(await checkChain(database, null, atOnce)).toMatchObject({ entries: 11, broken: null });
+  database.close();
+  store.transaction(() => tell(4));
+  expect(await store.journal.check(null, atOnce)).toMatchObject({ entries: 2, broken: null });
+  store.close();
 });
 
 test("entries from before there was a chain are chained when the store is migrated, and then fixed", async () => {

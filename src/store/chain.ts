@@ -20,7 +20,8 @@ export interface Content {
 
 interface Row extends Required<Content> {
   readonly audit: number;
-  readonly chain: Buffer | null;
+  /** Hex; empty: from before there was a chain. */
+  readonly chain: string;
 }
 
 export interface Checked {
@@ -30,36 +31,42 @@ export interface Checked {
   readonly broken: { readonly entry: number; readonly how: "changed" | "missing" } | null;
 }
 
-const ROW = `select audit, at_ms as at, flow, request, delivery, event, detail, parts, who, reason, chain
-  from audit where audit > ? order by audit limit ?`;
+const ROW = `select audit, at_ms as at, flow, request, delivery, event, detail, parts, who, reason,
+  lower(hex(chain)) as chain from audit where audit > ? order by audit limit ?`;
 const STEP = 2_000;
 
-/** Appends one entry inside a transaction, and returns its number. */
+/**
+ * Appends one entry inside a transaction, and returns its number. The newest entry is remembered, and one is added only
+ * where that is the newest still: after a transaction that did not happen, or an entry by another hand, it is read again.
+ */
 export function appending(database: Database.Database): (content: Content) => number {
-  const last = database.prepare<[], Pick<Row, "audit" | "chain">>(
-    "select audit, chain from audit order by audit desc limit 1",
-  );
+  const newest = newestEntry(database);
+  // Behind any other entry the time is null, which it may not be: nothing is added.
   const add = database.prepare(
-    `insert into audit (audit, at_ms, flow, request, delivery, event, detail, parts, who, reason, chain)
-     values (:audit, :at, :flow, :request, :delivery, :event, :detail, :parts, :who, :reason, :chain)`,
+    `insert or ignore into audit (audit, at_ms, flow, request, delivery, event, detail, parts, who, reason, chain)
+     values (?, iif((select chain from audit order by audit desc limit 1) is unhex(?), ?, null),
+       ?, ?, ?, ?, ?, ?, ?, ?, unhex(?))`,
   );
+  let known: Noted | null = null;
+
+  function addAfter(last: Noted | null, content: Content): Noted | null {
+    const entry = (last?.entry ?? 0) + 1;
+    const { flow = null, request = null, delivery = null, parts = null } = content;
+    const { at, event, detail, who = null, reason = null } = content;
+    const row = { audit: entry, at, flow, request, delivery, event, detail, parts, who, reason };
+    const hash = linkOf(last?.hash ?? "", row);
+    const before = last?.hash ?? null;
+    const said = [event, detail, parts, who, reason];
+    const { changes } = add.run(entry, before, at, flow, request, delivery, ...said, hash);
+    return changes === 0 ? null : { entry, hash };
+  }
+
   return (content) => {
-    const before = last.get();
-    const audit = (before?.audit ?? 0) + 1;
-    const row = { ...EMPTY, ...content, audit };
-    add.run({ ...row, chain: linkOf(before?.chain ?? null, row) });
-    return audit;
+    known = addAfter(known, content) ?? addAfter(newest(), content);
+    if (known === null) throw new Error(`nothing can be added to the audit: ${content.event}`);
+    return known.entry;
   };
 }
-
-const EMPTY = {
-  flow: null,
-  request: null,
-  delivery: null,
-  parts: null,
-  who: null,
-  reason: null,
-} as const;
 
 /** Entries from before there was a chain, as they are now: once, when the store is migrated. */
 export function chainUnchained(database: Database.Database): void {
@@ -68,13 +75,13 @@ export function chainUnchained(database: Database.Database): void {
     .pluck();
   if (unchained.get() === 0) return;
   const rows = database.prepare<[number, number], Row>(ROW);
-  const set = database.prepare("update audit set chain = ? where audit = ?");
-  let before: Buffer | null = null;
+  const set = database.prepare("update audit set chain = unhex(?) where audit = ?");
+  let before = "";
   for (let after = 0, page = rows.all(0, STEP); page.length > 0; page = rows.all(after, STEP)) {
     for (const row of page) {
       const link = linkOf(before, row);
-      if (row.chain === null) set.run(link, row.audit);
-      before = row.chain ?? link;
+      if (row.chain === "") set.run(link, row.audit);
+      before = row.chain === "" ? link : row.chain;
       after = row.audit;
     }
   }
@@ -88,10 +95,10 @@ export interface Noted {
 
 /** The newest entry and its hash; null: there is none. */
 export function newestEntry(database: Database.Database): () => Noted | null {
-  const last = database.prepare<[], Pick<Row, "audit" | "chain">>(
-    "select audit, chain from audit order by audit desc limit 1",
+  const last = database.prepare<[], Noted>(
+    "select audit as entry, lower(hex(chain)) as hash from audit order by audit desc limit 1",
   );
-  return () => headOf(last.get() ?? null);
+  return () => last.get() ?? null;
 }
 
 /**
@@ -110,7 +117,7 @@ export async function checkChain(
     for (const row of page) {
       const expected: number = (last?.audit ?? 0) + 1;
       entries++;
-      const isKnown = noted?.entry !== row.audit || hashOf(row) === noted.hash;
+      const isKnown = noted?.entry !== row.audit || row.chain === noted.hash;
       const isWhole = isKnown && isLinked(last, row);
       const how = row.audit !== expected ? "missing" : isWhole ? null : "changed";
       if (how !== null)
@@ -129,15 +136,13 @@ export async function checkChain(
 }
 
 const isLinked = (before: Row | null, row: Row): boolean =>
-  row.chain !== null && linkOf(before?.chain ?? null, row).equals(row.chain);
+  row.chain === linkOf(before?.chain ?? "", row);
 
-const headOf = (row: Pick<Row, "audit" | "chain"> | null): Checked["head"] =>
-  row === null ? null : { entry: row.audit, hash: hashOf(row) };
+const headOf = (row: Row | null): Noted | null =>
+  row === null ? null : { entry: row.audit, hash: row.chain };
 
-const hashOf = ({ chain }: Pick<Row, "chain">): string => chain?.toString("hex") ?? "";
-
-function linkOf(before: Buffer | null, row: Omit<Row, "chain">): Buffer {
+function linkOf(before: string, row: Omit<Row, "chain">): string {
   const { audit, at, flow, request, delivery, event, detail, parts, who, reason } = row;
   const content = [audit, at, flow, request, delivery, event, detail, parts, who, reason];
-  return hash("sha256", `${before?.toString("hex") ?? ""}\n${JSON.stringify(content)}`, "buffer");
+  return hash("sha256", `${before}\n${JSON.stringify(content)}`);
 }

@@ -87,11 +87,11 @@ export function deliveries(database: Database.Database) {
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
-    set: `request = :request, number = :number, amount = :amount, gallons = :gallons, content = :content`,
-    where: "delivery = :delivery",
+    set: "request = ?, number = ?, amount = ?, gallons = ?, content = ?",
+    where: "delivery = ?",
   });
-  const end = endings(database, "note = :note");
-  const endNumbered = endings(database, "note = :note, number = :number");
+  const end = endings(database, "note = ?");
+  const endNumbered = endings(database, "note = ?, number = ?");
   const quarantine = moving(database, {
     from: ["pending", "frozen"],
     to: "quarantined",
@@ -136,7 +136,8 @@ export function deliveries(database: Database.Database) {
     },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
-      changed(freeze.run({ delivery, request, ...mapped }), delivery);
+      const { number, amount, gallons, content } = mapped;
+      changed(freeze.run(request, number, amount, gallons, content, delivery), delivery);
     },
 
     /**
@@ -144,11 +145,11 @@ export function deliveries(database: Database.Database) {
      * is known already.
      */
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
-      const row = { delivery, note };
-      changed(
-        number === null ? end[state].run(row) : endNumbered[state].run({ ...row, number }),
-        delivery,
-      );
+      const result =
+        number === null
+          ? end[state].run(note, delivery)
+          : endNumbered[state].run(note, number, delivery);
+      changed(result, delivery);
       why.drop(delivery);
     },
 
@@ -180,7 +181,7 @@ function endings(
   set: string,
 ): Readonly<Record<Ended, Database.Statement>> {
   const to = (to: Ended): Database.Statement =>
-    moving(database, { from: ENDS_FROM[to], to, set, where: "delivery = :delivery" });
+    moving(database, { from: ENDS_FROM[to], to, set, where: "delivery = ?" });
   return {
     delivered: to("delivered"),
     skipped: to("skipped"),

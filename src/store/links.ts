@@ -36,7 +36,7 @@ export function links(database: Database.Database) {
     `select ${columns} from link where kind = ? and erp_id = ?`,
   );
   const insert = `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
-     values (:kind, :platformId, :erpId, :born, :number, :content, :amount, :at)`;
+     values (?, ?, ?, ?, ?, ?, ?, ?)`;
   const add = database.prepare(`${insert} on conflict do nothing`);
   const save = database.prepare(
     `${insert} on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
@@ -87,9 +87,9 @@ export function links(database: Database.Database) {
     },
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
-      const row = { ...link, at: atMs };
+      const { kind, platformId, erpId, born, number, content, amount } = link;
+      const row = [kind, platformId, erpId, born, number, content, amount, atMs];
       if (add.run(row).changes === 1) return;
-      const { kind, platformId, erpId, born } = link;
       free.run({ kind, platformId, erpId, born });
       save.run(row);
     },

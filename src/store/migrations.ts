@@ -14,6 +14,7 @@ import { consoleFacts } from "./migration-console.ts";
 import { countsByPage, countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
+import { lighterMoves } from "./migration-moves.ts";
 import { flowsWatched } from "./migration-watch.ts";
 
 export const migrations: readonly string[] = [
@@ -390,4 +391,5 @@ export const migrations: readonly string[] = [
   ) strict, without rowid;
   `,
   countsByPage,
+  lighterMoves,
 ];

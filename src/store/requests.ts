@@ -40,23 +40,29 @@ type Row = Omit<StoredRequest, "machine"> & {
 };
 
 /** When its bytes last left, also under an earlier key. */
-const SENT = "sent_ms = coalesce(max(sent_ms, :sent), sent_ms, :sent)";
+const SENT = "sent_ms = coalesce(max(sent_ms, ?), sent_ms, ?)";
+/** Those that are open, without reading all that ever were; with `live = 1`. */
+export const OPEN = "request indexed by request_lane";
+const ROW = `request, flow, operation, kind, number, revision, lane, key, target, body, body_sha256, body_gone_ms,
+  machine`;
 
-/** `leaving` is told, inside the transaction, when bytes are about to leave. */
+/**
+ * `leaving` is told, inside the transaction, when bytes are about to leave. What runs for every document is bound by
+ * position: names cost as much as the statement.
+ */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
        state, live, machine, created_ms, updated_ms)
-     values (:flow, :operation, :kind, :number, :revision, :lane, :key, :target, :body, :sha,
-       'ready', 1, :machine, :at, :at)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', 1, ?, ?, ?)`,
   );
   const open = database.prepare<[number], Row>(
-    "select * from request where flow = ? and live = 1 order by request",
+    `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
   );
-  const one = database.prepare<[number], Row>("select * from request where request = ?");
+  const one = database.prepare<[number], Row>(`select ${ROW} from request where request = ?`);
   const openCount = database
     .prepare<[number], number>(
-      "select count(*) from request where flow = ? and live = 1 and state <> 'manual'",
+      `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
     )
     .pluck();
   const liveLane = database
@@ -65,7 +71,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     )
     .pluck();
   const liveKind = database.prepare<[string, string], Row>(
-    "select * from request where number = ? and kind = ? and live = 1",
+    `select ${ROW} from request where number = ? and kind = ? and live = 1`,
   );
   const generations = database
     .prepare<[string, string, string], number>(
@@ -75,8 +81,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     .pluck();
   const moving = (also: string) =>
     database.prepare(
-      `update request set state = :state, machine = :machine, updated_ms = :at, ${SENT} ${also}
-       where request = :request and state = :was`,
+      `update request set state = ?, machine = ?, updated_ms = ?, ${SENT} ${also}
+       where request = ? and state = ?`,
     );
   const move = moving("");
   const settle = moving(", live = null");
@@ -90,10 +96,12 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 
   return {
     add(request: NewRequest, atMs: number): number {
-      const { generation, ...row } = request;
+      const { flow, operation, kind, number, revision, lane, key, target, body } = request;
+      const { generation } = request;
       const machine = JSON.stringify({ ...freshRequest, generation } satisfies RequestState);
-      const sha = sha256(request.body);
-      return Number(add.run({ ...row, sha, machine, at: atMs }).lastInsertRowid);
+      const frozen = [key, target, body, sha256(body)] as const;
+      const row = [flow, operation, kind, number, revision, lane, ...frozen, machine, atMs, atMs];
+      return Number(add.run(row).lastInsertRowid);
     },
 
     /** Every request of a flow that is not final, oldest first. */
@@ -129,14 +137,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
-      const result = (isFinal(next.state) ? settle : move).run({
-        request: request.request,
-        was: request.machine.state,
-        state: next.state,
-        machine: JSON.stringify(next),
-        at: atMs,
-        sent: next.lastSend?.wallMs ?? null,
-      });
+      const sent = next.lastSend?.wallMs ?? null;
+      const row = [next.state, JSON.stringify(next), atMs, sent, sent];
+      const statement = isFinal(next.state) ? settle : move;
+      const result = statement.run(...row, request.request, request.machine.state);
       if (result.changes !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
       if (key !== request.key) rename.run(key, request.request);

@@ -3,6 +3,7 @@ import type Database from "better-sqlite3";
 import type { Kind } from "../core/kinds.ts";
 import type { State } from "../core/request-state.ts";
 import { shownId } from "./ids.ts";
+import { OPEN } from "./requests.ts";
 
 export interface UnderWay {
   readonly flow: number;
@@ -30,7 +31,7 @@ export function underWay(database: Database.Database) {
      where request.live = 1 and kind = ?`,
   );
   const turns = database.prepare<[number], Turn>(
-    "select request, lane from request where flow = ? and live = 1 order by request",
+    `select request, lane from ${OPEN} where flow = ? and live = 1 order by request`,
   );
   const newer = database
     .prepare<[number], number>(
