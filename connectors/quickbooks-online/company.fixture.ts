@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { changesTo, type Tombstone } from "./changes.fixture.ts";
-import { checkDocument, checkName, Fault } from "./rules.fixture.ts";
+import { checkDocument, checkName, Fault, totalOf } from "./rules.fixture.ts";
 import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
 
 export const COMPANY = "9130357";
@@ -63,6 +63,8 @@ export class Company {
   } | null = null;
   /** What it waits for before it carries out a call of this path. */
   slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
+  /** Rows of one answer, whatever is asked. */
+  pageMost = 1000;
   /** A document gets another stamp when something is paid on it, or not any more. */
   stampsPaid = true;
   /** Paths that it was asked for, queries with their text. */
@@ -71,6 +73,8 @@ export class Company {
   readonly access = new Set(["access-0"]);
   readonly refresh = new Set(["refresh-0"]);
   refreshed = 0;
+  /** What else stands in answers with tokens; undefined: it is left out. */
+  tokenMembers: Readonly<Record<string, unknown>> = {};
   /** The answer with the next tokens is lost. */
   losesTokens = false;
   /** A refresh token that was replaced is refused at once. */
@@ -141,8 +145,8 @@ export class Company {
     const text = Buffer.concat(await request.toArray()).toString();
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);
     if (pathname === "/tokens") return this.#token(text, request, response);
-    const name = pathname.split("/").at(-1) ?? "";
-    const isRead = name === "query" || name === "cdc";
+    const [, , , , name = "", id] = pathname.split("/");
+    const isRead = name === "query" || name === "cdc" || id !== undefined;
     const path =
       name === "query"
         ? `query ${text}`
@@ -161,10 +165,12 @@ export class Company {
       if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"
-          ? answerTo(text, (table) => this.#readable(table))
+          ? answerTo(text, (table) => this.#readable(table), this.pageMost)
           : name === "cdc"
             ? this.#changes(searchParams)
-            : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
+            : id === undefined
+              ? this.#write(NAMES[name] ?? "", parsedBody(text), searchParams)
+              : { [NAMES[name] ?? ""]: this.#row(NAMES[name] ?? "", id) };
       const isLost = !isRead && this.loses > 0 && --this.loses === 0;
       if (isLost || cut === "after") request.socket.destroy();
       else
@@ -209,7 +215,8 @@ export class Company {
       return void request.socket.destroy();
     }
     const seconds = { expires_in: 3600, x_refresh_token_expires_in: 8_726_400 };
-    say(200, { token_type: "bearer", access_token: access, refresh_token: refresh, ...seconds });
+    const tokens = { token_type: "bearer", access_token: access, refresh_token: refresh };
+    say(200, { ...tokens, ...seconds, ...this.tokenMembers });
   }
 
   #readable(table: string): readonly Record_[] {
@@ -346,9 +353,7 @@ export class Company {
 
   #addUp(table: string, row: Record_): void {
     if (!/^(?:Invoice|Bill|Estimate|PurchaseOrder)$/.test(table)) return;
-    const TotalAmt = Decimal.sum(
-      ((row["Line"] ?? []) as Body[]).map((line) => line["Amount"] as Decimal),
-    );
+    const TotalAmt = totalOf((row["Line"] ?? []) as Body[]);
     const isPosted = table === "Invoice" || table === "Bill";
     Object.assign(row, { TotalAmt, ...(isPosted ? { Balance: TotalAmt } : {}) });
   }

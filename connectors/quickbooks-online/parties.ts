@@ -83,7 +83,7 @@ function isOf(
 ): boolean {
   const mark = markIn(row);
   if (row.Id === idIn(kind, code) || mark === companyId) return true;
-  return mark === null && sameName(row.DisplayName, code);
+  return mark === null && sameName(row.DisplayName ?? "", code);
 }
 
 /** Where one has the platform's id in its notes, a name says nothing. */

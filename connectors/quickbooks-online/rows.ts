@@ -1,13 +1,28 @@
 /** Records as QuickBooks answers them. Money and quantities are exact; days are `YYYY-MM-DD`. What is empty is left out there. */
 import { z } from "zod";
-import { day, decimal, text } from "../../src/books/fields.ts";
+import { day, decimal as exact, text } from "../../src/books/fields.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+
+/** A number, or a number in quotes. */
+const decimal = z.preprocess(
+  (value) => (typeof value === "string" && Decimal.is(value) ? Decimal.of(value) : value),
+  exact,
+);
 
 const textOrNone = z.string().nullish().transform(some);
 const dayOrNone = day.nullish().transform((value) => value ?? null);
 const decimalOrNone = decimal.nullish().transform((value) => value ?? null);
 const money = decimal.nullish().transform((value) => value ?? Decimal.zero);
-const flag = (otherwise: boolean) => z.boolean().default(otherwise);
+const flag = (otherwise: boolean) =>
+  z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? otherwise);
+const list = <Row>(row: z.ZodType<Row>) =>
+  z
+    .array(row)
+    .nullish()
+    .transform((rows) => rows ?? []);
 
 function some(value: string | null | undefined): string | null {
   return value === undefined || value === null || value.trim() === "" ? null : value;
@@ -29,22 +44,22 @@ const head = {
   }),
 };
 
-const Linked = z.object({ TxnId: z.string(), TxnType: z.string() });
-const linked = z.array(Linked).default([]);
+const linked = list(z.object({ TxnId: z.string(), TxnType: z.string() }));
 
 const ItemDetail = z.object({ ItemRef: refOrNone, Qty: decimalOrNone, UnitPrice: decimalOrNone });
 
 const amountLine = {
-  DetailType: z.string(),
+  DetailType: textOrNone,
   Amount: money,
   Description: textOrNone,
-  SalesItemLineDetail: ItemDetail.optional(),
-  ItemBasedExpenseLineDetail: ItemDetail.optional(),
-  AccountBasedExpenseLineDetail: z.object({ AccountRef: refOrNone }).optional(),
+  SalesItemLineDetail: ItemDetail.nullish(),
+  ReimburseLineDetail: ItemDetail.nullish(),
+  ItemBasedExpenseLineDetail: ItemDetail.nullish(),
+  AccountBasedExpenseLineDetail: z.object({ AccountRef: refOrNone }).nullish(),
 };
 export const Line = z.object({
   ...amountLine,
-  GroupLineDetail: z.object({ Line: z.array(z.object(amountLine)).default([]) }).optional(),
+  GroupLineDetail: z.object({ Line: list(z.object(amountLine)) }).nullish(),
 });
 export type Line = z.infer<typeof Line>;
 
@@ -55,9 +70,9 @@ const document = {
   DueDate: dayOrNone,
   PrivateNote: textOrNone,
   CurrencyRef: refOrNone,
-  Line: z.array(Line).default([]),
+  Line: list(Line),
   LinkedTxn: linked,
-  TxnTaxDetail: z.object({ TotalTax: money }).optional(),
+  TxnTaxDetail: z.object({ TotalTax: money }).nullish(),
   TotalAmt: money,
   Balance: money,
 };
@@ -88,13 +103,13 @@ export const PaymentRow = z.object({
   CustomerRef: refOrNone,
   VendorRef: refOrNone,
   TotalAmt: money,
-  Line: z.array(z.object({ Amount: money, LinkedTxn: linked })).default([]),
+  Line: list(z.object({ Amount: money, LinkedTxn: linked })),
 });
 export type PaymentRow = z.infer<typeof PaymentRow>;
 
 export const PartyRow = z.object({
   ...head,
-  DisplayName: text,
+  DisplayName: textOrNone,
   Active: flag(true),
   Notes: textOrNone,
   PrimaryEmailAddr: z.object({ Address: textOrNone }).nullish(),
