@@ -181,7 +181,46 @@ test("a customer or vendor without a name is refused with a sentence, and the ot
   expect(told.get(`V-${named.Id}`)).toMatchObject({ name: "Refinery" });
 });
 
+test("members that the schema lets it leave out are not needed: the time of an answer, and what a look does not use", async () => {
+  const company = await openCompany();
+  company.leavesOut = ["time", "startPosition", "maxResults", "TaxPrefs", "AccountType", "Active"];
+  company.enter("Customer", { DisplayName: "Old Ranch" });
+  expect(await deliver(sinkOf(company, "invoices"), item)).toMatchObject({ outcome: "done" });
+  const source = sourceOf(company, "invoices");
+  const { position } = await readAll(source);
+  company.tellsLittle = true;
+  const { Id } = enterInvoice(company, "FL-7");
+  expect((await readAll(source, position)).told.get(Id)).toMatchObject({ number: "FL-7" });
+});
+
 describe("a request id that QuickBooks still keeps", () => {
+  test("keeps no refusal alive: what a person mended goes the next time", async () => {
+    for (const [code, mend] of [
+      ["closed-period", (company: Company) => void (company.closedUntil = "2000-01-01")],
+      ["number-in-use", () => {}],
+    ] as const) {
+      const company = await openCompany();
+      company.keepsRefusals = true;
+      company.enter("Customer", { DisplayName: "CUST-1" });
+      if (code === "closed-period") company.closedUntil = "2026-12-31";
+      else company.numbersOfOthers.add("FL-1");
+      const sink = sinkOf(company, "invoices");
+      expect(await deliver(sink, item)).toMatchObject({ fault: { code } });
+      mend(company);
+      company.numbersOfOthers.clear();
+      expect(await deliver(sink, item), code).toMatchObject({ outcome: "done" });
+      expect(company.rows("Invoice")).toHaveLength(1);
+    }
+  });
+
+  test("is another one where a number is taken twice", async () => {
+    const company = await openCompany();
+    company.keepsRefusals = true;
+    company.numbersOfOthers.add("FL-1");
+    const sink = sinkOf(company, "invoices", { duplicateNumbers: "allow" });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done" });
+  });
+
   test("hides no document that somebody deleted: it is made again, once", async () => {
     const company = await openCompany();
     const sink = sinkOf(company, "invoices");

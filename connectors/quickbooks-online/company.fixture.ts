@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { changesTo, type Tombstone } from "./changes.fixture.ts";
+import { changesTo, little, type Tombstone } from "./changes.fixture.ts";
 import { checkDocument, checkName, Fault, totalOf } from "./rules.fixture.ts";
 import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
 
@@ -43,10 +43,18 @@ export class Company {
     TaxPrefs: { UsingSalesTax: true },
     CurrencyPrefs: { MultiCurrencyEnabled: false, HomeCurrency: { value: "USD" } },
   };
+  /** Numbers that documents of other kinds have. */
+  readonly numbersOfOthers = new Set<string>();
   /** How far its clock is ahead of ours. */
   clockMs = 0;
   /** It forgets request ids: how long Intuit keeps them is not published. */
   forgets = false;
+  /** It answers a repeat with the first answer also where that was a refusal: whether Intuit does is not published. */
+  keepsRefusals = false;
+  /** Members that the schema lets it leave out of its answers. */
+  leavesOut: readonly string[] = [];
+  /** Change data capture tells of a record which it is, and not what. */
+  tellsLittle = false;
   /** The answer to the nth write from now is lost. 0: none is. */
   loses = 0;
   /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
@@ -176,12 +184,27 @@ export class Company {
       else
         response
           .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
-          .end(stringifyExact({ ...answer, time: this.#now().replace("-08:00", ".000-08:00") }));
+          .end(this.#told({ ...answer, time: this.#now().replace("-08:00", ".000-08:00") }));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (before !== null) this.restore(before);
-      response.writeHead(error.status).end(faultText(error.code, error.message));
+      const fault = faultText(error.code, error.message);
+      const request = searchParams.get("requestid") ?? "";
+      if (this.keepsRefusals && !isRead) this.#state.answers[request] ??= fault;
+      response.writeHead(error.status).end(fault);
     }
+  }
+
+  #told(answer: object): string {
+    const without = (_: string, value: unknown): unknown =>
+      value === null || typeof value !== "object" || Array.isArray(value)
+        ? value
+        : Object.fromEntries(
+            Object.entries(value).filter(([name]) => !this.leavesOut.includes(name)),
+          );
+    return this.leavesOut.length === 0
+      ? stringifyExact(answer)
+      : JSON.stringify(JSON.parse(stringifyExact(answer)), without);
   }
 
   #says(path: string, response: ServerResponse): void {
@@ -227,7 +250,7 @@ export class Company {
 
   #changes(parameters: URLSearchParams): object {
     const answer = changesTo(parameters, this.#now(), (table) => ({
-      rows: this.rows(table),
+      rows: this.tellsLittle ? this.rows(table).map(little) : this.rows(table),
       deleted: this.#state.deleted.filter((one) => one.table === table),
     }));
     if (answer === null) throw new Fault("4001", "changedSince is more than 30 days ago");
@@ -256,10 +279,11 @@ export class Company {
     this.#check(table, body);
     if (table === "Customer" || table === "Vendor") checkName(body, (name) => this.rows(name));
     const number = body["DocNumber"];
-    if (number !== undefined && !isTwice)
-      for (const row of this.rows(table))
-        if (row["DocNumber"] === number)
-          throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
+    const isTaken =
+      this.numbersOfOthers.has(word(number)) ||
+      this.rows(table).some((row) => row["DocNumber"] === number);
+    if (number !== undefined && isTaken && !isTwice)
+      throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
     if (table === "Payment" || table === "BillPayment") this.#checkPaid(body);
     const row = this.enter(table, body);
     if (table === "Payment" || table === "BillPayment") this.#pay(table, row);

@@ -24,13 +24,17 @@ export const paymentsOf = (
 };
 
 /** Documents of a kind that a payment pays. A credit that it applies is none of them, whatever id that has. */
-export const linksOf = ({ Line }: PaymentRow, kind: DocumentKind): string[] =>
+export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string[] =>
   Line.flatMap(({ LinkedTxn }) =>
     LinkedTxn.flatMap(({ TxnId, TxnType }) => (TxnType === ENTITY[kind] ? [TxnId] : [])),
   );
 
 /** What a payment pays of one document. */
-export const amountOn = ({ Line }: PaymentRow, kind: DocumentKind, document: string): Decimal =>
+export const amountOn = (
+  { Line }: Pick<PaymentRow, "Line">,
+  kind: DocumentKind,
+  document: string,
+): Decimal =>
   Decimal.sum(
     Line.filter(({ LinkedTxn }) =>
       LinkedTxn.some(({ TxnId, TxnType }) => TxnId === document && TxnType === ENTITY[kind]),

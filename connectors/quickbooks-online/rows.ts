@@ -133,10 +133,8 @@ export const ItemRow = z.object({
   ...head,
   Name: text,
   Active: flag(true),
-  Type: z.string().default(""),
   UnitPrice: decimalOrNone,
   PurchaseCost: decimalOrNone,
-  ExpenseAccountRef: refOrNone,
 });
 export type ItemRow = z.infer<typeof ItemRow>;
 
@@ -144,17 +142,19 @@ export const AccountRow = z.object({
   Id: text,
   Name: text,
   AcctNum: textOrNone,
-  AccountType: z.string().default(""),
 });
 
-export const CompanyRow = z.object({ CompanyName: text });
+export const CompanyRow = z.object({ CompanyName: textOrNone });
+
+/** A group of settings; one that is left out has all of its own left out. */
+const group = <Group extends object>(settings: z.ZodType<Group>) =>
+  z.preprocess((value) => value ?? {}, settings);
+
 export const PreferencesRow = z.object({
-  AccountingInfoPrefs: z.object({ BookCloseDate: dayOrNone }).default({ BookCloseDate: null }),
-  SalesFormsPrefs: z.object({ CustomTxnNumbers: flag(false) }).default({ CustomTxnNumbers: false }),
-  TaxPrefs: z.object({ UsingSalesTax: flag(false) }).default({ UsingSalesTax: false }),
-  CurrencyPrefs: z
-    .object({ MultiCurrencyEnabled: flag(false), HomeCurrency: refOrNone })
-    .default({ MultiCurrencyEnabled: false, HomeCurrency: null }),
+  AccountingInfoPrefs: group(z.object({ BookCloseDate: dayOrNone })),
+  SalesFormsPrefs: group(z.object({ CustomTxnNumbers: flag(false) })),
+  TaxPrefs: group(z.object({ UsingSalesTax: flag(false) })),
+  CurrencyPrefs: group(z.object({ MultiCurrencyEnabled: flag(false), HomeCurrency: refOrNone })),
 });
 export type PreferencesRow = z.infer<typeof PreferencesRow>;
 

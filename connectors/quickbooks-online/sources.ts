@@ -22,6 +22,7 @@ import { DocumentRow, ItemRow, PartyRow, PaymentRow } from "./rows.ts";
 import { having } from "./tables.ts";
 
 const KINDS = ["invoice", "bill"] as const;
+const Identified = DocumentRow.pick({ Id: true });
 const PARTIES = { invoice: "Customer", bill: "Vendor" } as const;
 const ANY = " AND Active IN (true, false)";
 
@@ -31,6 +32,7 @@ export const partySource = (online: Online): Source =>
     online.wire,
     KINDS.map((kind, at) =>
       feed(online, PARTIES[kind], ANY, PartyRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id) * 2 + at],
         gone: (rows) => Promise.resolve(goneParty(kind, rows)),
       }),
@@ -53,10 +55,12 @@ const invoicesBy = (online: Online, telling: Telling): Source =>
     online.wire,
     [
       feed(online, "Invoice", "", DocumentRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id)],
         gone: (rows) => Promise.resolve({ changes: rows.map((row) => goneInvoice(online, row)) }),
       }),
       feed(online, "Payment", "", PaymentRow, {
+        captured: PaymentRow.pick({ Line: true, TotalAmt: true, PrivateNote: true }),
         recordsOf: (row) => linksOf(row, "invoice").map(Number),
         // Nothing says which invoices it had paid: they are among those that are open now.
         gone: async (_, signal) => ({ records: await openInvoices(online, signal) }),
@@ -86,6 +90,7 @@ export const priceSource = (online: Online): Source =>
     online.wire,
     [
       feed(online, "Item", ANY, ItemRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id)],
         gone: (rows) => Promise.resolve({ notices: rows.map(goneItem) }),
       }),

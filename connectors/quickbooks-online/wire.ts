@@ -97,7 +97,7 @@ function openLine(
       let answer = await once(asked, token, signal);
       if (answer.status === 401) answer = await once(asked, await tokens.access(token), signal);
       const fault = faultIn(what, answer);
-      if (fault === null) return parsed(answer.text);
+      if (fault === null) return timed(parsed(answer.text), answer.headers["date"]);
       surroundings.note("QuickBooks refused a call", {
         what,
         status: answer.status,
@@ -180,6 +180,12 @@ interface Answered {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
+
+/** Every answer tells QuickBooks' clock; where the body leaves it out, the head has it. */
+const timed = (json: unknown, date: string | undefined): unknown => {
+  const at = Date.parse(date ?? "");
+  return Number.isNaN(at) ? json : { time: new Date(at).toISOString(), ...(json as object) };
+};
 
 /** Null: it is none. A fault may come with HTTP 200. */
 function faultIn(what: string, { status, headers, text }: Answered): BookError | null {

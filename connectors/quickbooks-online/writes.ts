@@ -40,6 +40,8 @@ const REMEMBERED = 10_000;
 export function openWrites(exchange: Exchange): Write {
   /** What made records, with the id of each. */
   const made = new Map<string, string>();
+  /** How often QuickBooks refused what, and so did not do it: its next write is another request. */
+  const refusals = new Map<string, number>();
 
   async function post(
     entity: Entity,
@@ -77,9 +79,14 @@ export function openWrites(exchange: Exchange): Write {
   return async (entity, body, call, more = {}) => {
     const text = stringifyExact(body);
     const { signal } = call;
-    const what = `${entity.toLowerCase()} ${more.operation ?? ""}`;
-    const request = requestId(call.key, what, text);
-    const written = await post(entity, text, request, more, signal);
+    const what = `${entity.toLowerCase()} ${more.operation ?? ""}${more.twice === true ? "twice" : ""}`;
+    const first = requestId(call.key, what, text);
+    const count = refusals.get(first) ?? 0;
+    const request = count === 0 ? first : requestId(call.key, what, `${text}\nrefused ${count}`);
+    const written = await post(entity, text, request, more, signal).catch((error: unknown) => {
+      if (isRefusal(error)) remember(refusals, first, count + 1);
+      throw error;
+    });
     if ("Id" in body) return written.Id;
     const isRepeated = made.get(request) === written.Id;
     remember(made, request, written.Id);
@@ -92,10 +99,18 @@ export function openWrites(exchange: Exchange): Write {
 
 const madeAt = ({ MetaData }: Written): number => Date.parse(MetaData?.CreateTime ?? "1970-01-01");
 
-function remember(made: Map<string, string>, request: string, id: string): void {
-  made.set(request, id);
-  const [oldest] = made.keys();
-  if (made.size > REMEMBERED && oldest !== undefined) made.delete(oldest);
+/** QuickBooks says that it did nothing; 600 says that it is doing it, or has done it. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof BookError &&
+  error.phase === "answered" &&
+  error.code !== null &&
+  error.code !== "600" &&
+  (error.status ?? 500) < 500;
+
+function remember<Known>(all: Map<string, Known>, request: string, known: Known): void {
+  all.set(request, known);
+  const [oldest] = all.keys();
+  if (all.size > REMEMBERED && oldest !== undefined) all.delete(oldest);
 }
 
 function writtenIn(what: string, entity: Entity, json: unknown): Written {
