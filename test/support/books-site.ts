@@ -106,9 +106,9 @@ export type SiteOf<Books extends { backup(): string }> = BooksSite & { readonly 
 
 export interface Story<Site> {
   /** What the run that brought it in step said. */
-  firstRun(): Said;
+  readonly firstRun: () => Said;
   /** A copy of the site as it was after that run, until the test ends. */
-  inStep(): Promise<Site>;
+  readonly inStep: () => Promise<Site>;
 }
 
 const SLOW = 600_000;
