@@ -158,7 +158,8 @@ test("members that the schema lets QuickBooks leave out, or that are null, stop 
   const { DetailType: _, ...bare } = sale("100");
   const empty = { Id: "9", LineNum: d("2"), Description: null, LinkedTxn: null };
   const row = enter(company, "100", { ...bare, DiscountLineDetail: null }, empty);
-  company.edit("Invoice", row.Id, { TxnTaxDetail: null, LinkedTxn: null, PrivateNote: null });
+  const noted = { TxnTaxDetail: null, LinkedTxn: [{ TxnLineId: "1" }], PrivateNote: null };
+  company.edit("Invoice", row.Id, noted);
   const none = enter(company, "0");
   company.edit("Invoice", none.Id, { Line: null });
   const told = await toldOf(company);

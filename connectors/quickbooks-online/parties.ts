@@ -159,11 +159,11 @@ export function partyIdOf(payer: Standing | null): string {
 
 /** @throws Refused when its documents are kept in another currency */
 export function inCurrency({ surroundings }: Online, payer: Standing | null): void {
-  const { CurrencyRef = null, DisplayName = "" } = (payer?.native as PartyRow | undefined) ?? {};
+  const { CurrencyRef = null, DisplayName = null } = (payer?.native as PartyRow | undefined) ?? {};
   if (CurrencyRef === null || CurrencyRef.value === surroundings.currency) return;
   throw new Refused({
     code: "other-currency",
-    message: `${DisplayName} is kept in ${CurrencyRef.value} in QuickBooks, the document is in ${surroundings.currency}`,
+    message: `${DisplayName ?? "the party"} is kept in ${CurrencyRef.value} in QuickBooks, the document is in ${surroundings.currency}`,
     next: "Name a party in the company's own currency in the cross-reference, then retry; nothing is converted.",
     field: "party",
   });

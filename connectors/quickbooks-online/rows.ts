@@ -44,7 +44,11 @@ const head = {
   }),
 };
 
-const linked = list(z.object({ TxnId: z.string(), TxnType: z.string() }));
+const word = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? "");
+const linked = list(z.object({ TxnId: word, TxnType: word }));
 
 const ItemDetail = z.object({ ItemRef: refOrNone, Qty: decimalOrNone, UnitPrice: decimalOrNone });
 
