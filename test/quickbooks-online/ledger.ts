@@ -19,6 +19,7 @@ interface Row {
   readonly CustomerRef?: { readonly name: string };
   readonly VendorRef?: { readonly name: string };
   readonly Line: readonly {
+    readonly DetailType: string;
     readonly Amount: Decimal;
     readonly Description?: string;
     readonly SalesItemLineDetail?: ItemDetail;
@@ -48,7 +49,7 @@ export function figuresOf(books: Company, folder: string): Expected {
       party: partyIn(row),
       date: row.TxnDate,
       total: row.TotalAmt,
-      lines: row.TotalAmt.sign === 0 ? [] : row.Line.map(lineOf),
+      lines: row.TotalAmt.sign === 0 ? [] : row.Line.filter(isAmount).map(lineOf),
     })),
   );
   const paid = Object.entries(PAID).flatMap(([table, type]) =>
@@ -56,6 +57,10 @@ export function figuresOf(books: Company, folder: string): Expected {
   );
   return figuresIn(folder, booked, paid);
 }
+
+/** Texts have no amount, and a subtotal repeats those above it. */
+const isAmount = ({ DetailType }: Row["Line"][number]): boolean =>
+  DetailType !== "SubTotalLineDetail" && DetailType !== "DescriptionOnly";
 
 const partyIn = ({ CustomerRef, VendorRef }: Row): string => (CustomerRef ?? VendorRef)?.name ?? "";
 

@@ -48,7 +48,7 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
       ["payments-made", 41, 0],
       ["orders", ORDERS, 0],
       ["customers", 1, 0],
-      ["suppliers", 0, 0],
+      ["suppliers", 1, 0],
       ["invoices", 3, 227],
       ["paid-invoices", 1, 0],
     ]);
@@ -259,7 +259,7 @@ async function purchaseSome(site: OnlineSite): Promise<void> {
     });
 }
 
-/** A customer whom the platform knows, one whom it does not, an invoice each and one that is paid, and two prices. */
+/** A customer whom the platform knows, one whom it does not, a vendor, an invoice each and one that is paid, and two prices. */
 function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
   const { books } = site;
   const known = books.enter("Customer", {
@@ -267,6 +267,7 @@ function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
     Notes: `platform:${KNOWN.companyId}`,
   });
   const feed = books.enter("Customer", { DisplayName: FEED });
+  books.enter("Vendor", { DisplayName: "Gulf Terminal Supply" });
   const first = newInvoice(site, known, today, "FL-9001", ["7500.5", "2.4137"]);
   const open = newInvoice(site, feed, today, "FL-9002", ["812.25", "2.5"]);
   const paid = newInvoice(site, feed, today, "FL-9003", ["120", "2.613"]);
@@ -282,7 +283,7 @@ function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
   return [first, open, { ...paid, paid: true }];
 }
 
-/** One line of diesel. */
+/** One line of diesel, a text and the subtotal. */
 function newInvoice(
   { books }: OnlineSite,
   customer: Record_,
@@ -310,6 +311,9 @@ function newInvoice(
           UnitPrice,
         },
       },
+      // As QuickBooks shows it.
+      { DetailType: "DescriptionOnly", Description: "Thank you", DescriptionLineDetail: {} },
+      { DetailType: "SubTotalLineDetail", Amount: total, SubTotalLineDetail: {} },
     ],
   });
   return { id: Number(row.Id), number: DocNumber, party, date, total, paid: false };
