@@ -79,8 +79,8 @@ const changed = (entity: Entity, row: z.infer<typeof ChangedHead>): ChangedRow =
   row,
 });
 
-export const unreadable = (what: string, error: z.ZodError): BookError =>
+export const unreadable = (what: string, error: z.ZodError | undefined): BookError =>
   new BookError(
     "torn",
-    `${what}: the answer does not have QuickBooks' form: ${error.issues[0]?.path.join(".") ?? ""} ${error.issues[0]?.message ?? ""}`,
+    `${what}: the answer does not have QuickBooks' form: ${error?.issues[0]?.path.join(".") ?? ""} ${error?.issues[0]?.message ?? ""}`,
   );

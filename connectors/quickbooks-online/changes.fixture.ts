@@ -45,3 +45,12 @@ export function changesTo(
 
 const stampOf = (row: Record_): string =>
   (row["MetaData"] as { readonly LastUpdatedTime: string }).LastUpdatedTime;
+
+/** What says which record it is, and what a payment pays. */
+export const little = ({ Id, SyncToken, MetaData, Line, LinkedTxn }: Record_): Record_ => ({
+  Id,
+  SyncToken,
+  MetaData: { LastUpdatedTime: (MetaData as { LastUpdatedTime: string }).LastUpdatedTime },
+  Line,
+  LinkedTxn,
+});

@@ -6,8 +6,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { changesTo, type Tombstone } from "./changes.fixture.ts";
-import { checkDocument, checkName, Fault } from "./rules.fixture.ts";
+import { changesTo, little, type Tombstone } from "./changes.fixture.ts";
+import { checkDocument, checkName, Fault, totalOf } from "./rules.fixture.ts";
 import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
 
 export const COMPANY = "9130357";
@@ -43,10 +43,18 @@ export class Company {
     TaxPrefs: { UsingSalesTax: true },
     CurrencyPrefs: { MultiCurrencyEnabled: false, HomeCurrency: { value: "USD" } },
   };
+  /** Numbers that documents of other kinds have. */
+  readonly numbersOfOthers = new Set<string>();
   /** How far its clock is ahead of ours. */
   clockMs = 0;
   /** It forgets request ids: how long Intuit keeps them is not published. */
   forgets = false;
+  /** It answers a repeat with the first answer also where that was a refusal: whether Intuit does is not published. */
+  keepsRefusals = false;
+  /** Members that the schema lets it leave out of its answers. */
+  leavesOut: readonly string[] = [];
+  /** Change data capture tells of a record which it is, and not what. */
+  tellsLittle = false;
   /** The answer to the nth write from now is lost. 0: none is. */
   loses = 0;
   /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
@@ -63,6 +71,8 @@ export class Company {
   } | null = null;
   /** What it waits for before it carries out a call of this path. */
   slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
+  /** Rows of one answer, whatever is asked. */
+  pageMost = 1000;
   /** A document gets another stamp when something is paid on it, or not any more. */
   stampsPaid = true;
   /** Paths that it was asked for, queries with their text. */
@@ -71,6 +81,8 @@ export class Company {
   readonly access = new Set(["access-0"]);
   readonly refresh = new Set(["refresh-0"]);
   refreshed = 0;
+  /** What else stands in answers with tokens; undefined: it is left out. */
+  tokenMembers: Readonly<Record<string, unknown>> = {};
   /** The answer with the next tokens is lost. */
   losesTokens = false;
   /** A refresh token that was replaced is refused at once. */
@@ -141,8 +153,8 @@ export class Company {
     const text = Buffer.concat(await request.toArray()).toString();
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);
     if (pathname === "/tokens") return this.#token(text, request, response);
-    const name = pathname.split("/").at(-1) ?? "";
-    const isRead = name === "query" || name === "cdc";
+    const [, , , , name = "", id] = pathname.split("/");
+    const isRead = name === "query" || name === "cdc" || id !== undefined;
     const path =
       name === "query"
         ? `query ${text}`
@@ -161,21 +173,38 @@ export class Company {
       if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"
-          ? answerTo(text, (table) => this.#readable(table))
+          ? answerTo(text, (table) => this.#readable(table), this.pageMost)
           : name === "cdc"
             ? this.#changes(searchParams)
-            : this.#write(NAMES[name] ?? "", parsedBody(text), searchParams);
+            : id === undefined
+              ? this.#write(NAMES[name] ?? "", parsedBody(text), searchParams)
+              : { [NAMES[name] ?? ""]: this.#row(NAMES[name] ?? "", id) };
       const isLost = !isRead && this.loses > 0 && --this.loses === 0;
       if (isLost || cut === "after") request.socket.destroy();
       else
         response
           .writeHead(200, { "content-type": "application/json", intuit_tid: "1-tests" })
-          .end(stringifyExact({ ...answer, time: this.#now().replace("-08:00", ".000-08:00") }));
+          .end(this.#told({ ...answer, time: this.#now().replace("-08:00", ".000-08:00") }));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (before !== null) this.restore(before);
-      response.writeHead(error.status).end(faultText(error.code, error.message));
+      const fault = faultText(error.code, error.message);
+      const request = searchParams.get("requestid") ?? "";
+      if (this.keepsRefusals && !isRead) this.#state.answers[request] ??= fault;
+      response.writeHead(error.status).end(fault);
     }
+  }
+
+  #told(answer: object): string {
+    const without = (_: string, value: unknown): unknown =>
+      value === null || typeof value !== "object" || Array.isArray(value)
+        ? value
+        : Object.fromEntries(
+            Object.entries(value).filter(([name]) => !this.leavesOut.includes(name)),
+          );
+    return this.leavesOut.length === 0
+      ? stringifyExact(answer)
+      : JSON.stringify(JSON.parse(stringifyExact(answer)), without);
   }
 
   #says(path: string, response: ServerResponse): void {
@@ -209,7 +238,8 @@ export class Company {
       return void request.socket.destroy();
     }
     const seconds = { expires_in: 3600, x_refresh_token_expires_in: 8_726_400 };
-    say(200, { token_type: "bearer", access_token: access, refresh_token: refresh, ...seconds });
+    const tokens = { token_type: "bearer", access_token: access, refresh_token: refresh };
+    say(200, { ...tokens, ...seconds, ...this.tokenMembers });
   }
 
   #readable(table: string): readonly Record_[] {
@@ -220,7 +250,7 @@ export class Company {
 
   #changes(parameters: URLSearchParams): object {
     const answer = changesTo(parameters, this.#now(), (table) => ({
-      rows: this.rows(table),
+      rows: this.tellsLittle ? this.rows(table).map(little) : this.rows(table),
       deleted: this.#state.deleted.filter((one) => one.table === table),
     }));
     if (answer === null) throw new Fault("4001", "changedSince is more than 30 days ago");
@@ -249,10 +279,11 @@ export class Company {
     this.#check(table, body);
     if (table === "Customer" || table === "Vendor") checkName(body, (name) => this.rows(name));
     const number = body["DocNumber"];
-    if (number !== undefined && !isTwice)
-      for (const row of this.rows(table))
-        if (row["DocNumber"] === number)
-          throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
+    const isTaken =
+      this.numbersOfOthers.has(word(number)) ||
+      this.rows(table).some((row) => row["DocNumber"] === number);
+    if (number !== undefined && isTaken && !isTwice)
+      throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
     if (table === "Payment" || table === "BillPayment") this.#checkPaid(body);
     const row = this.enter(table, body);
     if (table === "Payment" || table === "BillPayment") this.#pay(table, row);
@@ -346,9 +377,7 @@ export class Company {
 
   #addUp(table: string, row: Record_): void {
     if (!/^(?:Invoice|Bill|Estimate|PurchaseOrder)$/.test(table)) return;
-    const TotalAmt = Decimal.sum(
-      ((row["Line"] ?? []) as Body[]).map((line) => line["Amount"] as Decimal),
-    );
+    const TotalAmt = totalOf((row["Line"] ?? []) as Body[]);
     const isPosted = table === "Invoice" || table === "Bill";
     Object.assign(row, { TotalAmt, ...(isPosted ? { Balance: TotalAmt } : {}) });
   }

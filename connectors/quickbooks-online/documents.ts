@@ -8,15 +8,16 @@ import { itemLines } from "../quickbooks/lines.ts";
 import { memoIn, memoOf, MEMO_MOST } from "../quickbooks/memos.ts";
 import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
 import { cut, oneLine } from "../quickbooks/text.ts";
-import { ACCOUNT, ITEM, type Names } from "./codes.ts";
+import type { Names } from "./codes.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
-import type { DocumentRow, Line, PaymentRow } from "./rows.ts";
+import { amountLines, counted, lineIn } from "./lines.ts";
+import { amountOn } from "./paid.ts";
+import type { DocumentRow, PaymentRow } from "./rows.ts";
 
 export type DocumentKind = "invoice" | "bill";
 
 /** Characters of a line's text. */
 const TEXT_MOST = 4000;
-const ONE = Decimal.of("1");
 
 /** A line as it is written. One of item and account is null. */
 export interface BookLine {
@@ -106,16 +107,6 @@ export const noteOf = ({ number, id, description }: Noted): string =>
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */
 const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
-
-/** One of an amount is the amount alone: QuickBooks may tell it either way. */
-const counted = (
-  quantity: Decimal | null,
-  rate: Decimal | null,
-  amount: Decimal,
-): { readonly quantity: Decimal | null; readonly unitPrice: Decimal | null } =>
-  quantity === null || rate === null || (quantity.equals(ONE) && rate.equals(amount))
-    ? { quantity: null, unitPrice: null }
-    : { quantity, unitPrice: rate };
 
 export interface Writing extends Pick<
   QuickbooksOnlineConfig,
@@ -230,7 +221,7 @@ export function standingOf(
     unfinished: false,
     touched: null,
     disputed: false,
-    payments: payments.map((one) => paymentOn(row.Id, one)),
+    payments: payments.map((one) => paymentOn(kind, row.Id, one)),
     facts: factsOf(kind, currency, names, row),
     paid: isSettled && !isOver ? (days.at(-1) ?? row.TxnDate) : null,
     version: row.SyncToken,
@@ -243,13 +234,9 @@ export const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => 
   return ref === null ? null : partyCode(kind, ref.value);
 };
 
-const paymentOn = (document: string, row: PaymentRow): PaymentOn => ({
+const paymentOn = (kind: DocumentKind, document: string, row: PaymentRow): PaymentOn => ({
   mark: paidMarkIn(row.PrivateNote),
-  amount: Decimal.sum(
-    row.Line.filter(({ LinkedTxn }) => LinkedTxn.some(({ TxnId }) => TxnId === document)).map(
-      ({ Amount }) => Amount,
-    ),
-  ),
+  amount: amountOn(row, kind, document),
   id: `#${row.Id}`,
 });
 
@@ -267,35 +254,5 @@ function factsOf(kind: DocumentKind, currency: string, names: Names, row: Docume
       order: memo === null ? row.PrivateNote : memo.text,
     },
     lines: amountLines(row).map((line) => lineIn(names, line)),
-  };
-}
-
-type AmountLine = Omit<Line, "GroupLineDetail">;
-
-/** Without subtotals and text alone; a bundle is its lines. */
-export const amountLines = ({ Line }: DocumentRow): AmountLine[] =>
-  Line.flatMap((line): AmountLine[] =>
-    line.GroupLineDetail ? line.GroupLineDetail.Line : [line],
-  ).filter(
-    ({ DetailType }) => DetailType !== "SubTotalLineDetail" && DetailType !== "DescriptionOnly",
-  );
-
-/** The item's name as people call it; null: the line has none. */
-export function itemIn(names: Names, line: AmountLine): string | null {
-  const ref = (line.SalesItemLineDetail ?? line.ItemBasedExpenseLineDetail)?.ItemRef ?? null;
-  return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
-}
-
-export function lineIn(names: Names, line: AmountLine): FactLine {
-  const detail = line.SalesItemLineDetail ?? line.ItemBasedExpenseLineDetail;
-  const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
-  const amount = line.DetailType === "DiscountLineDetail" ? line.Amount.negated() : line.Amount;
-  return {
-    product: itemIn(names, line),
-    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account.value, account.name) }),
-    ...counted(detail?.Qty ?? null, detail?.UnitPrice ?? null, amount),
-    unit: null,
-    amount,
-    text: line.Description,
   };
 }

@@ -6,7 +6,7 @@ const AUTHORISE =
 const AGAIN = "It is tried again by itself.";
 const THROTTLED_MS = 60_000;
 
-/** Codes of `Fault.Error[].code`; with `invalid_grant` and `no-tokens`, of the tokens (tokens.ts). */
+/** Codes of `Fault.Error[].code` without leading zeros; with `invalid_grant` and `no-tokens`, of the tokens (tokens.ts). */
 export const errors: readonly ErrorRow[] = [
   {
     when: { code: /^(?:invalid_grant|no-tokens)$/ },
@@ -24,7 +24,7 @@ export const errors: readonly ErrorRow[] = [
   },
   { when: { status: 429 }, sort: "busy", code: "throttled", next: AGAIN, waitMs: THROTTLED_MS },
   {
-    when: { code: /^0*3001$/ },
+    when: { code: /^3001$/ },
     sort: "busy",
     code: "throttled",
     next: AGAIN,

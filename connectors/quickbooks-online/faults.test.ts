@@ -27,6 +27,14 @@ interface Row {
 
 const gateway = JSON.stringify({ fault: { error: [{ code: "003001", message: "throttled" }] } });
 
+/** As Intuit's gateways write it: small letters, and null for what there is not. */
+const ofGateway = (code: unknown, message = "message=Refused; statusCode=400") =>
+  JSON.stringify({
+    warnings: null,
+    fault: { error: [{ message, detail: null, code, element: null }], type: "SERVICE" },
+    time: 1_795_420_000_000,
+  });
+
 const ROWS: readonly Row[] = [
   { status: 200, code: "6000", becomes: refused("business-rule") },
   { status: 400, code: "6000", becomes: refused("business-rule") },
@@ -63,6 +71,22 @@ const ROWS: readonly Row[] = [
   { status: 400, code: "3001", becomes: later(60_000) },
   { status: 429, body: gateway, becomes: later(60_000) },
   { status: 400, body: gateway, becomes: later(60_000) },
+  { status: 400, body: ofGateway("003001"), becomes: later(60_000) },
+  { status: 400, body: ofGateway(3001), becomes: later(60_000) },
+  {
+    status: 400,
+    body: ofGateway(null, "message=ThrottleExceeded; errorCode=003001; statusCode=429"),
+    becomes: later(60_000),
+  },
+  { status: 200, body: ofGateway(6210), becomes: refused("closed-period") },
+  {
+    status: 401,
+    times: 2,
+    headers: { "content-type": "text/html" },
+    body: "<html>Unauthorized</html>",
+    becomes: stopped("credentials"),
+  },
+  { status: 401, body: ofGateway("003200"), times: 2, becomes: stopped("credentials") },
   // It may have been carried out: it is looked for before anything goes again.
   { status: 500, becomes: UNKNOWN },
   { status: 502, body: "<html>Bad Gateway</html>", becomes: UNKNOWN },

@@ -12,23 +12,25 @@ interface Stamped {
   readonly MetaData: { readonly CreateTime: string; readonly LastUpdatedTime: string };
 }
 
-interface Of<Row> {
-  readonly recordsOf: (row: Row) => readonly number[];
+interface Of<Captured> {
+  /** What must be told of a change: all of a record is read by its id. */
+  readonly captured: z.ZodType<Captured>;
+  readonly recordsOf: (row: Captured) => readonly number[];
   readonly gone: Feed["gone"];
   /** Left out: none that is there counts as gone. */
-  readonly isGone?: (row: Row) => boolean;
+  readonly isGone?: (row: Captured) => boolean;
 }
 
 /** @param more a further condition */
-export function feed<Row extends Stamped>(
+export function feed<Captured, Row extends Stamped & Captured>(
   online: Online,
   entity: Entity,
   more: string,
   schema: z.ZodType<Row>,
-  { recordsOf, gone, isGone }: Of<Row>,
+  { captured, recordsOf, gone, isGone }: Of<Captured>,
 ): Feed {
-  const rowOf = (row: unknown): Row => {
-    const parsed = schema.safeParse(row);
+  const rowOf = (row: unknown): Captured => {
+    const parsed = captured.safeParse(row);
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     const where = `${entity} ${issue?.path.join(".") ?? ""}`;

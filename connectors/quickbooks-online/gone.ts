@@ -2,6 +2,7 @@
  * Records that QuickBooks has no more, as sources tell them. Of a deleted record only its id is left: an invoice is told
  * as deleted, a party as inactive, and a person is told what nothing else tells.
  */
+import { partyChange } from "../../src/books/changes.ts";
 import type { InvoiceRecord } from "../../src/books/records.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -9,6 +10,7 @@ import { stringifyExact } from "../../src/core/json.ts";
 import { inactiveParty } from "../quickbooks/told.ts";
 import type { Gone } from "./changes.ts";
 import { type DocumentKind, partyCode } from "./documents.ts";
+import { QUICKBOOKS } from "./errors.ts";
 import type { Online } from "./online.ts";
 import { DocumentRow } from "./rows.ts";
 import { listed } from "./tables.ts";
@@ -61,13 +63,9 @@ export function goneParty(kind: DocumentKind, rows: readonly ChangedRow[]): Gone
   const codes = rows.map(({ id }) => partyCode(kind, id));
   return {
     changes: codes.map((code) => {
-      const record = inactiveParty({
-        code,
-        name: code,
-        isCustomer: kind === "invoice",
-        isSupplier: kind === "bill",
-      });
-      return { id: code, version: null, text: stringifyExact(record) };
+      const [isCustomer, isSupplier] = [kind === "invoice", kind === "bill"];
+      const record = inactiveParty({ code, name: code, isCustomer, isSupplier });
+      return partyChange(QUICKBOOKS.name, record);
     }),
     notices: codes.map(
       (code) =>

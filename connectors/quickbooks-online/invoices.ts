@@ -184,7 +184,7 @@ async function standingsOf(
   const payments = await paymentsOf(online, kind, rows, signal);
   const change = kind === "invoice" ? await invoiceChange(online, rows, payments, signal) : null;
   return rows.map((row) => {
-    const on = payments.filter((payment) => linksOf(payment).includes(row.Id));
+    const on = payments.filter((payment) => linksOf(payment, kind).includes(row.Id));
     return {
       ...standingOf(kind, surroundings.currency, names, row, on),
       ...(change === null ? {} : { change: change(row, row.Id) }),

@@ -21,11 +21,9 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import { memoIn } from "../quickbooks/memos.ts";
 import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
 import {
-  amountLines,
   customerMemo,
   factOf,
   lineBodies,
-  lineIn,
   linesOf,
   noteOf,
   numberOf,
@@ -34,6 +32,7 @@ import {
   type Writing,
 } from "./documents.ts";
 import { idsOf, loadNames } from "./invoices.ts";
+import { amountLines, lineIn } from "./lines.ts";
 import { writeNumbered } from "./numbered.ts";
 import { expectFit, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";

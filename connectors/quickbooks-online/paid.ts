@@ -1,4 +1,5 @@
 /** What was paid on invoices and bills. */
+import { Decimal } from "../../src/core/decimal.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { Online } from "./online.ts";
 import { type DocumentRow, PaymentRow } from "./rows.ts";
@@ -22,6 +23,20 @@ export const paymentsOf = (
   return having(wire, entity, PaymentRow, { Id }, signal);
 };
 
-/** Documents that a payment pays. */
-export const linksOf = ({ Line }: PaymentRow): string[] =>
-  Line.flatMap(({ LinkedTxn }) => LinkedTxn.map(({ TxnId }) => TxnId));
+/** Documents of a kind that a payment pays. A credit that it applies is none of them, whatever id that has. */
+export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string[] =>
+  Line.flatMap(({ LinkedTxn }) =>
+    LinkedTxn.flatMap(({ TxnId, TxnType }) => (TxnType === ENTITY[kind] ? [TxnId] : [])),
+  );
+
+/** What a payment pays of one document. */
+export const amountOn = (
+  { Line }: Pick<PaymentRow, "Line">,
+  kind: DocumentKind,
+  document: string,
+): Decimal =>
+  Decimal.sum(
+    Line.filter(({ LinkedTxn }) =>
+      LinkedTxn.some(({ TxnId, TxnType }) => TxnId === document && TxnType === ENTITY[kind]),
+    ).map(({ Amount }) => Amount),
+  );

@@ -83,7 +83,7 @@ function isOf(
 ): boolean {
   const mark = markIn(row);
   if (row.Id === idIn(kind, code) || mark === companyId) return true;
-  return mark === null && sameName(row.DisplayName, code);
+  return mark === null && sameName(row.DisplayName ?? "", code);
 }
 
 /** Where one has the platform's id in its notes, a name says nothing. */
@@ -159,11 +159,11 @@ export function partyIdOf(payer: Standing | null): string {
 
 /** @throws Refused when its documents are kept in another currency */
 export function inCurrency({ surroundings }: Online, payer: Standing | null): void {
-  const { CurrencyRef = null, DisplayName = "" } = (payer?.native as PartyRow | undefined) ?? {};
+  const { CurrencyRef = null, DisplayName = null } = (payer?.native as PartyRow | undefined) ?? {};
   if (CurrencyRef === null || CurrencyRef.value === surroundings.currency) return;
   throw new Refused({
     code: "other-currency",
-    message: `${DisplayName} is kept in ${CurrencyRef.value} in QuickBooks, the document is in ${surroundings.currency}`,
+    message: `${DisplayName ?? "the party"} is kept in ${CurrencyRef.value} in QuickBooks, the document is in ${surroundings.currency}`,
     next: "Name a party in the company's own currency in the cross-reference, then retry; nothing is converted.",
     field: "party",
   });

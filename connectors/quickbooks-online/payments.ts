@@ -207,7 +207,7 @@ function standingOf(side: Side, currency: string, row: PaymentRow): Standing<Pay
       words: {
         side: side === "out" ? "sale" : "purchase",
         currency,
-        document: linksOf(row)[0] ?? null,
+        document: linksOf(row, PAID[side])[0] ?? null,
         reference: mark === null ? note : note.slice(markIn(note).length).trim(),
       },
     },

@@ -25,8 +25,12 @@ const SHAPE =
   /^SELECT \* FROM (\w+)(?: WHERE (.+?))?(?: ORDERBY (MetaData\.\w+)( DESC)?)?(?: STARTPOSITION (\d+))?(?: MAXRESULTS (\d+))?$/s;
 const CONDITION = /^(\S+) (=|>=|<=|>|<|IN) (.+)$/s;
 
-/** @throws Error for what the language does not have */
-export function answerTo(text: string, rowsOf: (table: string) => readonly Row[]): object {
+/** @param pageMost rows of one answer, whatever is asked @throws Error for what the language does not have */
+export function answerTo(
+  text: string,
+  rowsOf: (table: string) => readonly Row[],
+  pageMost = 1000,
+): object {
   const shape = SHAPE.exec(text);
   if (shape === null) throw new Error(`QueryParserError: ${text}`);
   const [, table = "", where = "", order, descending, start = "1", most = "100"] = shape;
@@ -41,7 +45,7 @@ export function answerTo(text: string, rowsOf: (table: string) => readonly Row[]
   );
   const found = rows
     .toSorted((one, other) => ((at.get(one) ?? 0) - (at.get(other) ?? 0)) * (descending ? -1 : 1))
-    .slice(Number(start) - 1, Number(start) - 1 + Number(most));
+    .slice(Number(start) - 1, Number(start) - 1 + Math.min(Number(most), pageMost));
   return {
     QueryResponse:
       found.length === 0

@@ -24,7 +24,8 @@ import {
   settings,
   sinkOf,
 } from "./quickbooks-online.fixture.ts";
-import { openWire, requestId } from "./wire.ts";
+import { openWire } from "./wire.ts";
+import { requestId } from "./writes.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);

@@ -1,13 +1,28 @@
 /** Records as QuickBooks answers them. Money and quantities are exact; days are `YYYY-MM-DD`. What is empty is left out there. */
 import { z } from "zod";
-import { day, decimal, text } from "../../src/books/fields.ts";
+import { day, decimal as exact, text } from "../../src/books/fields.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+
+/** A number, or a number in quotes. */
+const decimal = z.preprocess(
+  (value) => (typeof value === "string" && Decimal.is(value) ? Decimal.of(value) : value),
+  exact,
+);
 
 const textOrNone = z.string().nullish().transform(some);
 const dayOrNone = day.nullish().transform((value) => value ?? null);
 const decimalOrNone = decimal.nullish().transform((value) => value ?? null);
 const money = decimal.nullish().transform((value) => value ?? Decimal.zero);
-const flag = (otherwise: boolean) => z.boolean().default(otherwise);
+const flag = (otherwise: boolean) =>
+  z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? otherwise);
+const list = <Row>(row: z.ZodType<Row>) =>
+  z
+    .array(row)
+    .nullish()
+    .transform((rows) => rows ?? []);
 
 function some(value: string | null | undefined): string | null {
   return value === undefined || value === null || value.trim() === "" ? null : value;
@@ -29,22 +44,26 @@ const head = {
   }),
 };
 
-const Linked = z.object({ TxnId: z.string(), TxnType: z.string() });
-const linked = z.array(Linked).default([]);
+const word = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? "");
+const linked = list(z.object({ TxnId: word, TxnType: word }));
 
 const ItemDetail = z.object({ ItemRef: refOrNone, Qty: decimalOrNone, UnitPrice: decimalOrNone });
 
 const amountLine = {
-  DetailType: z.string(),
+  DetailType: textOrNone,
   Amount: money,
   Description: textOrNone,
-  SalesItemLineDetail: ItemDetail.optional(),
-  ItemBasedExpenseLineDetail: ItemDetail.optional(),
-  AccountBasedExpenseLineDetail: z.object({ AccountRef: refOrNone }).optional(),
+  SalesItemLineDetail: ItemDetail.nullish(),
+  ReimburseLineDetail: ItemDetail.nullish(),
+  ItemBasedExpenseLineDetail: ItemDetail.nullish(),
+  AccountBasedExpenseLineDetail: z.object({ AccountRef: refOrNone }).nullish(),
 };
 export const Line = z.object({
   ...amountLine,
-  GroupLineDetail: z.object({ Line: z.array(z.object(amountLine)).default([]) }).optional(),
+  GroupLineDetail: z.object({ Line: list(z.object(amountLine)) }).nullish(),
 });
 export type Line = z.infer<typeof Line>;
 
@@ -55,9 +74,9 @@ const document = {
   DueDate: dayOrNone,
   PrivateNote: textOrNone,
   CurrencyRef: refOrNone,
-  Line: z.array(Line).default([]),
+  Line: list(Line),
   LinkedTxn: linked,
-  TxnTaxDetail: z.object({ TotalTax: money }).optional(),
+  TxnTaxDetail: z.object({ TotalTax: money }).nullish(),
   TotalAmt: money,
   Balance: money,
 };
@@ -88,13 +107,13 @@ export const PaymentRow = z.object({
   CustomerRef: refOrNone,
   VendorRef: refOrNone,
   TotalAmt: money,
-  Line: z.array(z.object({ Amount: money, LinkedTxn: linked })).default([]),
+  Line: list(z.object({ Amount: money, LinkedTxn: linked })),
 });
 export type PaymentRow = z.infer<typeof PaymentRow>;
 
 export const PartyRow = z.object({
   ...head,
-  DisplayName: text,
+  DisplayName: textOrNone,
   Active: flag(true),
   Notes: textOrNone,
   PrimaryEmailAddr: z.object({ Address: textOrNone }).nullish(),
@@ -118,10 +137,8 @@ export const ItemRow = z.object({
   ...head,
   Name: text,
   Active: flag(true),
-  Type: z.string().default(""),
   UnitPrice: decimalOrNone,
   PurchaseCost: decimalOrNone,
-  ExpenseAccountRef: refOrNone,
 });
 export type ItemRow = z.infer<typeof ItemRow>;
 
@@ -129,17 +146,19 @@ export const AccountRow = z.object({
   Id: text,
   Name: text,
   AcctNum: textOrNone,
-  AccountType: z.string().default(""),
 });
 
-export const CompanyRow = z.object({ CompanyName: text });
+export const CompanyRow = z.object({ CompanyName: textOrNone });
+
+/** A group of settings; one that is left out has all of its own left out. */
+const group = <Group extends object>(settings: z.ZodType<Group>) =>
+  z.preprocess((value) => value ?? {}, settings);
+
 export const PreferencesRow = z.object({
-  AccountingInfoPrefs: z.object({ BookCloseDate: dayOrNone }).default({ BookCloseDate: null }),
-  SalesFormsPrefs: z.object({ CustomTxnNumbers: flag(false) }).default({ CustomTxnNumbers: false }),
-  TaxPrefs: z.object({ UsingSalesTax: flag(false) }).default({ UsingSalesTax: false }),
-  CurrencyPrefs: z
-    .object({ MultiCurrencyEnabled: flag(false), HomeCurrency: refOrNone })
-    .default({ MultiCurrencyEnabled: false, HomeCurrency: null }),
+  AccountingInfoPrefs: group(z.object({ BookCloseDate: dayOrNone })),
+  SalesFormsPrefs: group(z.object({ CustomTxnNumbers: flag(false) })),
+  TaxPrefs: group(z.object({ UsingSalesTax: flag(false) })),
+  CurrencyPrefs: group(z.object({ MultiCurrencyEnabled: flag(false), HomeCurrency: refOrNone })),
 });
 export type PreferencesRow = z.infer<typeof PreferencesRow>;
 

@@ -1,5 +1,5 @@
 /** What QuickBooks Online refuses of what is written, as far as its schemas and pages say. */
-import type { Decimal } from "../../src/core/decimal.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import type { Record_ } from "./company.fixture.ts";
 import { roundHalfUp } from "./documents.ts";
 import { type Body, word } from "./query.fixture.ts";
@@ -69,6 +69,24 @@ function refer(table: string, ref: unknown, rowsOf: RowsOf): void {
     throw new Fault("610", `Object Not Found: ${table} ${row.Id} is inactive`);
   const name = row["DisplayName"] ?? row["Name"];
   Object.assign(ref as Body, { name });
+}
+
+/** What a document comes to: subtotals and texts are ignored, a discount is taken off, a bundle is what is inside. */
+export const totalOf = (lines: readonly Body[]): Decimal => Decimal.sum(lines.map(amountOf));
+
+function amountOf(line: Body): Decimal {
+  const amount = (line["Amount"] ?? Decimal.zero) as Decimal;
+  switch (line["DetailType"]) {
+    case "SubTotalLineDetail":
+    case "DescriptionOnly":
+      return Decimal.zero;
+    case "DiscountLineDetail":
+      return amount.negated();
+    case "GroupLineDetail":
+      return totalOf(((line["GroupLineDetail"] as Body)["Line"] ?? []) as Body[]);
+    default:
+      return amount;
+  }
 }
 
 /** One list of names for all. @throws Fault */

@@ -1,29 +1,28 @@
 /** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices. */
 import type { Standing } from "../../src/books/adapter.ts";
+import { numberTwice, partyChange } from "../../src/books/changes.ts";
 import { invoiceRecord, some } from "../../src/books/facts.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import { stringifyExact } from "../../src/core/json.ts";
+import { memoIn } from "../quickbooks/memos.ts";
 import { paidBy, regionOf, taxesOf } from "../quickbooks/told.ts";
-import {
-  amountLines,
-  type DocumentKind,
-  isVoided,
-  itemIn,
-  partyCode,
-  standingOf,
-} from "./documents.ts";
+import { type DocumentKind, isVoided, partyCode, standingOf } from "./documents.ts";
 import { changeSource } from "./changes.ts";
+import { QUICKBOOKS } from "./errors.ts";
 import { feed } from "./feeds.ts";
 import { goneInvoice, goneItem, goneParty, openInvoices } from "./gone.ts";
+import { amountLines, itemIn, unknownLine } from "./lines.ts";
 import type { Online } from "./online.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
 import { DocumentRow, ItemRow, PartyRow, PaymentRow } from "./rows.ts";
 import { having } from "./tables.ts";
 
 const KINDS = ["invoice", "bill"] as const;
+const Identified = DocumentRow.pick({ Id: true });
 const PARTIES = { invoice: "Customer", bill: "Vendor" } as const;
 const ANY = " AND Active IN (true, false)";
 
@@ -33,6 +32,7 @@ export const partySource = (online: Online): Source =>
     online.wire,
     KINDS.map((kind, at) =>
       feed(online, PARTIES[kind], ANY, PartyRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id) * 2 + at],
         gone: (rows) => Promise.resolve(goneParty(kind, rows)),
       }),
@@ -43,42 +43,54 @@ export const partySource = (online: Online): Source =>
     },
   );
 
+interface Telling {
+  readonly numberOf: (row: DocumentRow) => string;
+  /** What keeps some of these from being told. Left out: nothing. @throws BookError */
+  readonly faultsOf?: typeof faultsOf;
+}
+
 /** A payment changes its invoices, whether or not QuickBooks stamps these anew. */
-const invoicesBy = (online: Online, numberOf: (row: DocumentRow) => string): Source =>
+const invoicesBy = (online: Online, telling: Telling): Source =>
   changeSource(
     online.wire,
     [
       feed(online, "Invoice", "", DocumentRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id)],
         gone: (rows) => Promise.resolve({ changes: rows.map((row) => goneInvoice(online, row)) }),
       }),
       feed(online, "Payment", "", PaymentRow, {
-        recordsOf: (row) => linksOf(row).map(Number),
+        captured: PaymentRow.pick({ Line: true, TotalAmt: true, PrivateNote: true }),
+        recordsOf: (row) => linksOf(row, "invoice").map(Number),
         // Nothing says which invoices it had paid: they are among those that are open now.
         gone: async (_, signal) => ({ records: await openInvoices(online, signal) }),
         isGone: isVoided,
       }),
     ],
     {
-      details: (records, signal) => invoiceChanges(online, records, signal, numberOf),
+      details: (records, signal) => invoiceChanges(online, records, signal, telling),
       now: () => online.surroundings.now(),
     },
   );
 
 /** Customer invoices. One that is void is told by its id alone, as links call it, so that its mapping sees that it was told before. */
 export const invoiceSource = (online: Online): Source =>
-  invoicesBy(online, ({ Id, DocNumber, TotalAmt }) =>
-    DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
-  );
+  invoicesBy(online, {
+    numberOf: ({ Id, DocNumber, TotalAmt }) =>
+      DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
+    faultsOf,
+  });
 
-/** The same by their ids: what a mapping of paid invoices looks links up by. */
-export const paidInvoiceSource = (online: Online): Source => invoicesBy(online, ({ Id }) => Id);
+/** The same by their ids, and whatever their lines are: what a mapping of paid invoices looks links up by. */
+export const paidInvoiceSource = (online: Online): Source =>
+  invoicesBy(online, { numberOf: ({ Id }) => Id });
 
 export const priceSource = (online: Online): Source =>
   changeSource(
     online.wire,
     [
       feed(online, "Item", ANY, ItemRow, {
+        captured: Identified,
         recordsOf: ({ Id }) => [Number(Id)],
         gone: (rows) => Promise.resolve({ notices: rows.map(goneItem) }),
       }),
@@ -100,12 +112,12 @@ async function partyChanges(
       .filter((record) => record % 2 === at)
       .map((record) => String((record - at) / 2));
     const rows = await having(wire, PARTIES[kind], PartyRow, { Id }, signal, ANY);
-    changes.push(...rows.map((row) => partyChange(kind, row)));
+    changes.push(...rows.map((row) => partyChange(QUICKBOOKS.name, partyOf(kind, row))));
   }
   return changes;
 }
 
-function partyChange(kind: DocumentKind, row: PartyRow): Change {
+function partyOf(kind: DocumentKind, row: PartyRow): PartyRecord {
   const { BillAddr = null } = row;
   const lines = [BillAddr?.Line1, BillAddr?.Line2, BillAddr?.Line3];
   const { country, state } = regionOf(
@@ -113,10 +125,9 @@ function partyChange(kind: DocumentKind, row: PartyRow): Change {
       ? null
       : { country: BillAddr.Country ?? null, state: BillAddr.CountrySubDivisionCode ?? null },
   );
-  const code = partyCode(kind, row.Id);
-  const record = {
-    code,
-    name: row.DisplayName,
+  return {
+    code: partyCode(kind, row.Id),
+    name: row.DisplayName ?? "",
     isCustomer: kind === "invoice",
     isSupplier: kind === "bill",
     companyId: platformIdIn(row.Notes),
@@ -129,20 +140,41 @@ function partyChange(kind: DocumentKind, row: PartyRow): Change {
     country,
     active: row.Active,
   };
-  return { id: code, version: null, text: stringifyExact(record satisfies PartyRecord) };
 }
 
 async function invoiceChanges(
   online: Online,
   records: readonly number[],
   signal: AbortSignal,
-  numberOf: (row: DocumentRow) => string,
+  { numberOf, faultsOf: faultsIn }: Telling,
 ): Promise<Change[]> {
   const Id = records.map(String);
   const rows = await having(online.wire, ENTITY.invoice, DocumentRow, { Id }, signal);
   const payments = await paymentsOf(online, "invoice", rows, signal);
   const change = await invoiceChange(online, rows, payments, signal);
-  return rows.map((row) => change(row, numberOf(row)));
+  const faultOf = await faultsIn?.(online, rows, signal);
+  return rows.map((row) => {
+    const fault = faultOf?.(row) ?? null;
+    return { ...change(row, numberOf(row)), ...(fault === null ? {} : { fault }) };
+  });
+}
+
+/** Of those that people made: QuickBooks takes a number twice, and knows lines that we do not. @throws BookError */
+async function faultsOf(
+  { wire }: Online,
+  rows: readonly DocumentRow[],
+  signal: AbortSignal,
+): Promise<(row: DocumentRow) => Fault | null> {
+  const made = rows.filter((row) => !isVoided(row) && memoIn(row.PrivateNote) === null);
+  const DocNumber = made.flatMap((row) => row.DocNumber ?? []);
+  const all = await having(wire, ENTITY.invoice, DocumentRow, { DocNumber }, signal);
+  const others = all.filter((row) => !isVoided(row));
+  return (row) => {
+    const { Id, DocNumber: number } = row;
+    if (!made.includes(row)) return null;
+    const isTwice = others.some((one) => one.Id !== Id && one.DocNumber === number);
+    return number !== null && isTwice ? numberTwice(QUICKBOOKS.name, number) : unknownLine(row);
+  };
 }
 
 /** What a source tells of these invoices, under a number. @throws BookError */
@@ -157,7 +189,7 @@ export async function invoiceChange(
   const customers = await having(wire, "Customer", PartyRow, { Id }, signal, ANY);
   const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
   return (row, number) => {
-    const on = payments.filter((payment) => linksOf(payment).includes(row.Id));
+    const on = payments.filter((payment) => linksOf(payment, "invoice").includes(row.Id));
     const standing = standingOf("invoice", surroundings.currency, names, row, on);
     const record = recordOf(row, standing, {
       number,

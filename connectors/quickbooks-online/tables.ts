@@ -5,6 +5,8 @@ import { among, type Entity, quoted, type Wire } from "./wire.ts";
 
 /** Rows of one answer: Intuit gives up to 1000. */
 const PAGE = 200;
+/** A page with fewer rows is the last one. One with more may have been cut short by a server that gives fewer than asked. */
+const FEW = 10;
 /** Values of one `IN`. */
 const AMONG = 50;
 
@@ -21,14 +23,12 @@ export async function having<Row extends { readonly Id: string }>(
   for (const [field, values] of Object.entries(fields)) {
     const all = [...new Set(values)];
     for (let at = 0; at < all.length; at += AMONG) {
-      const where = `WHERE ${field} IN ${among(all.slice(at, at + AMONG))}${more}`;
-      for await (const rows of walk(
-        wire,
-        { entity, schema, where, stamp: "CreateTime" },
-        null,
-        signal,
-      ))
-        for (const row of rows.rows) found.set(row.Id, row);
+      const asked = all.slice(at, at + AMONG);
+      const where = `WHERE ${field} IN ${among(asked)}${more}`;
+      const of = { entity, schema, where, stamp: "CreateTime" } as const;
+      const most = field === "Id" ? { most: asked.length } : {};
+      for await (const { rows } of walk(wire, { ...of, ...most }, null, signal))
+        for (const row of rows) found.set(row.Id, row);
     }
   }
   return [...found.values()];
@@ -41,6 +41,8 @@ interface Walk<Row> {
   readonly where: string;
   /** The order: what is made meanwhile comes last, and nothing is passed over when rows leave. */
   readonly stamp: "CreateTime" | "LastUpdatedTime";
+  /** So many there can be. Left out: nobody knows. */
+  readonly most?: number;
 }
 
 interface Stamped {
@@ -51,7 +53,7 @@ interface Stamped {
 /** In the order of a stamp, from `from` on (ISO 8601 with an offset); rows of that very second come again. */
 export async function* walk<Row extends Stamped>(
   wire: Wire,
-  { entity, schema, where, stamp }: Walk<Row>,
+  { entity, schema, where, stamp, most }: Walk<Row>,
   from: string | null,
   signal: AbortSignal,
 ): AsyncGenerator<{ readonly rows: readonly Row[]; readonly last: string | null }> {
@@ -63,14 +65,20 @@ export async function* walk<Row extends Stamped>(
     const both = [where.replace(/^WHERE /, ""), since].filter((part) => part !== "").join(" AND ");
     const rest = `${both === "" ? "" : `WHERE ${both} `}ORDERBY MetaData.${stamp} STARTPOSITION ${start} MAXRESULTS ${PAGE}`;
     const rows = await wire.query(entity, rest, schema, signal);
-    goesOn = rows.length === PAGE;
+    goesOn = rows.length >= FEW && rows.length !== most;
     const last = rows.at(-1)?.MetaData?.[stamp] ?? after;
-    const isSame = last !== null && after !== null && Date.parse(last) === Date.parse(after);
-    start = isSame ? start + PAGE : 1;
+    const ofLast = rows.filter((row) => isSame(row.MetaData?.[stamp] ?? null, last)).length;
+    // After a whole page that second is read again: a row of it may have left meanwhile.
+    if (isSame(last, after)) start += rows.length;
+    else start = rows.length === PAGE ? 1 : ofLast + 1;
     after = last;
     yield { rows, last };
   }
 }
+
+/** Of rows without stamps (accounts) all are of one second. */
+const isSame = (one: string | null, other: string | null): boolean =>
+  one === other || Date.parse(one ?? "") === Date.parse(other ?? "");
 
 /** A union of conditions, each a walk of its own: the query language has no OR. */
 export function conditionsOf(scope: Scope): string[] {

@@ -70,6 +70,31 @@ describe("tokens", () => {
     }
   });
 
+  test("that come without a new refresh token, without its time or with an end for good are kept", async () => {
+    const company = await openCompany();
+    const config = settings(company);
+    const parsed = QuickbooksOnlineConfig.parse(config);
+    const now = new Date("2026-11-21T12:00:00.000Z");
+    const tokens = openTokens(parsed, surroundingsIn("/", { now: () => now }));
+    const days = (count: number): string =>
+      new Date(now.getTime() + count * 86_400_000).toISOString();
+    const x = "x_refresh_token_expires_in";
+    for (const [members, kept] of [
+      [{ refresh_token: undefined }, { refreshToken: "refresh-0", refreshUntil: days(101) }],
+      [{ [x]: undefined }, { refreshToken: "refresh-2", refreshUntil: days(100) }],
+      [
+        { [x]: "864000", expires_in: "60" },
+        { refreshUntil: days(10), accessUntil: days(1 / 1440) },
+      ],
+      [{ x_refresh_token_hard_expires_in: 432_000 }, { refreshUntil: days(5) }],
+    ] as const) {
+      staleIn(config);
+      company.tokenMembers = members;
+      await tokens.access();
+      expect(readTokens(config.tokens, COMPANY)).toMatchObject(kept);
+    }
+  });
+
   test("are not read where others may, and a lock that a killed process left is taken", async () => {
     const company = await openCompany();
     const config = settings(company);

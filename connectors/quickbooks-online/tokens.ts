@@ -39,12 +39,19 @@ const Stored = z.strictObject({
 });
 export type Stored = z.infer<typeof Stored>;
 
-/** Answers of the token address: `expires_in` in seconds. */
+const seconds = z.coerce.number().positive();
+
+/**
+ * Answers of the token address; times in seconds. An answer is stored whatever it leaves out: it may have ended the tokens
+ * before it. Without a new refresh token the old one goes on (RFC 6749, 6).
+ */
 const Answer = z.object({
   access_token: z.string().min(1),
-  refresh_token: z.string().min(1),
-  expires_in: z.number().positive(),
-  x_refresh_token_expires_in: z.number().positive(),
+  refresh_token: z.string().min(1).nullish(),
+  expires_in: seconds.default(3600),
+  x_refresh_token_expires_in: seconds.default(100 * 86_400),
+  /** Whatever use is made of it: then a person authorises. */
+  x_refresh_token_hard_expires_in: seconds.optional(),
 });
 const Told = z.object({ error: z.string().regex(/^[a-z_]+$/) });
 
@@ -177,7 +184,8 @@ export async function askTokens(
       body: new URLSearchParams(form).toString(),
       signal: AbortSignal.timeout(TOKEN_MS),
     });
-    return told(answer.status, await answer.text(ANSWER_BYTES), now);
+    const old = form["refresh_token"] ?? null;
+    return told(answer.status, await answer.text(ANSWER_BYTES), now, old);
   } catch (error) {
     // Nothing of a document has left this machine.
     if (error instanceof TransportError)
@@ -188,22 +196,29 @@ export async function askTokens(
   }
 }
 
-function told(status: number, text: string, now: Date): Omit<Stored, "company" | "authorisedAt"> {
+function told(
+  status: number,
+  text: string,
+  now: Date,
+  old: string | null,
+): Omit<Stored, "company" | "authorisedAt"> {
   const json = parsed(text);
   const answer = Answer.safeParse(json).data;
-  if (status !== 200 || answer === undefined) {
+  const refreshToken = answer?.refresh_token ?? old;
+  if (status !== 200 || answer === undefined || refreshToken === null) {
     const code = Told.safeParse(json).data?.error ?? null;
     const message = `no new token: HTTP ${status}${code === null ? "" : ` ${code}`}`;
     // Of a gateway that fails nothing follows: it is asked again.
     if (code === null || status >= 500) throw new BookError("not-sent", message);
     throw new BookError("answered", message, { status, code });
   }
-  const after = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString();
+  const after = (left: number): string => new Date(now.getTime() + left * 1000).toISOString();
+  const { x_refresh_token_expires_in: idle, x_refresh_token_hard_expires_in: hard = idle } = answer;
   return {
     accessToken: answer.access_token,
     accessUntil: after(answer.expires_in),
-    refreshToken: answer.refresh_token,
-    refreshUntil: after(answer.x_refresh_token_expires_in),
+    refreshToken,
+    refreshUntil: after(Math.min(idle, hard)),
   };
 }
 

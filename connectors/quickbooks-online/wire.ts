@@ -2,18 +2,16 @@
  * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link BookError} that says what it
  * proves. Numbers are exact decimals in both directions.
  */
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { BookError, type Call } from "../../src/books/adapter.ts";
+import { BookError } from "../../src/books/adapter.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { parseExact } from "../../src/core/json.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 import { type Changed, changedIn, timeIn, unreadable } from "./captured.ts";
+import { refusalIn } from "./refusals.ts";
 import { openTokens, type Tokens } from "./tokens.ts";
-
-/** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
-const MINOR_VERSION = "75";
+import { MINOR_VERSION, openWrites, type Write } from "./writes.ts";
 
 export type Entity =
   | "Account"
@@ -41,14 +39,8 @@ export interface Wire {
   /** QuickBooks' own clock, ISO 8601 UTC. */
   time(signal: AbortSignal): Promise<string>;
   /** Writes one record, under a request id that is the same for the same content. Its id. */
-  write(entity: Entity, body: object, call: Call, more?: WriteOptions): Promise<string>;
+  readonly write: Write;
   close(): Promise<void>;
-}
-
-export interface WriteOptions {
-  readonly operation?: "void";
-  /** A number that another document has is taken. */
-  readonly twice?: boolean;
 }
 
 interface Exchanged {
@@ -60,9 +52,11 @@ interface Exchanged {
 
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
+/** The answer's JSON. @param what for people @throws BookError */
+export type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
+
 interface Line {
-  /** The answer's JSON. @param what for people @throws BookError */
-  readonly exchange: (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
+  readonly exchange: Exchange;
   readonly close: () => Promise<void>;
 }
 
@@ -103,7 +97,7 @@ function openLine(
       let answer = await once(asked, token, signal);
       if (answer.status === 401) answer = await once(asked, await tokens.access(token), signal);
       const fault = faultIn(what, answer);
-      if (fault === null) return parsed(answer.text);
+      if (fault === null) return timed(parsed(answer.text), answer.headers["date"]);
       surroundings.note("QuickBooks refused a call", {
         what,
         status: answer.status,
@@ -162,27 +156,7 @@ export function openWire(
       const json = await exchange(asking("CompanyInfo", ""), what, signal);
       return timeIn(what, json);
     },
-    async write(entity, body, call, { operation, twice } = {}) {
-      const text = stringifyExact(body);
-      const name = entity.toLowerCase();
-      const parameters = new URLSearchParams({
-        minorversion: MINOR_VERSION,
-        requestid: requestId(call.key, `${name} ${operation ?? ""}`, text),
-        ...(operation === undefined ? {} : { operation }),
-        ...(twice === true ? { include: "allowduplicatedocnum" } : {}),
-      });
-      const asked: Exchanged = {
-        method: "POST",
-        path: `/${name}?${parameters.toString()}`,
-        type: "application/json",
-        body: text,
-      };
-      const what = `${operation ?? "write"} of ${entity}`;
-      const json = await exchange(asked, what, call.signal);
-      const answer = z.object({ [entity]: z.object({ Id: z.string().min(1) }) }).safeParse(json);
-      if (!answer.success) throw unreadable(what, answer.error);
-      return answer.data[entity]?.Id ?? "";
-    },
+    write: openWrites(exchange),
     close,
   };
 }
@@ -194,13 +168,6 @@ const asking = (entity: string, rest: string): Exchanged => ({
   body: `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`,
 });
 
-/**
- * At most 50 characters; 32 fit a batch as well. The same request with the same content has the same one, so that a
- * repeat is answered with the first answer; other content is another request.
- */
-export const requestId = (key: string, what: string, body: string): string =>
-  createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
-
 /** A text of the query language. */
 export const quoted = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
@@ -208,54 +175,33 @@ export const quoted = (text: string): string =>
 /** `('a', 'b')` */
 export const among = (values: readonly string[]): string => `(${values.map(quoted).join(", ")})`;
 
-const FaultBody = z.object({
-  Error: z
-    .array(
-      z.object({
-        Message: z.string().default(""),
-        Detail: z.string().default(""),
-        code: z.string(),
-      }),
-    )
-    .min(1),
-});
-/** A gateway of Intuit's writes the names in small letters. */
-const GatewayBody = z.object({
-  error: z
-    .array(
-      z.object({
-        message: z.string().default(""),
-        detail: z.string().default(""),
-        code: z.string(),
-      }),
-    )
-    .min(1),
-});
-
 interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
+/** Every answer tells QuickBooks' clock; where the body leaves it out, the head has it. */
+const timed = (json: unknown, date: string | undefined): unknown => {
+  const at = Date.parse(date ?? "");
+  return Number.isNaN(at) ? json : { time: new Date(at).toISOString(), ...(json as object) };
+};
+
 /** Null: it is none. A fault may come with HTTP 200. */
 function faultIn(what: string, { status, headers, text }: Answered): BookError | null {
-  const json = parsed(text) as { readonly Fault?: unknown; readonly fault?: unknown } | null;
-  const [first] = FaultBody.safeParse(json?.Fault).data?.Error ?? [];
-  const [gate] = GatewayBody.safeParse(json?.fault).data?.error ?? [];
-  const told = first ?? (gate && { Message: gate.message, Detail: gate.detail, code: gate.code });
+  const json = parsed(text);
   const waitMs = waitMsOf(headers["retry-after"]);
   const more = { status, ...(waitMs === null ? {} : { waitMs }) };
-  if (told !== undefined) {
-    const words = told.Detail.trim() === "" ? told.Message : told.Detail;
-    const message = `${what}: ${words.replaceAll(/\s+/g, " ").trim().slice(0, TEXT_MOST)} (${told.code})`;
-    return new BookError("answered", message, { ...more, code: told.code });
+  const refusal = refusalIn(json);
+  if (refusal !== null) {
+    const { code, words } = refusal;
+    const message = `${what}: ${words} (${code ?? "no code"})`;
+    return new BookError("answered", message, { ...more, ...(code === null ? {} : { code }) });
   }
   if (status !== 200) return new BookError("answered", `${what}: HTTP ${status}`, more);
   return json === null ? new BookError("torn", `${what}: the answer is not JSON`) : null;
 }
 
-const TEXT_MOST = 300;
 const RETRY_MOST_MS = 3_600_000;
 
 /** Seconds; a date is left to the row's own time. */

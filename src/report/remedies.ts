@@ -60,6 +60,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "no-product": CORRECTED,
   "no-supplier": CORRECTED,
   "number-twice": CORRECTED,
+  "unknown-line": CORRECTED,
   "tax-included": CORRECTED,
   "zero-price": CORRECTED,
   "no-lines": CORRECTED,

@@ -11,14 +11,14 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Trace } from "../../src/report/office.ts";
 import { CLIENT } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { quickbooksOnlineBodies } from "../emit/quickbooks-online.ts";
-import { leaveFew } from "../support/books-site.ts";
+import { confirmedOrders, leaveFew } from "../support/books-site.ts";
 import { tempFolder } from "../support/folder.ts";
 import { killsAsked } from "../support/runs.ts";
 import { expected } from "../tryton/ledger.ts";
-import { figuresOf, marksIn } from "./ledger.ts";
+import { figuresOf, marksIn, ordersIn, ordersWanted } from "./ledger.ts";
 import { openOnlineSite } from "./site.ts";
 
-/** Set: so many kills, over more of the month's invoices. Else every write of a few is cut off twice. */
+/** Set: so many kills, over more of the month's invoices and orders. Else every write of a few is cut off twice. */
 const KILLS = killsAsked();
 /** Starts of the program in all, at most. */
 const STARTS = 200 + (KILLS ?? 0);
@@ -37,9 +37,10 @@ test(
       `${yaml.replace("sameName: suffix\n", "sameName: suffix\n    settleMs: 0\n")}\nlog: { level: debug }\n`,
     );
     const ids = (await site.control.stored("invoices")).map(({ id }) => String(id)).sort();
-    const kept = new Set(KILLS === null ? [] : ids.slice(0, KILLS));
+    const kept = new Set(KILLS === null ? [] : ids.slice(0, Math.max(12, KILLS / 6)));
     await leaveFew(site, {
       invoice: (id) => (KILLS === null ? /^0[0-7]/.test(id) : kept.has(id)),
+      order: KILLS === null ? /^00/ : KILLS > 300 ? /./ : /^[0-3]/,
     });
 
     let log = "";
@@ -64,6 +65,8 @@ test(
     }
     expect(kills).toBeGreaterThanOrEqual(KILLS ?? 8);
     expect(figuresOf(site.books, folder)).toEqual(await expected(site, new Map(), []));
+    expect(ordersIn(site.books)).toEqual(ordersWanted(await confirmedOrders(site)));
+    expect(site.books.rows("Estimate").length).toBeGreaterThan(0);
     const marks = marksIn(site.books);
     expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
 

@@ -7,10 +7,10 @@ import {
 } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { startCompany } from "../../connectors/quickbooks-online/company-server.fixture.ts";
 import { writeTokens } from "../../connectors/quickbooks-online/tokens.ts";
-import { type BooksSite, cells, openBooksSite } from "../support/books-site.ts";
+import { cells, chargesOf, openBooksSite, type SiteOf } from "../support/books-site.ts";
 
 export type { Members } from "../support/books-site.ts";
-export type OnlineSite = BooksSite & { readonly books: Company };
+export type OnlineSite = SiteOf<Company>;
 
 const NAME = "quickbooks-online";
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ export async function openOnlineSite(folder: string, backup?: string): Promise<O
   return { ...site, books };
 }
 
-/** Prices and the tests' addresses. */
+/** Prices, orders and the tests' addresses. */
 function change(yaml: string): string {
   const more = `environment: production
     url: \${BOOKS_URL}
@@ -51,7 +51,8 @@ function change(yaml: string): string {
     every: 10m`;
   return yaml
     .replace(/(?<=connector: quickbooks-online[\s\S]*)environment: production/, more)
-    .replace("flows:", flow);
+    .replace("flows:", flow)
+    .replace(/^ {2}# orders:\n(?: {2}# {3}.*\n)+/m, (lines) => lines.replaceAll(/^ {2}# /gm, "  "));
 }
 
 function signIn(folder: string): void {
@@ -71,15 +72,10 @@ function stock(books: Company, folder: string): void {
   const items = new Set([
     "Freight and fees",
     ...cells(folder, "items", "item"),
-    ...cells(folder, "tryton-taxes", "sales"),
-    ...cells(folder, "tryton-accounts", "sales"),
+    ...chargesOf(folder, "sales"),
   ]);
   for (const Name of items) books.enter("Item", { Name, Type: "NonInventory" });
-  const accounts = new Set([
-    "5000",
-    ...cells(folder, "tryton-taxes", "purchases"),
-    ...cells(folder, "tryton-accounts", "purchases"),
-  ]);
+  const accounts = new Set(["5000", ...chargesOf(folder, "purchases")]);
   for (const AcctNum of accounts)
     books.enter("Account", { AcctNum, Name: `Account ${AcctNum}`, AccountType: "Expense" });
   for (const Name of ["Checking", "Undeposited Funds"])

@@ -4,53 +4,38 @@
  *
  * @module-tag numbers
  */
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
-import { tempFolder } from "../support/folder.ts";
-import type { Said } from "../support/site-program.ts";
+import { confirmedOrders, footprint, leaveFew, storyOf } from "../support/books-site.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
 import { dayOf, expected, number, text } from "../tryton/ledger.ts";
 import type { OwnInvoice } from "../tryton/office.ts";
-import { figuresOf, marksIn } from "./ledger.ts";
+import { figuresOf, marksIn, ordersIn, ordersWanted } from "./ledger.ts";
 import { type Members, type OnlineSite, openOnlineSite } from "./site.ts";
 
 const SLOW = 600_000;
+/** Of the demo that count in books, after {@link leaveFew}, and those of them that are purchases. */
+const ORDERS = 82;
+const PURCHASES = 6;
 const IN_STEP = { code: 0, signal: null, out: "In step.\n" };
 const KNOWN = { name: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
 const FEED = "Brazos Gin & Feed";
 
 describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-online-story-"));
   const today = dayOf(new Date().toISOString());
   let made: readonly OwnInvoice[];
-  let firstRun: Said;
-  let books: string;
-
-  beforeAll(async () => {
-    const site = await openOnlineSite(folder);
+  const { firstRun, inStep } = storyOf(openOnlineSite, async (site) => {
+    // A quarter of the month's orders; some of them are purchases.
+    await leaveFew(site, { invoice: () => true, order: /^[0-3]/ });
+    await purchaseSome(site);
     made = enterInQuickbooks(site, today);
-    firstRun = await site.here("once");
-    books = site.books.backup();
-    await site.close();
-  }, SLOW);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  async function inStep(): Promise<OnlineSite> {
-    const copy = join(tempFolder(), "site");
-    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-    const site = await openOnlineSite(copy, books);
-    onTestFinished(() => site.close());
-    return site;
-  }
+  });
 
   test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
     const site = await inStep();
-    expect(firstRun).toMatchObject(IN_STEP);
+    expect(firstRun()).toMatchObject(IN_STEP);
     expect(await site.causes()).toEqual([]);
     const { flows, stops } = await site.ask<Status>("status");
     expect(stops).toEqual([]);
@@ -61,8 +46,9 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
       ["invoices-payable", 59, 0],
       ["payments-received", 133, 0],
       ["payments-made", 41, 0],
+      ["orders", ORDERS, 0],
       ["customers", 1, 0],
-      ["suppliers", 0, 0],
+      ["suppliers", 1, 0],
       ["invoices", 3, 227],
       ["paid-invoices", 1, 0],
     ]);
@@ -101,6 +87,18 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
     expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
+  test("each order of the platform is in QuickBooks once, with its gallons and its cents, and in no account", async () => {
+    const { books: company, ...site } = await inStep();
+    const wanted = ordersWanted(await confirmedOrders(site));
+    expect(wanted).toHaveLength(ORDERS);
+    expect(ordersIn(company)).toEqual(wanted);
+    expect(company.rows("PurchaseOrder")).toHaveLength(PURCHASES);
+    const states = [...company.rows("Estimate"), ...company.rows("PurchaseOrder")].map(
+      ({ TxnStatus, POStatus }) => TxnStatus ?? POStatus,
+    );
+    expect(new Set(states)).toEqual(new Set(["Accepted", "Open"]));
+  });
+
   test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
     const site = await inStep();
     const before = await footprint(site);
@@ -135,6 +133,42 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
         expect.stringMatching(/^unpaid-after-delivery: the invoice is "posted" in the ERP/),
       ]);
     }
+  });
+
+  test("orders that change on both sides: a new one arrives, a booked one is for a person, one closed there is done", async () => {
+    const site = await inStep();
+    const { books: company, control } = site;
+    const confirmed = await confirmedOrders(site);
+    const [cancelled, closed, bought] = [
+      confirmed.find((one) => isSale(one)),
+      confirmed.findLast((one) => isSale(one)),
+      confirmed.find((one) => !isSale(one)),
+    ].map((one) => text(one?.["id"]));
+    const orders = await site.records("orders?key=supplier");
+    const posted = orders.find(({ status }) => status === "POSTED");
+    const before = ordersIn(company);
+    await control.patch("orders", posted?.["id"], { status: "CONFIRMED" });
+    for (const id of [cancelled, closed, bought])
+      await control.patch("orders", id, { status: "CANCELLED" });
+    const estimate = company
+      .rows("Estimate")
+      .find(({ PrivateNote }) => String(PrivateNote).includes(`platform:${closed}`));
+    company.edit("Estimate", estimate?.Id ?? "", { TxnStatus: "Rejected" });
+    for (let run = 0; run < 2; run++) {
+      await site.here("once");
+      expect(await site.causes()).toEqual([
+        expect.stringMatching(/^cancelled-after-confirmation: /),
+        expect.stringMatching(/^cancelled-after-confirmation: /),
+      ]);
+    }
+    // No order that was booked has another gallon or cent.
+    expect(ordersIn(company)).toEqual(
+      [...before, ...ordersWanted(posted === undefined ? [] : [posted])].toSorted(),
+    );
+    const settled = await footprint(site);
+    await site.here("once");
+    expect(await footprint(site)).toEqual(settled);
+    await expectEqualBooks(site, made);
   });
 
   test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
@@ -211,7 +245,21 @@ async function expectEqualBooks(
 const ONE_WAITS =
   /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n$/;
 
-/** A customer whom the platform knows, one whom it does not, an invoice each and one that is paid, and two prices. */
+const isSale = ({ lines }: Members): boolean =>
+  (lines as readonly Members[]).some(({ sellPrice }) => sellPrice !== null);
+
+/** What the platform's people ordered for themselves: it has no selling price. */
+async function purchaseSome(site: OnlineSite): Promise<void> {
+  const single = (await confirmedOrders(site)).filter(
+    ({ lines }) => (lines as Members[]).length === 1,
+  );
+  for (const { id, lines } of single.slice(0, PURCHASES))
+    await site.control.patch("orders", id, {
+      lines: (lines as Members[]).map((line) => ({ ...line, sellPrice: null })),
+    });
+}
+
+/** A customer whom the platform knows, one whom it does not, a vendor, an invoice each and one that is paid, and two prices. */
 function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
   const { books } = site;
   const known = books.enter("Customer", {
@@ -219,6 +267,7 @@ function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
     Notes: `platform:${KNOWN.companyId}`,
   });
   const feed = books.enter("Customer", { DisplayName: FEED });
+  books.enter("Vendor", { DisplayName: "Gulf Terminal Supply" });
   const first = newInvoice(site, known, today, "FL-9001", ["7500.5", "2.4137"]);
   const open = newInvoice(site, feed, today, "FL-9002", ["812.25", "2.5"]);
   const paid = newInvoice(site, feed, today, "FL-9003", ["120", "2.613"]);
@@ -234,7 +283,7 @@ function enterInQuickbooks(site: OnlineSite, today: string): OwnInvoice[] {
   return [first, open, { ...paid, paid: true }];
 }
 
-/** One line of diesel. */
+/** One line of diesel, a text and the subtotal. */
 function newInvoice(
   { books }: OnlineSite,
   customer: Record_,
@@ -262,18 +311,12 @@ function newInvoice(
           UnitPrice,
         },
       },
+      // As QuickBooks shows it.
+      { DetailType: "DescriptionOnly", Description: "Thank you", DescriptionLineDetail: {} },
+      { DetailType: "SubTotalLineDetail", Amount: total, SubTotalLineDetail: {} },
     ],
   });
   return { id: Number(row.Id), number: DocNumber, party, date, total, paid: false };
-}
-
-/** What either side was told, and every record of the books with its version. */
-async function footprint({ books, control }: OnlineSite): Promise<object> {
-  const requests = await control.requests();
-  return {
-    writes: requests.filter(({ method }) => method !== "GET").length,
-    books: books.backup(),
-  };
 }
 
 /** Number, payer, total and status of what was made in QuickBooks, in its order. */

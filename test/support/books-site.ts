@@ -2,14 +2,17 @@
  * A site whose ERP is a set of books of the tests' own: a shipped configuration, a platform, and whatever a connector's
  * site puts behind both. fuelbridge works on it in this process.
  */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { root } from "../../src/cli/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import type { QuarantineGroup } from "../../src/report/office.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
+import { tempFolder } from "./folder.ts";
 import { settleIn, today } from "./site.ts";
 import { commandHere } from "./site-command.ts";
 import { askHere } from "./site-office.ts";
@@ -97,6 +100,84 @@ function layOut(
   for (const [name, value] of Object.entries(secrets))
     writeFileSync(join(own, name), `${value}\n`, { mode: 0o600 });
 }
+
+/** Books of a test's own, which can be kept. */
+export type SiteOf<Books extends { backup(): string }> = BooksSite & { readonly books: Books };
+
+export interface Story<Site> {
+  /** What the run that brought it in step said. */
+  readonly firstRun: () => Said;
+  /** A copy of the site as it was after that run, until the test ends. */
+  readonly inStep: () => Promise<Site>;
+}
+
+const SLOW = 600_000;
+
+/**
+ * A site that one run brings in step, before the tests of a `describe`; each of them starts from a copy of it.
+ * @param open a site in a folder, new or with the books of a backup
+ * @param enter what people enter on both sides before
+ */
+export function storyOf<Books extends { backup(): string }>(
+  open: (folder: string, backup?: string) => Promise<SiteOf<Books>>,
+  enter: (site: SiteOf<Books>) => Promise<void>,
+): Story<SiteOf<Books>> {
+  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-story-"));
+  let said: Said | null = null;
+  let backup = "";
+  beforeAll(async () => {
+    const site = await open(folder);
+    await enter(site);
+    said = await site.here("once");
+    backup = site.books.backup();
+    await site.close();
+  }, SLOW);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    firstRun() {
+      if (said === null) throw new Error("the site is not in step yet");
+      return said;
+    },
+    async inStep() {
+      const copy = join(tempFolder(), "site");
+      cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+      const site = await open(copy, backup);
+      onTestFinished(() => site.close());
+      return site;
+    },
+  };
+}
+
+/** What either side was told, and every record of the books with its version. */
+export async function footprint({
+  books,
+  control,
+}: Pick<SiteOf<{ backup(): string }>, "books" | "control">): Promise<object> {
+  const requests = await control.requests();
+  return {
+    writes: requests.filter(({ method }) => method !== "GET").length,
+    books: books.backup(),
+  };
+}
+
+/** Statuses of orders that count in books. */
+const CONFIRMED: readonly Json[] = [
+  "CONFIRMED",
+  "IN_TRANSIT",
+  "DELIVERED",
+  "PENDING_VERIFICATION",
+  "INVOICED",
+];
+
+/** The platform's orders that count in books, as it holds them. */
+export async function confirmedOrders(site: Pick<BooksSite, "records">): Promise<Members[]> {
+  const orders = await site.records("orders?key=supplier");
+  return orders.filter(({ status }) => CONFIRMED.includes(status ?? null));
+}
+
+/** Taxes and charges that the shipped tables name on a side. */
+export const chargesOf = (folder: string, side: "sales" | "purchases"): string[] =>
+  ["tryton-taxes", "tryton-accounts"].flatMap((table) => cells(folder, table, side));
 
 /** The cells of a column of a shipped cross-reference table that are not empty. */
 export function cells(folder: string, table: string, column: string): string[] {
