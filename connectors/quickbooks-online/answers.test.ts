@@ -6,7 +6,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import { invoiceDocument, itemOf, paymentDocument } from "../example/example.fixture.ts";
 import type { Company, Record_ } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
-import { deliver, never, opened, settings, sinkOf } from "./quickbooks-online.fixture.ts";
+import { deliver, never, notebookOf, opened, settings, sinkOf } from "./quickbooks-online.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const item = itemOf(invoiceDocument("FL-1"));
@@ -211,6 +211,27 @@ describe("a request id that QuickBooks still keeps", () => {
       expect(await deliver(sink, item), code).toMatchObject({ outcome: "done" });
       expect(company.rows("Invoice")).toHaveLength(1);
     }
+  });
+
+  test("keeps no refusal alive over a restart, and a lost answer after it makes no second record", async () => {
+    const company = await openCompany();
+    company.keepsRefusals = true;
+    company.enter("Customer", { DisplayName: "CUST-1" });
+    company.closedUntil = "2026-12-31";
+    const config = settings(company);
+    const notebook = notebookOf();
+    const restarted = (): Sink => opened(config, { notebook }).sinks["invoices"] as Sink;
+    expect(await deliver(restarted(), item)).toMatchObject({ fault: { code: "closed-period" } });
+    company.closedUntil = "2000-01-01";
+    company.loses = 1;
+    expect((await deliver(restarted(), item)).outcome).not.toBe("refused");
+    expect(company.rows("Invoice")).toHaveLength(1);
+    // It is not found yet: only the request id says that it was made.
+    const [made] = company.rows("Invoice").splice(0);
+    company.keepsRefusals = false;
+    await deliver(restarted(), item);
+    expect(company.rows("Invoice")).toEqual([]);
+    expect(made).toMatchObject({ DocNumber: "FL-1" });
   });
 
   test("is another one where a number is taken twice", async () => {

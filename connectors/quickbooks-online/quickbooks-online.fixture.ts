@@ -2,7 +2,14 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { OrderDocument } from "../../src/books/documents.ts";
-import type { Endpoint, Item, Outgoing, Sink, Surroundings } from "../../src/core/contract.ts";
+import type {
+  Endpoint,
+  Item,
+  Notebook,
+  Outgoing,
+  Sink,
+  Surroundings,
+} from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
@@ -38,9 +45,16 @@ export function settings(company: Company, more: object = {}) {
   };
 }
 
+/** What the store keeps for an endpoint. */
+export function notebookOf(): Notebook {
+  const kept = new Map<string, string | null>();
+  return { get: (name) => kept.get(name) ?? null, set: (name, text) => void kept.set(name, text) };
+}
+
 export function opened(config: object, more: Partial<Surroundings> = {}): Endpoint {
   const parsed = quickbooksOnline.config.parse(config);
-  const endpoint = quickbooksOnline.open(parsed, surroundingsIn("/", { ...more }));
+  const surroundings = surroundingsIn("/", { notebook: notebookOf(), ...more });
+  const endpoint = quickbooksOnline.open(parsed, surroundings);
   onTestFinished(() => endpoint.close());
   return endpoint;
 }

@@ -156,7 +156,7 @@ export function openWire(
       const json = await exchange(asking("CompanyInfo", ""), what, signal);
       return timeIn(what, json);
     },
-    write: openWrites(exchange),
+    write: openWrites(exchange, surroundings.notebook),
     close,
   };
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { BookError, type Call } from "../../src/books/adapter.ts";
+import type { Notebook } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { unreadable } from "./captured.ts";
 import type { Entity, Exchange } from "./wire.ts";
@@ -37,11 +38,10 @@ type Written = z.infer<typeof Written>;
 /** Request ids that are remembered. */
 const REMEMBERED = 10_000;
 
-export function openWrites(exchange: Exchange): Write {
+/** `notebook`: keeps refusals. A process that forgot one would write under an id that may make what a later one made. */
+export function openWrites(exchange: Exchange, notebook: Notebook | undefined): Write {
   /** What made records, with the id of each. */
   const made = new Map<string, string>();
-  /** How often QuickBooks refused what, and so did not do it: its next write is another request. */
-  const refusals = new Map<string, number>();
 
   async function post(
     entity: Entity,
@@ -81,10 +81,11 @@ export function openWrites(exchange: Exchange): Write {
     const { signal } = call;
     const what = `${entity.toLowerCase()} ${more.operation ?? ""}${more.twice === true ? "twice" : ""}`;
     const first = requestId(call.key, what, text);
-    const count = refusals.get(first) ?? 0;
+    // How often QuickBooks refused it, and so did not do it: its next write is another request.
+    const count = Number(notebook?.get(refusedName(first)) ?? 0);
     const request = count === 0 ? first : requestId(call.key, what, `${text}\nrefused ${count}`);
     const written = await post(entity, text, request, more, signal).catch((error: unknown) => {
-      if (isRefusal(error)) remember(refusals, first, count + 1);
+      if (isRefusal(error)) notebook?.set(refusedName(first), String(count + 1));
       throw error;
     });
     if ("Id" in body) return written.Id;
@@ -97,6 +98,8 @@ export function openWrites(exchange: Exchange): Write {
   };
 }
 
+const refusedName = (request: string): string => `refused ${request}`;
+
 const madeAt = ({ MetaData }: Written): number => Date.parse(MetaData?.CreateTime ?? "1970-01-01");
 
 /** QuickBooks says that it did nothing; 600 says that it is doing it, or has done it. */
@@ -107,10 +110,10 @@ const isRefusal = (error: unknown): boolean =>
   error.code !== "600" &&
   (error.status ?? 500) < 500;
 
-function remember<Known>(all: Map<string, Known>, request: string, known: Known): void {
-  all.set(request, known);
-  const [oldest] = all.keys();
-  if (all.size > REMEMBERED && oldest !== undefined) all.delete(oldest);
+function remember(made: Map<string, string>, request: string, id: string): void {
+  made.set(request, id);
+  const [oldest] = made.keys();
+  if (made.size > REMEMBERED && oldest !== undefined) made.delete(oldest);
 }
 
 function writtenIn(what: string, entity: Entity, json: unknown): Written {
