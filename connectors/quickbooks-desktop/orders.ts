@@ -202,7 +202,7 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
   const isClosed = textOf(row, "IsManuallyClosed") === "true";
   const isVoid = isClosed && VOID.test(textOf(row, "Memo") ?? "");
   const hasMoved = lines.some((line) => amountOf(line, moved).sign !== 0);
-  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true;
+  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true && !hasOthers(row, table);
   const state = isVoid
     ? "cancelled"
     : isClosed || textOf(row, full) === "true"
@@ -226,6 +226,13 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
     native: row,
   };
 }
+
+/** Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted. */
+const hasOthers = (row: Element, table: string): boolean =>
+  below(row, `${table}LineGroupRet`).length > 0 ||
+  below(row, `${table}LineRet`).some(
+    (line) => refOf(line, "ItemRef").name === null && textOf(line, "Desc") !== null,
+  );
 
 const VOID = /^VOID:/;
 /** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */

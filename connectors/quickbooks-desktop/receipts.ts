@@ -140,7 +140,10 @@ function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Elem
   const isVoid =
     /^VOID:/i.test(memo) && lines.every((line) => amountOf(line, "Quantity").sign === 0);
   const isLinked = below(row, "LinkedTxn").length > 0;
-  const isOpen = state === "received" && !isLinked && amountOf(row, "TotalAmount").sign === 0;
+  // Lines that are not named are deleted when it is changed: groups are a person's.
+  const hasGroups = below(row, "ItemGroupLineRet").length > 0;
+  const isOpen =
+    state === "received" && !isLinked && !hasGroups && amountOf(row, "TotalAmount").sign === 0;
   return {
     type: "in",
     number: number ?? id,
