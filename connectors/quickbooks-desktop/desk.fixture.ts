@@ -22,10 +22,17 @@ export function desk(more: object = {}) {
   const config = DesktopConfig.parse(settings(8447, more));
   /** Done with each document before QuickBooks answers it, and with its answer. */
   const hooks = { before: (_xml: string): void => {}, after: (answer: string): string => answer };
-  const wire = asking(async ({ xml }) => {
+  const visit = { session: 1 };
+  const asked = asking(async ({ xml }) => {
     hooks.before(xml);
     return hooks.after(file.answer(xml));
   });
+  const wire = {
+    ...asked,
+    get session() {
+      return visit.session;
+    },
+  };
   const books = booksOf(wire, config, surroundings, "customer");
   const absent = { presence: () => ({}) as never, company: null, close: () => Promise.resolve() };
   const sources = desktopSources(
@@ -65,5 +72,5 @@ export function desk(more: object = {}) {
         Amount,
       })),
     );
-  return { file, customer, clock, hooks, wire, books, told, read, ids, invoices, invoice };
+  return { file, customer, clock, hooks, visit, wire, books, told, read, ids, invoices, invoice };
 }

@@ -44,6 +44,7 @@ export class Mailbox {
   /** The ticket of the live session; null: nobody is there. */
   #ticket: string | null = null;
   #lastError = "";
+  #sessions = 0;
   readonly #waiting: Question[] = [];
   #handed: Question | null = null;
   #answered = 0;
@@ -70,6 +71,11 @@ export class Mailbox {
 
   get isOpen(): boolean {
     return this.#ticket !== null;
+  }
+
+  /** How many there were, the open one included. */
+  get sessions(): number {
+    return this.#sessions;
   }
 
   /** Why nobody is there. */
@@ -225,6 +231,7 @@ export class Mailbox {
 
   #open(ticket: string): void {
     this.#ticket = ticket;
+    this.#sessions++;
     this.#lastError = "";
     this.#answered = 0;
     this.#lastAskedAt = this.#now();

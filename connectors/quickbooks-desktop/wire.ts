@@ -25,6 +25,8 @@ export interface Wire {
   presence(): Presence;
   /** What the session told of the company file; null: there was no session. */
   readonly company: Company | null;
+  /** Which session this is, of those that this process has seen. */
+  readonly session: number;
   close(): Promise<void>;
 }
 
@@ -132,6 +134,9 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     ...asking(exchange),
     get company() {
       return company;
+    },
+    get session() {
+      return mailbox.sessions;
     },
     async expect(signal) {
       if (looking === true) return lookedAt(config, surroundings, visits);
