@@ -62,23 +62,16 @@ export class CompanyFile {
   }
 
   restore(backup: string): void {
-    const { tables } = JSON.parse(backup) as { tables: Record<Table, Row[]> };
+    const { seq, tables } = JSON.parse(backup) as { seq: number; tables: Record<Table, Row[]> };
+    this.#seq = Math.max(this.#seq, seq);
     this.#tables = tables;
   }
 
   /** A person enters it. */
   enter(table: Table, fields: Record<string, string>, lines: Record<string, string>[] = []): Row {
     const id = `${(++this.#seq).toString(16).toUpperCase()}-1700000000`;
-    const record = {
-      id,
-      sequence: 1,
-      created: this.now,
-      modified: this.now,
-      fields,
-      lines,
-      applied: [],
-      isVoid: false,
-    };
+    const stamps = { created: this.now, modified: this.now };
+    const record = { id, sequence: 1, ...stamps, fields, lines, applied: [], isVoid: false };
     this.#tables[table].push(record);
     return record;
   }
@@ -99,7 +92,8 @@ export class CompanyFile {
   /** A person enters what a customer paid. */
   pay(invoice: string, amount: string): Row {
     const on = this.#row("Invoice", invoice);
-    const row = this.enter("ReceivePayment", { TxnDate: this.now.slice(0, 10) });
+    const { CustomerRef = "" } = on.fields;
+    const row = this.enter("ReceivePayment", { CustomerRef, TxnDate: this.now.slice(0, 10) });
     row.applied = [{ to: invoice, amount }];
     if (this.stampsPaid) this.#touch(on);
     return row;
@@ -289,7 +283,9 @@ export class CompanyFile {
 
   /** Items with names alone, and those that were entered with prices. */
   #items(request: Element): Done {
-    const all = [...[...this.items].map(itemOf), ...this.rows("Item")];
+    const entered = new Set(this.rows("Item").map(({ fields }) => fields["Name"] ?? ""));
+    const bare = [...this.items].filter((name) => !entered.has(name)).map(itemOf);
+    const all = [...bare, ...this.rows("Item")];
     return this.#queries.answer(request, all, (row) => {
       const name = row.fields["Name"] ?? "";
       const type = this.kinds.get(name) ?? (this.stock.has(name) ? "Inventory" : "NonInventory");
