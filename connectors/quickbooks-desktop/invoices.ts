@@ -16,7 +16,7 @@ import type { DesktopConfig } from "./config.ts";
 import { isPaid as isPaidIn, linesOf, openOf, totalOf } from "./lines.ts";
 import { branches, pages, WITH_LINES } from "./pages.ts";
 import { PAID_BY, paymentMarks } from "./payments.ts";
-import { amountOf, below, needed, refOf, textOf } from "./read.ts";
+import { amountOf, below, dayIn, dayOf, needed, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
@@ -230,7 +230,7 @@ async function rowsOf(
         const id = needed(one, "TxnID");
         const amount = amountOf(one, "Amount").abs();
         if (amount.sign === 0) return [];
-        return [{ id, mark: marks.get(id) ?? null, amount, date: textOf(one, "TxnDate") ?? "" }];
+        return [{ id, mark: marks.get(id) ?? null, amount, date: dayOf(one, "TxnDate") ?? "" }];
       }),
   }));
 }
@@ -275,7 +275,7 @@ function standingOf(
     facts: {
       number: id,
       party,
-      days: { date: needed(row, "TxnDate"), due: textOf(row, "DueDate") },
+      days: { date: dayIn(row, "TxnDate"), due: dayOf(row, "DueDate") },
       money: { total, open: openOf(kind, native) },
       words: {
         side: kind === "invoice" ? "sale" : "purchase",
@@ -285,7 +285,7 @@ function standingOf(
       },
       lines: lines.map((line) => ({ ...line, unit: null, unitPrice: null })),
     },
-    paid: isPaid && !isVoid ? (lastPaid ?? needed(row, "TxnDate")) : null,
+    paid: isPaid && !isVoid ? (lastPaid ?? dayIn(row, "TxnDate")) : null,
     version: textOf(row, "EditSequence"),
     native,
   };

@@ -4,7 +4,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
-import { amountOf, decimalOf, refOf, textOf } from "./read.ts";
+import { amountOf, decimalOf, refOf, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Element } from "./xml.ts";
@@ -60,15 +60,14 @@ export const totalOf = (kind: Kind, { row, lines }: Row): Decimal => {
 
 /** @throws BookError */
 export function isPaid(kind: Kind, one: Row): boolean {
-  const said = textOf(one.row, "IsPaid");
-  return said === null ? openOf(kind, one).sign === 0 : said === "true";
+  return yesOf(one.row, "IsPaid") ?? openOf(kind, one).sign === 0;
 }
 
 /** What is open of it: as QuickBooks says, else what its payments leave. @throws BookError */
 export function openOf(kind: Kind, one: Row): Decimal {
   const { row, payments } = one;
   // Of a bill that is paid QuickBooks need not say it.
-  if (kind === "bill" && textOf(row, "IsPaid") === "true") return Decimal.zero;
+  if (kind === "bill" && yesOf(row, "IsPaid") === true) return Decimal.zero;
   return (
     decimalOf(row, kind === "invoice" ? "BalanceRemaining" : "OpenAmount") ??
     payments.reduce((left, { amount }) => left.minus(amount), totalOf(kind, one))

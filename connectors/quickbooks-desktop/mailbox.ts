@@ -165,7 +165,7 @@ export class Mailbox {
       this.#lastError = "Nothing was asked.";
       return -1;
     }
-    if (hresult.trim() !== "") {
+    if (!DONE.test(hresult.trim())) {
       const { sort, means } = hresultOf(hresult);
       const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
       handed.failed(
@@ -273,6 +273,8 @@ export class Mailbox {
     this.#watch = null;
     if (this.#ticket === null) return;
     this.#ticket = null;
+    // Who waits with this ticket (NoOp) is told that it is over.
+    this.#lastError = "";
     this.#absence = absence ?? {
       message: lastSession(new Date(this.#now()).toISOString()),
       next: NEXT,
@@ -339,6 +341,9 @@ function answers(response: string, id: string): boolean {
     throw error;
   }
 }
+
+/** No `hresult`, or that of success. */
+const DONE = /^(?:(?:0x)?0+)?$/i;
 
 const lastSession = (at: string): string => `the last session of the Web Connector ended at ${at}`;
 const NEXT =

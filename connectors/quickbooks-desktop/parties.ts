@@ -15,7 +15,7 @@ import type { DesktopConfig } from "./config.ts";
 import { byId } from "./lists.ts";
 import { markedIn } from "./marked.ts";
 import { listIdIn } from "./party-codes.ts";
-import { needed, textOf } from "./read.ts";
+import { needed, textOf, yesOf } from "./read.ts";
 import { guidOf, heldText, only } from "./rows.ts";
 import type { Element } from "./xml.ts";
 import type { Wire } from "./wire.ts";
@@ -151,7 +151,7 @@ function standingOf(row: Element, codes: readonly string[]): Standing<Element> {
     id: name,
     mark: markIn(row),
     number,
-    rung: textOf(row, "IsActive") === "false" ? "cancelled" : "posted",
+    rung: yesOf(row, "IsActive") === false ? "cancelled" : "posted",
     facts: { number, words: { name: textOf(row, "CompanyName") } },
     version: textOf(row, "EditSequence"),
     native: row,

@@ -12,7 +12,7 @@ import type { DesktopConfig } from "./config.ts";
 import type { DeletedRow } from "./lists.ts";
 import { openOf, totalOf } from "./lines.ts";
 import { partyCode } from "./party-codes.ts";
-import { amountOf, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { amountOf, dayIn, dayOf, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Element } from "./xml.ts";
@@ -153,11 +153,11 @@ function recordOf(
   const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
   const untaxed = total.minus(tax);
   const isPosted = rung !== "settled" && rung !== "cancelled";
-  const isPending = textOf(row, "IsPending") === "true";
+  const isPending = yesOf(row, "IsPending") === true;
   return invoiceRecord(
     {
       party: told.payer?.code ?? refOf(row, "CustomerRef").name,
-      days: { date: needed(row, "TxnDate") },
+      days: { date: dayIn(row, "TxnDate") },
       money: { untaxed, tax, total },
       words: {
         currency: foreignIn(row) ?? told.currency,
@@ -172,7 +172,7 @@ function recordOf(
       id: needed(row, "TxnID"),
       state: isPosted ? (isPending ? "draft" : "posted") : STATES[rung],
       partyCompanyId: told.payer?.companyId ?? null,
-      dueDate: textOf(row, "DueDate"),
+      dueDate: dayOf(row, "DueDate"),
       open,
       paidDate: paid,
       ...paidBy(standing, total.minus(open)),

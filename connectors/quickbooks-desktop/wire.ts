@@ -6,13 +6,13 @@ import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { companyIn, type Company, HELLO } from "./company.ts";
 import type { DesktopConfig } from "./config.ts";
-import { Mailbox, NOT_HERE } from "./mailbox.ts";
+import { Mailbox, NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 import { type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
 import { tell, toldIn } from "./told.ts";
 import { isDone, isRead } from "./status.ts";
 import { Visits } from "./visits.ts";
-import { type Asked, document, isOf, type Request } from "./write.ts";
+import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
 export interface Wire {
   /** Queries: one reply each. Nothing found is no error. @throws BookError */
@@ -63,7 +63,14 @@ async function exchanged(
   const replies = repliesIn(await exchange({ id, xml: document(requests, id) }, signal));
   if (replies.some(({ request }) => request !== null && !isOf(request, id)))
     throw new BookError("torn", "QuickBooks' answer belongs to another request");
-  return replies;
+  // Each says which request it answers; where it does not, its place does.
+  const placed = replies.map((reply, at) => ({
+    reply,
+    place: reply.request === null ? at : placeOf(reply.request),
+  }));
+  if (new Set(placed.map(({ place }) => place)).size < placed.length)
+    throw new BookError("torn", "QuickBooks answered twice to one request");
+  return placed.toSorted((one, other) => one.place - other.place).map(({ reply }) => reply);
 }
 
 const said = (code: number, message: string): BookError =>
@@ -92,9 +99,9 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
 
   function greet(): void {
     const asked = asking((one, signal) => mailbox.ask(one, signal));
-    greeted = asked
-      .read(HELLO, new AbortController().signal)
-      .then((replies) => companyIn(replies, config.company));
+    greeted = hello(asked, new AbortController().signal).then((replies) =>
+      companyIn(replies, config.company),
+    );
     greeted.then(
       (found) => {
         company = found;
@@ -148,6 +155,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
         await greeted;
       } catch (error) {
         if (error instanceof SourceUnavailable) throw error;
+        if (error instanceof BookError && isSaid(error)) throw notTold(error);
         throw notHere(mailbox.absence);
       }
     },
@@ -178,6 +186,31 @@ function lookedAt(
   const silence = visits.silence(surroundings.now().getTime(), expectEvery);
   if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
 }
+
+/** Who may not ask for the host or the preferences asks for the company alone. @throws BookError */
+async function hello(
+  asked: Pick<Wire, "read">,
+  signal: AbortSignal,
+): Promise<readonly (Reply | null)[]> {
+  try {
+    return await asked.read(HELLO, signal);
+  } catch (error) {
+    if (!(error instanceof BookError) || !isSaid(error)) throw error;
+    const [company = null] = await asked.read([{ name: "CompanyQuery", values: {} }], signal);
+    return [null, company];
+  }
+}
+
+/** QuickBooks said so, and not the mailbox. */
+const isSaid = ({ phase, code }: BookError): boolean =>
+  phase === "answered" && code !== NOT_HERE && code !== WRONG_PASSWORD;
+
+const notTold = (error: BookError): SourceUnavailable =>
+  new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
+    next: "In QuickBooks as Admin: Edit, Preferences, Integrated Applications, Company Preferences; give fuelbridge access, and its user the rights that the message names. Then press Update Selected in the Web Connector.",
+    waitMs: PUT_OFF_MS,
+    cause: error,
+  });
 
 /** Nothing is asked of another company's file. */
 function notRight(error: unknown): never {
