@@ -253,11 +253,10 @@ describe("who may not ask for preferences", () => {
 
   test("nor for the company is told what QuickBooks says", async () => {
     const { port, file, connector } = await openSite({ calls: false });
-    const { answer } = CompanyFile.prototype;
+    const answer = file.answer.bind(file);
     file.answer = (xml) => {
-      if (xml.includes("<CompanyQueryRq"))
-        file.says = { name: /Query$/, code: 3260, message: "insufficient permission" };
-      return answer.call(file, xml);
+      file.says = { name: /Query$/, code: 3260, message: "insufficient permission" };
+      return answer(xml);
     };
     connector.start();
     const config = DesktopConfig.parse(settings(port));
@@ -265,6 +264,7 @@ describe("who may not ask for preferences", () => {
     onTestFinished(() => endpoint.close());
     await expect(endpoint.check(never)).rejects.toMatchObject({
       message: expect.stringContaining("insufficient permission"),
+      next: expect.stringContaining("Integrated Applications"),
     });
   });
 });

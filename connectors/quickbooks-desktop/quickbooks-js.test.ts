@@ -20,7 +20,7 @@ async function daemon() {
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(listens).toBe(true);
+  await expect.poll(listens, { timeout: 20_000 }).toBe(true);
   return { file, endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, config.url) };
 }
 

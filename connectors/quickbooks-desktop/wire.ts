@@ -10,7 +10,7 @@ import { Mailbox, NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 import { type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
 import { tell, toldIn } from "./told.ts";
-import { isDone, isRead } from "./status.ts";
+import { errors, isDone, isRead } from "./status.ts";
 import { Visits } from "./visits.ts";
 import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
@@ -154,9 +154,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       try {
         await greeted;
       } catch (error) {
-        if (error instanceof SourceUnavailable) throw error;
-        if (error instanceof BookError && isSaid(error)) throw notTold(error);
-        throw notHere(mailbox.absence);
+        throw notGreeted(error, mailbox.absence);
       }
     },
     presence: () => ({
@@ -205,12 +203,22 @@ async function hello(
 const isSaid = ({ phase, code }: BookError): boolean =>
   phase === "answered" && code !== NOT_HERE && code !== WRONG_PASSWORD;
 
-const notTold = (error: BookError): SourceUnavailable =>
-  new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
-    next: "In QuickBooks as Admin: Edit, Preferences, Integrated Applications, Company Preferences; give fuelbridge access, and its user the rights that the message names. Then press Update Selected in the Web Connector.",
+/** Why a session that is open, or was, is none. */
+function notGreeted(error: unknown, absence: Mailbox["absence"]): SourceUnavailable {
+  if (error instanceof SourceUnavailable) return error;
+  return error instanceof BookError && isSaid(error) ? notTold(error) : notHere(absence);
+}
+
+function notTold(error: BookError): SourceUnavailable {
+  const row = errors.find(({ when }) => when.code?.test(error.code ?? ""));
+  return new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
+    next:
+      row?.next ??
+      "Read the message in QuickBooks, then press Update Selected in the Web Connector.",
     waitMs: PUT_OFF_MS,
     cause: error,
   });
+}
 
 /** Nothing is asked of another company's file. */
 function notRight(error: unknown): never {
