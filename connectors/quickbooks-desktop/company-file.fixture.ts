@@ -6,6 +6,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { changeGoods, goodsRet, isGoods } from "./company-goods.fixture.ts";
+import { linesOf, sumOf } from "./company-lines.fixture.ts";
 import { expectOrder, NotParsed, Refusal } from "./company-order.fixture.ts";
 import {
   type Done,
@@ -34,6 +35,8 @@ export class CompanyFile {
   };
   /** Items of which a stock is kept. */
   readonly stock = new Set<string>();
+  /** Items that are neither sold nor bought: `Subtotal`, `Discount`. */
+  readonly kinds = new Map<string, string>();
   /** Documents that this edition does not have. */
   readonly lacks = new Set<string>();
   product = "Little company file";
@@ -59,23 +62,16 @@ export class CompanyFile {
   }
 
   restore(backup: string): void {
-    const { tables } = JSON.parse(backup) as { tables: Record<Table, Row[]> };
+    const { seq, tables } = JSON.parse(backup) as { seq: number; tables: Record<Table, Row[]> };
+    this.#seq = Math.max(this.#seq, seq);
     this.#tables = tables;
   }
 
   /** A person enters it. */
   enter(table: Table, fields: Record<string, string>, lines: Record<string, string>[] = []): Row {
     const id = `${(++this.#seq).toString(16).toUpperCase()}-1700000000`;
-    const record = {
-      id,
-      sequence: 1,
-      created: this.now,
-      modified: this.now,
-      fields,
-      lines,
-      applied: [],
-      isVoid: false,
-    };
+    const stamps = { created: this.now, modified: this.now };
+    const record = { id, sequence: 1, ...stamps, fields, lines, applied: [], isVoid: false };
     this.#tables[table].push(record);
     return record;
   }
@@ -96,7 +92,8 @@ export class CompanyFile {
   /** A person enters what a customer paid. */
   pay(invoice: string, amount: string): Row {
     const on = this.#row("Invoice", invoice);
-    const row = this.enter("ReceivePayment", { TxnDate: this.now.slice(0, 10) });
+    const { CustomerRef = "" } = on.fields;
+    const row = this.enter("ReceivePayment", { CustomerRef, TxnDate: this.now.slice(0, 10) });
     row.applied = [{ to: invoice, amount }];
     if (this.stampsPaid) this.#touch(on);
     return row;
@@ -269,7 +266,7 @@ export class CompanyFile {
   }
 
   total({ lines, isVoid }: Row): Decimal {
-    return isVoid ? Decimal.zero : Decimal.sum(lines.map(({ Amount }) => d(Amount)));
+    return isVoid ? Decimal.zero : sumOf(lines, this.kinds);
   }
 
   #paying(table: Table, { id }: Row): { row: Row; amount: string; table: Table }[] {
@@ -286,16 +283,19 @@ export class CompanyFile {
 
   /** Items with names alone, and those that were entered with prices. */
   #items(request: Element): Done {
-    const all = [...[...this.items].map(itemOf), ...this.rows("Item")];
+    const entered = new Set(this.rows("Item").map(({ fields }) => fields["Name"] ?? ""));
+    const bare = [...this.items].filter((name) => !entered.has(name)).map(itemOf);
+    const all = [...bare, ...this.rows("Item")];
     return this.#queries.answer(request, all, (row) => {
-      const type = this.stock.has(row.fields["Name"] ?? "") ? "Inventory" : "NonInventory";
+      const name = row.fields["Name"] ?? "";
+      const type = this.kinds.get(name) ?? (this.stock.has(name) ? "Inventory" : "NonInventory");
       return this.#ret("Item", row).replaceAll("ItemRet", `Item${type}Ret`);
     });
   }
 
   #ret(table: Table, row: Row): string {
     if (isGoods(table)) return goodsRet(table, row);
-    const { id, sequence, fields, lines, isVoid, created, modified } = row;
+    const { id, sequence, fields, created, modified } = row;
     const isList = LISTS.has(table);
     const { Name = "", FullName = Name } = fields;
     const simple = Object.entries({
@@ -317,9 +317,14 @@ export class CompanyFile {
     const rest = isList
       ? ""
       : table === "Invoice" || table === "Bill"
-        ? this.#money(table, row) + linesOf(table, lines, isVoid)
+        ? this.#money(table, row) + linesOf(table, row, this.kinds, (item) => this.#itemId(item))
         : paymentOf(table, row);
     return `<${table}Ret>${head}${rest}</${table}Ret>`;
+  }
+
+  #itemId(name: string): string | null {
+    const entered = this.rows("Item").find(({ fields }) => fields["Name"] === name);
+    return entered?.id ?? (this.items.has(name) ? itemOf(name).id : null);
   }
 
   #refTo(ref: string, fullName: string): string {
@@ -360,18 +365,6 @@ const empty = (): Record<Table, Row[]> => ({
   PurchaseOrder: [],
   ItemReceipt: [],
 });
-
-const linesOf = (table: Table, lines: readonly Record<string, string>[], isVoid: boolean): string =>
-  lines
-    .map((line) => {
-      const name = table === "Invoice" ? "InvoiceLineRet" : "ItemLineRet";
-      const { ItemRef = "", Desc, Quantity, Amount = "0" } = line;
-      const text = Desc === undefined ? "" : `<Desc>${escaped(Desc)}</Desc>`;
-      const quantity =
-        Quantity === undefined ? "" : `<Quantity>${isVoid ? 0 : Quantity}</Quantity>`;
-      return `<${name}><TxnLineID>1</TxnLineID><ItemRef><FullName>${escaped(ItemRef)}</FullName></ItemRef>${text}${quantity}<Amount>${isVoid ? "0.00" : Amount}</Amount></${name}>`;
-    })
-    .join("");
 
 const paymentOf = (table: Table, { applied }: Row): string => {
   const total = Decimal.sum(applied.map(({ amount }) => d(amount))).fixed(2);

@@ -99,9 +99,11 @@ export function goodsRet(table: Goods, row: Row): string {
     .map((to) => `<LinkedTxn><TxnID>${to}</TxnID><TxnType>PurchaseOrder</TxnType></LinkedTxn>`)
     .join("");
   const all = lines
-    .map(({ ItemRef = "", Quantity = "0", Amount = "0", Moved = "0" }, at) => {
+    .map(({ ItemRef = "", Quantity = "0", Amount = "0", Moved = "0", Desc = "" }, at) => {
       const done = moved === null ? "" : `<${moved}>${Moved}</${moved}>`;
       const [quantity, amount] = isVoid ? ["0", "0.00"] : [Quantity, Amount];
+      if (ItemRef === "")
+        return `<${line}Ret><TxnLineID>${at + 1}</TxnLineID><Desc>${escaped(Desc)}</Desc></${line}Ret>`;
       return `<${line}Ret><TxnLineID>${at + 1}</TxnLineID><ItemRef><FullName>${escaped(ItemRef)}</FullName></ItemRef><Quantity>${quantity}</Quantity><Amount>${amount}</Amount>${done}</${line}Ret>`;
     })
     .join("");

@@ -2,6 +2,7 @@
  * Queries of the little company file: filters, iterators that die with their session, fields that are asked for, and what
  * was deleted. Stamps are its own clock's, to the second; nothing comes in an order.
  */
+import { crc32 } from "node:zlib";
 import type { Goods } from "./company-goods.fixture.ts";
 import { Refusal } from "./company-order.fixture.ts";
 import { below, child, type Element, elementIn, escaped, textOf } from "./xml.ts";
@@ -33,9 +34,9 @@ export interface Row {
 /** Tables whose records have a ListID; those of the others have a TxnID. */
 export const LISTS: ReadonlySet<Table> = new Set(["Customer", "Vendor", "Item", "PriceLevel"]);
 
-/** An item with nothing but a name. */
-export const itemOf = (Name: string, at: number): Row => ({
-  id: `F${at}-1600000000`,
+/** An item with nothing but a name: the same name, the same id. */
+export const itemOf = (Name: string): Row => ({
+  id: `${crc32(Name).toString(16).toUpperCase()}-1600000000`,
   sequence: 1,
   created: "2026-01-01T00:00:00",
   modified: "2026-01-01T00:00:00",

@@ -23,7 +23,10 @@ export interface Company {
 }
 
 /** @throws SourceUnavailable when it is another company's file */
-export function companyIn([host, company, preferences]: readonly Reply[], named: string): Company {
+export function companyIn(
+  [host, company, preferences]: readonly (Reply | null)[],
+  named: string,
+): Company {
   const [hostRet, companyRet, preferencesRet] = [host, company, preferences].map(
     (reply) => reply?.rets[0] ?? null,
   );
@@ -55,4 +58,5 @@ function below(element: Element | null | undefined, group: string, field: string
   return found === null ? null : textOf(found, field);
 }
 
-const isYes = (text: string | null): boolean | null => (text === null ? null : text === "true");
+const isYes = (text: string | null): boolean | null =>
+  text === null ? null : text === "true" || text === "1";

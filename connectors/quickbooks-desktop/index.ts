@@ -87,7 +87,7 @@ const tellingBooks = (
  * @param side whose documents: a payment has no party of its own
  */
 export function booksOf(
-  wire: Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company">>,
+  wire: Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company" | "session">>,
   config: DesktopConfig,
   surroundings: Surroundings,
   side: Side,
@@ -99,7 +99,7 @@ export function booksOf(
       invoice: invoiceAdapter(wire, config, currency, "invoice"),
       bill: invoiceAdapter(wire, config, currency, "bill"),
       payment: paymentAdapter(wire, config, currency),
-      party: partyAdapter(wire, config, side),
+      party: partyAdapter(wire, config, side, () => surroundings.now()),
       order: orderAdapter(wire, config),
       shipment: receiptAdapter(wire, config),
     },

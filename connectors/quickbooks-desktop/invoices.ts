@@ -7,16 +7,16 @@ import {
   type Wanted,
 } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
+import { isPaid as isPaidIn, linesOf, openOf, totalOf } from "./lines.ts";
 import { branches, pages, WITH_LINES } from "./pages.ts";
 import { PAID_BY, paymentMarks } from "./payments.ts";
-import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { amountOf, below, dayIn, dayOf, needed, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
@@ -38,7 +38,7 @@ export function invoiceAdapter<K extends Kind>(
     const asked = requests.map((values) => ({ name: query, values: { ...values, ...WITH_LINES } }));
     if (asked.length === 0) return [];
     const replies = await wire.read(asked, signal);
-    return await withPayments(
+    return await rowsOf(
       wire,
       kind,
       replies.flatMap(({ rets }) => rets),
@@ -90,7 +90,7 @@ export function invoiceAdapter<K extends Kind>(
         values: { ...values, ...WITH_LINES },
       }));
       for await (const { rets, position } of pages(wire, lists, from, signal)) {
-        const rows = await withPayments(wire, kind, rets, signal);
+        const rows = await rowsOf(wire, kind, rets, signal);
         yield { standings: standings(rows), position };
       }
     },
@@ -206,7 +206,7 @@ function modOf(kind: Kind, { expected }: Wanted, row: Element): Request {
 }
 
 /** Payments are told by their own memos: a link has only their ids. */
-async function withPayments(
+async function rowsOf(
   wire: Asked,
   kind: Kind,
   rows: readonly Element[],
@@ -218,19 +218,30 @@ async function withPayments(
     ),
   );
   const marks = await paymentMarks(wire, kind, [...new Set(linked)], signal);
+  const lines = await linesOf(wire, kind, rows, signal);
   return rows.map((row) => ({
     row,
+    lines: lines.get(row) ?? [],
     payments: below(row, "LinkedTxn")
-      // An order or a receipt that it came of is linked by quantity.
+      // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
       .filter((one) => textOf(one, "LinkType") !== "QUANTYPE")
+      .filter((one) => !CAME_OF.has(textOf(one, "TxnType") ?? ""))
       .flatMap((one) => {
         const id = needed(one, "TxnID");
         const amount = amountOf(one, "Amount").abs();
         if (amount.sign === 0) return [];
-        return [{ id, mark: marks.get(id) ?? null, amount, date: textOf(one, "TxnDate") ?? "" }];
+        return [{ id, mark: marks.get(id) ?? null, amount, date: dayOf(one, "TxnDate") ?? "" }];
       }),
   }));
 }
+
+/** QuickBooks need not say how it is linked. */
+const CAME_OF: ReadonlySet<string> = new Set([
+  "Estimate",
+  "SalesOrder",
+  "PurchaseOrder",
+  "ItemReceipt",
+]);
 
 function standingOf(
   currency: string,
@@ -238,17 +249,16 @@ function standingOf(
   native: Row,
   wanted: readonly Wanted[],
 ): Standing<Row> {
-  const { row, payments } = native;
+  const { row, lines, payments } = native;
   const id = needed(row, "TxnID");
   const { mark, number } = markedBy(
     row,
     wanted.map((one) => one.mark),
   );
   const party = partyOf(refOf(row, kind === "invoice" ? "CustomerRef" : "VendorRef").name, wanted);
-  const lines = linesOf(kind, row);
-  const total = totalOf(kind, row);
+  const total = totalOf(kind, native);
   const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
-  const isPaid = textOf(row, "IsPaid") === "true";
+  const isPaid = isPaidIn(kind, native);
   const lastPaid =
     payments
       .map(({ date }) => date)
@@ -265,17 +275,17 @@ function standingOf(
     facts: {
       number: id,
       party,
-      days: { date: needed(row, "TxnDate"), due: textOf(row, "DueDate") },
-      money: { total, open: openOf(kind, row, isPaid, native) },
+      days: { date: dayIn(row, "TxnDate"), due: dayOf(row, "DueDate") },
+      money: { total, open: openOf(kind, native) },
       words: {
         side: kind === "invoice" ? "sale" : "purchase",
         currency,
         reference: number,
         ...(kind === "invoice" ? { order: textOf(row, "PONumber") } : {}),
       },
-      lines,
+      lines: lines.map((line) => ({ ...line, unit: null, unitPrice: null })),
     },
-    paid: isPaid && !isVoid ? (lastPaid ?? needed(row, "TxnDate")) : null,
+    paid: isPaid && !isVoid ? (lastPaid ?? dayIn(row, "TxnDate")) : null,
     version: textOf(row, "EditSequence"),
     native,
   };
@@ -285,34 +295,6 @@ function standingOf(
 const partyOf = (name: string | null, wanted: readonly Wanted[]): string | null =>
   wanted.find(({ party }) => party !== null && party.toLowerCase() === name?.toLowerCase())
     ?.party ?? name;
-
-const totalOf = (kind: Kind, row: Element) =>
-  kind === "bill"
-    ? amountOf(row, "AmountDue")
-    : amountOf(row, "Subtotal").plus(amountOf(row, "SalesTaxTotal"));
-
-const openOf = (kind: Kind, row: Element, isPaid: boolean, { payments }: Row) =>
-  kind === "invoice"
-    ? amountOf(row, "BalanceRemaining")
-    : isPaid
-      ? Decimal.zero
-      : (decimalOf(row, "OpenAmount") ??
-        payments.reduce((left, { amount }) => left.minus(amount), amountOf(row, "AmountDue")));
-
-function linesOf(kind: Kind, row: Element): FactLine[] {
-  const names = kind === "invoice" ? ["InvoiceLineRet"] : ["ItemLineRet", "ExpenseLineRet"];
-  return names
-    .flatMap((name) => below(row, name))
-    .filter((line) => decimalOf(line, "Amount") !== null)
-    .map((line) => ({
-      product: refOf(line, "ItemRef").name ?? refOf(line, "AccountRef").name,
-      quantity: decimalOf(line, "Quantity"),
-      unit: null,
-      unitPrice: null,
-      amount: amountOf(line, "Amount"),
-      text: textOf(line, "Desc") ?? textOf(line, "Memo"),
-    }));
-}
 
 /** A row may be found by number and by id. */
 function once(rows: readonly Row[]): Row[] {

@@ -119,11 +119,11 @@ async function all(
   return found;
 }
 
-const rowOf = (ret: Element, id: "ListID" | "TxnID", state: string | null): Listed => ({
-  id: needed(ret, id),
-  at: stampOf(ret, "TimeModified"),
-  state: state ?? "",
-});
+/** Without an edit sequence its stamp is its state. */
+function rowOf(ret: Element, id: "ListID" | "TxnID", state: string | null): Listed {
+  const at = stampOf(ret, "TimeModified");
+  return { id: needed(ret, id), at, state: state ?? at };
+}
 
 /** Its zone is left out: QuickBooks tells a wrong one in summer (https://github.com/jsgoupil/quickbooks-sync/pull/28). */
 const stampOf = (ret: Element, name: string): string =>

@@ -44,6 +44,7 @@ export class Mailbox {
   /** The ticket of the live session; null: nobody is there. */
   #ticket: string | null = null;
   #lastError = "";
+  #sessions = 0;
   readonly #waiting: Question[] = [];
   #handed: Question | null = null;
   #answered = 0;
@@ -70,6 +71,11 @@ export class Mailbox {
 
   get isOpen(): boolean {
     return this.#ticket !== null;
+  }
+
+  /** How many there were, the open one included. */
+  get sessions(): number {
+    return this.#sessions;
   }
 
   /** Why nobody is there. */
@@ -159,7 +165,7 @@ export class Mailbox {
       this.#lastError = "Nothing was asked.";
       return -1;
     }
-    if (hresult.trim() !== "") {
+    if (!DONE.test(hresult.trim())) {
       const { sort, means } = hresultOf(hresult);
       const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
       handed.failed(
@@ -225,6 +231,7 @@ export class Mailbox {
 
   #open(ticket: string): void {
     this.#ticket = ticket;
+    this.#sessions++;
     this.#lastError = "";
     this.#answered = 0;
     this.#lastAskedAt = this.#now();
@@ -266,6 +273,8 @@ export class Mailbox {
     this.#watch = null;
     if (this.#ticket === null) return;
     this.#ticket = null;
+    // Who waits with this ticket (NoOp) is told that it is over.
+    this.#lastError = "";
     this.#absence = absence ?? {
       message: lastSession(new Date(this.#now()).toISOString()),
       next: NEXT,
@@ -332,6 +341,9 @@ function answers(response: string, id: string): boolean {
     throw error;
   }
 }
+
+/** No `hresult`, or that of success. */
+const DONE = /^(?:(?:0x)?0+)?$/i;
 
 const lastSession = (at: string): string => `the last session of the Web Connector ended at ${at}`;
 const NEXT =

@@ -27,7 +27,7 @@ import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import type { DesktopConfig } from "./config.ts";
 import { WITH_LINES } from "./pages.ts";
-import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { amountOf, below, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
@@ -199,13 +199,13 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
     lineFacts(refOf(line, "ItemRef").name, decimalOf(line, "Quantity"), amountOf(line, "Amount")),
   );
   const { mark, number, text } = markedBy(row, marks);
-  const isClosed = textOf(row, "IsManuallyClosed") === "true";
+  const isClosed = yesOf(row, "IsManuallyClosed") === true;
   const isVoid = isClosed && VOID.test(textOf(row, "Memo") ?? "");
   const hasMoved = lines.some((line) => amountOf(line, moved).sign !== 0);
-  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true;
+  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true && !hasOthers(row, table);
   const state = isVoid
     ? "cancelled"
-    : isClosed || textOf(row, full) === "true"
+    : isClosed || yesOf(row, full) === true
       ? "closed"
       : hasMoved
         ? "open, and goods of it have moved"
@@ -226,6 +226,13 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
     native: row,
   };
 }
+
+/** Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted. */
+const hasOthers = (row: Element, table: string): boolean =>
+  below(row, `${table}LineGroupRet`).length > 0 ||
+  below(row, `${table}LineRet`).some(
+    (line) => refOf(line, "ItemRef").name === null && textOf(line, "Desc") !== null,
+  );
 
 const VOID = /^VOID:/;
 /** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */

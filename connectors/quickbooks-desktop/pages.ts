@@ -1,6 +1,7 @@
 /** Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
 import { BookError } from "../../src/books/adapter.ts";
 import type { Scope } from "../../src/core/holdings.ts";
+import type { Reply } from "./read.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -35,17 +36,40 @@ export async function* pages(
           [{ name, values: { ...values, MaxReturned: most }, iterator }],
           signal,
         );
-        const left: number = reply?.iterator?.left ?? 0;
+        const rets = reply?.rets ?? [];
+        const left = leftAfter(reply?.iterator ?? null, rets.length, iterator !== "Start", most);
         goesOn = left > 0;
         if (reply?.iterator) iterator = { id: reply.iterator.id };
-        yield { name, rets: reply?.rets ?? [], position: String(goesOn ? list : list + 1) };
+        yield { name, rets, position: String(goesOn ? list : list + 1) };
       } catch (error) {
-        const isLost = error instanceof BookError && error.code === "3391";
+        const isLost = error instanceof BookError && error.code === LOST;
         if (!isLost || starts++ >= STARTS_MAX) throw error;
         iterator = "Start";
       }
     }
   }
+}
+
+/** The status of an iterator that is not known any more. */
+const LOST = "3391";
+
+/**
+ * How many records are left after an answer of `count`. A list that ends before its end would be records that nobody reads.
+ * @throws BookError
+ */
+function leftAfter(
+  said: Reply["iterator"],
+  count: number,
+  isContinued: boolean,
+  most: number,
+): number {
+  // More were announced, or are, and none came.
+  if (count === 0 && (isContinued || (said?.left ?? 0) > 0))
+    throw new BookError("answered", "QuickBooks ended a list before its end", { code: LOST });
+  if (said !== null) return said.left;
+  // One that tells no iterators tells all at once.
+  if (!isContinued && count !== most) return 0;
+  throw new BookError("torn", "QuickBooks does not say how many are left of a list");
 }
 
 export const WITH_LINES = { IncludeLineItems: true, IncludeLinkedTxns: true };

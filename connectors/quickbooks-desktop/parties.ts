@@ -13,13 +13,14 @@ import { NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickboo
 import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { byId } from "./lists.ts";
+import { markedIn } from "./marked.ts";
 import { listIdIn } from "./party-codes.ts";
-import { needed, textOf } from "./read.ts";
+import { needed, textOf, yesOf } from "./read.ts";
 import { guidOf, heldText, only } from "./rows.ts";
 import type { Element } from "./xml.ts";
 import type { Wire } from "./wire.ts";
 
-type Asked = Pick<Wire, "read" | "write">;
+type Asked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "session">>;
 
 const FIELDS = ["ListID", "EditSequence", "Name", "FullName", "IsActive", "CompanyName", "Notes"];
 
@@ -30,6 +31,7 @@ export function partyAdapter(
   wire: Asked,
   { sameName: policy, terms }: Pick<DesktopConfig, "sameName" | "terms">,
   side: Side,
+  now: () => Date,
 ): PartyAdapter {
   const query = QUERIES[side];
   const add = side === "customer" ? "CustomerAdd" : "VendorAdd";
@@ -41,14 +43,7 @@ export function partyAdapter(
     );
     return [...(reply?.rets ?? [])];
   };
-  /** All of them: notes cannot be searched. */
-  const marked = async (marks: readonly string[], signal: AbortSignal): Promise<Element[]> => {
-    const [reply] = await wire.read(
-      [{ name: query, values: { ActiveStatus: "All", IncludeRetElement: FIELDS } }],
-      signal,
-    );
-    return (reply?.rets ?? []).filter((row) => marks.includes(markIn(row) ?? ""));
-  };
+  const marked = markedIn(wire, query, now, { markIn, fields: FIELDS });
   return {
     ladder: {
       has: ["posted", "cancelled"],
@@ -156,7 +151,7 @@ function standingOf(row: Element, codes: readonly string[]): Standing<Element> {
     id: name,
     mark: markIn(row),
     number,
-    rung: textOf(row, "IsActive") === "false" ? "cancelled" : "posted",
+    rung: yesOf(row, "IsActive") === false ? "cancelled" : "posted",
     facts: { number, words: { name: textOf(row, "CompanyName") } },
     version: textOf(row, "EditSequence"),
     native: row,

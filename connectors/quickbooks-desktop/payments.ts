@@ -10,7 +10,7 @@ import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import type { DesktopConfig } from "./config.ts";
 import { branches, pages } from "./pages.ts";
-import { amountOf, below, needed, type Reply, refOf, textOf } from "./read.ts";
+import { amountOf, below, dayIn, needed, type Reply, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
@@ -211,7 +211,7 @@ function standingOf(
     facts: {
       number: id,
       party,
-      days: { date: needed(row, "TxnDate") },
+      days: { date: dayIn(row, "TxnDate") },
       money: { amount },
       words: {
         side: isSale ? "sale" : "purchase",

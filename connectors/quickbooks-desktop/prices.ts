@@ -3,7 +3,7 @@ import { priceChange } from "../../src/books/changes.ts";
 import type { Change } from "../../src/core/contract.ts";
 import type { DesktopConfig } from "./config.ts";
 import { byId, listRows } from "./lists.ts";
-import { below, decimalOf, refOf, textOf } from "./read.ts";
+import { below, decimalOf, refOf, textOf, yesOf } from "./read.ts";
 import type { List } from "./walks.ts";
 import type { Wire } from "./wire.ts";
 import { child, type Element } from "./xml.ts";
@@ -67,7 +67,7 @@ function change(
   return priceChange("QuickBooks", isTwice ? [line, line] : [line]);
 }
 
-const isActive = (row: Element): boolean => textOf(row, "IsActive") !== "false";
+const isActive = (row: Element): boolean => yesOf(row, "IsActive") !== false;
 
 /** Of what is bought and sold both prices are kept; of other items one, whichever it is. */
 function priceOf(row: Element, of: Prices["of"]) {

@@ -42,7 +42,10 @@ export function repliesIn(xml: string): Reply[] {
       code: Number(statusCode),
       message: statusMessage,
       rets: rets.filter(({ name }) => name.endsWith("Ret")),
-      iterator: iteratorID === "" ? null : { id: iteratorID, left: Number(iteratorRemainingCount) },
+      iterator:
+        iteratorID === "" || !/^\d+$/.test(iteratorRemainingCount)
+          ? null
+          : { id: iteratorID, left: Number(iteratorRemainingCount) },
     };
   });
 }
@@ -53,6 +56,19 @@ export function needed(element: Element, name: string): string {
   if (text === null)
     throw new BookError("torn", `QuickBooks' answer has no ${name} in ${element.name}`);
   return text;
+}
+
+/** A day (`YYYY-MM-DD`), which the schema lets QuickBooks tell with a zone; null: it is not there. */
+export const dayOf = (element: Element, name: string): string | null =>
+  textOf(element, name)?.slice(0, 10) ?? null;
+
+/** The same of a day that every such record has. @throws BookError */
+export const dayIn = (element: Element, name: string): string => needed(element, name).slice(0, 10);
+
+/** Yes or no, as words or as digits; null: it is not there. */
+export function yesOf(element: Element, name: string): boolean | null {
+  const text = textOf(element, name);
+  return text === null ? null : text === "true" || text === "1";
 }
 
 /** An amount or a quantity; null: it is not there. @throws BookError */

@@ -17,7 +17,7 @@ import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { countedOf } from "./orders.ts";
 import { WITH_LINES } from "./pages.ts";
-import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { amountOf, below, dayOf, decimalOf, needed, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, markedBy } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
@@ -140,7 +140,10 @@ function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Elem
   const isVoid =
     /^VOID:/i.test(memo) && lines.every((line) => amountOf(line, "Quantity").sign === 0);
   const isLinked = below(row, "LinkedTxn").length > 0;
-  const isOpen = state === "received" && !isLinked && amountOf(row, "TotalAmount").sign === 0;
+  // Lines that are not named are deleted when it is changed: groups are a person's.
+  const hasGroups = below(row, "ItemGroupLineRet").length > 0;
+  const isOpen =
+    state === "received" && !isLinked && !hasGroups && amountOf(row, "TotalAmount").sign === 0;
   return {
     type: "in",
     number: number ?? id,
@@ -151,7 +154,7 @@ function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Elem
     open: isOpen,
     party: refOf(row, "VendorRef").name ?? "",
     reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
-    date: textOf(row, "TxnDate"),
+    date: dayOf(row, "TxnDate"),
     lines: lines.map((line) =>
       goodsLine({
         product: refOf(line, "ItemRef").name,

@@ -1,6 +1,7 @@
 /** What every document here has in common: marks, references, the statements of QuickBooks about a transaction. */
 import { createHash } from "node:crypto";
 import { BookError, type PaymentOn } from "../../src/books/adapter.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
 import { MEMO_MOST, memoIn, memoOf } from "../quickbooks/memos.ts";
 import { ascii, cut } from "../quickbooks/text.ts";
 import { type Element, textOf } from "./xml.ts";
@@ -61,8 +62,9 @@ export function only(rets: readonly Element[]): Element {
   return ret;
 }
 
-/** A row with the payments that are linked with it. */
+/** A row with its lines, each amount once, and the payments that are linked with it. */
 export interface Row {
   readonly row: Element;
+  readonly lines: readonly FactLine[];
   readonly payments: readonly (PaymentOn & { readonly date: string })[];
 }

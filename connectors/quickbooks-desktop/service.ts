@@ -69,8 +69,12 @@ async function answer(
   }
   if (method !== "POST" || asked.pathname !== path)
     return say(404, faultEnvelope("There is no such service."));
-  const body = await bodyOf(request);
-  if (body === null) return say(413, faultEnvelope("The call is too large."));
+  const decoder = decoderOf(request.headers["content-type"]);
+  if (decoder === null)
+    return say(415, faultEnvelope("The call's encoding is not known: send UTF-8."));
+  const bytes = await bodyOf(request);
+  if (bytes === null) return say(413, faultEnvelope("The call is too large."));
+  const body = decoder.decode(bytes);
   let call: SoapCall;
   try {
     call = callIn(body);
@@ -81,7 +85,18 @@ async function answer(
   say(200, envelopeOf(call.operation, await resultOf(config, mailbox, call)));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | null> {
+/** For the `charset` of a content type; UTF-8 where it says none. Null: nobody knows it. */
+function decoderOf(contentType = ""): InstanceType<typeof TextDecoder> | null {
+  const [, charset = "utf-8"] = /charset="?([^\s;"]+)/i.exec(contentType) ?? [];
+  try {
+    return new TextDecoder(charset);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -89,7 +104,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | null> {
     if (bytes > BODY_MAX) return null;
     chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 async function resultOf(

@@ -158,7 +158,8 @@ test("doctor cannot know before the first session; after it, what is missing in 
   });
   expect(await doctor.examine?.(never, NEEDS)).toEqual([]);
   site.connector.start();
-  await expect.poll(() => daemon.store.notebooks.get("books", "company")).not.toBe(null);
+  const told = () => daemon.store.notebooks.get("books", "company");
+  await expect.poll(told, { timeout: 20_000 }).not.toBe(null);
   await site.connector.stop();
   await doctor.check(never);
   const examined = (await doctor.examine?.(never, NEEDS)) ?? [];

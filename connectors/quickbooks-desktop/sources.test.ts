@@ -1,12 +1,12 @@
 /** What sources tell of a company file that changes, and what they survive: iterators, stamps, clocks, deletions. */
 import { describe, expect, test } from "vitest";
-import { recordsOf, SENT } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { never, recordsOf, SENT } from "../../test/support/connector.ts";
 import { BookError } from "../../src/books/adapter.ts";
-import { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
+import { PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { bookSink } from "../../src/books/driver.ts";
-import type { Mapping, Page, References, Source } from "../../src/core/contract.ts";
-import { type Json, parseExact } from "../../src/core/json.ts";
+import type { Mapping, References } from "../../src/core/contract.ts";
+import { parseExact } from "../../src/core/json.ts";
+import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./rows.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { customers } from "../../mappings/books/customers.ts";
@@ -14,70 +14,6 @@ import { invoices } from "../../mappings/books/invoices.ts";
 import { paidInvoices } from "../../mappings/books/paid-invoices.ts";
 import { rackPrices } from "../../mappings/books/rack-prices.ts";
 import { everything } from "../../mappings/references.fixture.ts";
-import { CompanyFile } from "./company-file.fixture.ts";
-import { DesktopConfig } from "./config.ts";
-import { settings } from "./desktop.fixture.ts";
-import { booksOf } from "./index.ts";
-import { desktopSources } from "./sources.ts";
-import { asking } from "./wire.ts";
-
-const signal = new AbortController().signal;
-const PLATFORM_ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
-
-/** A company file, and an engine's side of reading it: pages are kept, the position stored as text. */
-function desk(more: object = {}) {
-  const file = new CompanyFile();
-  const customer = file.enter("Customer", { Name: "Acme", CompanyName: "Acme Oil" });
-  const clock = { ms: Date.parse(SENT) };
-  const surroundings = surroundingsIn(".", { now: () => new Date(clock.ms) });
-  const config = DesktopConfig.parse(settings(8447, more));
-  /** Done with each document before QuickBooks answers it. */
-  const hooks = { before: (_xml: string): void => {} };
-  const wire = asking(async ({ xml }) => {
-    hooks.before(xml);
-    return file.answer(xml);
-  });
-  const books = booksOf(wire, config, surroundings, "customer");
-  const absent = { presence: () => ({}) as never, company: null, close: () => Promise.resolve() };
-  const sources = desktopSources(
-    { ...wire, ...absent, expect: () => Promise.resolve() },
-    config,
-    surroundings,
-    books,
-  );
-  const positions: Record<string, Json> = {};
-  /** Ids that were ever told. */
-  const told: string[] = [];
-  const read = async (name: keyof typeof sources): Promise<Page[]> => {
-    const pages: Page[] = [];
-    const reading = { signal, known: () => null, stored: () => false };
-    for await (const page of (sources[name] as Source).read(positions[name] ?? null, reading)) {
-      pages.push(page);
-      told.push(...page.changes.map(({ id }) => id));
-      positions[name] = JSON.parse(JSON.stringify(page.position)) as Json;
-    }
-    return pages;
-  };
-  const ids = async (name: keyof typeof sources): Promise<string[]> =>
-    (await read(name)).flatMap(({ changes }) => changes.map(({ id }) => id));
-  const invoices = async (name: "invoices" | "paidInvoices" = "invoices") =>
-    new Map(
-      Object.entries(recordsOf(await read(name))).map(([id, text]) => [
-        id,
-        InvoiceRecord.parse(parseExact(text)),
-      ]),
-    );
-  const invoice = (fields: Record<string, string> = {}, ...amounts: readonly string[]) =>
-    file.enter(
-      "Invoice",
-      { CustomerRef: "Acme", TxnDate: "2026-11-21", RefNumber: "FL-1", ...fields },
-      (amounts.length === 0 ? ["100.00"] : amounts).map((Amount) => ({
-        ItemRef: "ULSD-CLR",
-        Amount,
-      })),
-    );
-  return { file, customer, clock, hooks, wire, books, told, read, ids, invoices, invoice };
-}
 
 describe("parties", () => {
   test("are told under codes that no rename changes, jobs not at all, deleted ones as inactive", async () => {
@@ -123,14 +59,14 @@ describe("parties", () => {
     const sink = bookSink(books, "invoice");
     const items = [itemOf(invoiceDocument("FL-9", { party }))];
     const request = { ...sink.freeze(items), key: "k", items, firstSentAt: null };
-    expect(await sink.send(request, signal)).toMatchObject({ outcome: "done" });
-    expect(await sink.find({ ...request, firstSentAt: SENT }, signal)).toMatchObject({
+    expect(await sink.send(request, never)).toMatchObject({ outcome: "done" });
+    expect(await sink.find({ ...request, firstSentAt: SENT }, never)).toMatchObject({
       found: "exact",
     });
     file.remove("Customer", customer.id);
     const again = [itemOf(invoiceDocument("FL-10", { party }))];
     const refused = { ...sink.freeze(again), key: "k2", items: again, firstSentAt: null };
-    expect(await sink.send(refused, signal)).toMatchObject({ fault: { code: "party-gone" } });
+    expect(await sink.send(refused, never)).toMatchObject({ fault: { code: "party-gone" } });
     expect(file.rows("Customer")).toEqual([]);
   });
 });
@@ -175,10 +111,7 @@ describe("invoices", () => {
     const { file, invoice, invoices, wire } = desk();
     const [one, other] = [invoice(), invoice({ RefNumber: "FL-2" })];
     expect((await invoices()).get(one.id)).toMatchObject({ number: "FL-1", state: "posted" });
-    await wire.write(
-      { name: "TxnVoid", values: { TxnVoidType: "Invoice", TxnID: one.id } },
-      signal,
-    );
+    await wire.write({ name: "TxnVoid", values: { TxnVoidType: "Invoice", TxnID: one.id } }, never);
     file.remove("Invoice", other.id);
     const told = await invoices();
     expect(told.get(one.id)).toMatchObject({ number: one.id, state: "cancelled" });

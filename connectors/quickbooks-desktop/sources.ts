@@ -14,7 +14,7 @@ import { invoiceAdapter } from "./invoices.ts";
 import { QUERIES } from "./parties.ts";
 import { partyCode } from "./party-codes.ts";
 import { priceLists } from "./prices.ts";
-import { amountOf, needed, textOf } from "./read.ts";
+import { amountOf, needed, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
 import { deletedInvoice, idOf, invoiceTeller } from "./told-invoices.ts";
 import { type List, walkedSource } from "./walks.ts";
@@ -96,7 +96,7 @@ function partyOf(side: Side, row: Element): PartyRecord {
     state,
     zip: at("PostalCode"),
     country,
-    active: textOf(row, "IsActive") !== "false",
+    active: yesOf(row, "IsActive") !== false,
   };
 }
 

@@ -10,8 +10,9 @@ import { stringifyExact } from "../../src/core/json.ts";
 import { paidBy, taxesOf } from "../quickbooks/told.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { DeletedRow } from "./lists.ts";
+import { openOf, totalOf } from "./lines.ts";
 import { partyCode } from "./party-codes.ts";
-import { amountOf, below, decimalOf, needed, refOf, textOf } from "./read.ts";
+import { amountOf, dayIn, dayOf, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Element } from "./xml.ts";
@@ -144,19 +145,19 @@ function recordOf(
   const { row } = standing.native;
   const isTax = ({ product }: FactLine): boolean =>
     product !== null && told.taxItems.includes(product);
-  const all = linesOf(row);
+  const all = standing.native.lines;
   const salesTax = amountOf(row, "SalesTaxTotal");
-  const total = amountOf(row, "Subtotal").plus(salesTax);
-  const open = amountOf(row, "BalanceRemaining");
+  const total = totalOf("invoice", standing.native);
+  const open = openOf("invoice", standing.native);
   const taxes = all.filter(isTax);
   const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
   const untaxed = total.minus(tax);
   const isPosted = rung !== "settled" && rung !== "cancelled";
-  const isPending = textOf(row, "IsPending") === "true";
+  const isPending = yesOf(row, "IsPending") === true;
   return invoiceRecord(
     {
       party: told.payer?.code ?? refOf(row, "CustomerRef").name,
-      days: { date: needed(row, "TxnDate") },
+      days: { date: dayIn(row, "TxnDate") },
       money: { untaxed, tax, total },
       words: {
         currency: foreignIn(row) ?? told.currency,
@@ -171,7 +172,7 @@ function recordOf(
       id: needed(row, "TxnID"),
       state: isPosted ? (isPending ? "draft" : "posted") : STATES[rung],
       partyCompanyId: told.payer?.companyId ?? null,
-      dueDate: textOf(row, "DueDate"),
+      dueDate: dayOf(row, "DueDate"),
       open,
       paidDate: paid,
       ...paidBy(standing, total.minus(open)),
@@ -187,26 +188,3 @@ function foreignIn(row: Element): string | null {
   const isOwn = rate === null || rate.equals(Decimal.of("1"));
   return isOwn ? null : refOf(row, "CurrencyRef").name;
 }
-
-/** Lines with an amount; a group is its lines. */
-const linesOf = (row: Element): FactLine[] =>
-  row.below
-    .flatMap((one) =>
-      one.name === "InvoiceLineGroupRet"
-        ? below(one, "InvoiceLineRet")
-        : one.name === "InvoiceLineRet"
-          ? [one]
-          : [],
-    )
-    .flatMap((line) => {
-      const amount = decimalOf(line, "Amount");
-      if (amount === null) return [];
-      return {
-        product: refOf(line, "ItemRef").name,
-        quantity: decimalOf(line, "Quantity"),
-        unit: textOf(line, "UnitOfMeasure"),
-        unitPrice: decimalOf(line, "Rate"),
-        amount,
-        text: textOf(line, "Desc"),
-      };
-    });

@@ -6,13 +6,13 @@ import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { companyIn, type Company, HELLO } from "./company.ts";
 import type { DesktopConfig } from "./config.ts";
-import { Mailbox, NOT_HERE } from "./mailbox.ts";
+import { Mailbox, NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 import { type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
 import { tell, toldIn } from "./told.ts";
-import { isDone, isRead } from "./status.ts";
+import { errors, isDone, isRead } from "./status.ts";
 import { Visits } from "./visits.ts";
-import { type Asked, document, isOf, type Request } from "./write.ts";
+import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
 export interface Wire {
   /** Queries: one reply each. Nothing found is no error. @throws BookError */
@@ -25,6 +25,8 @@ export interface Wire {
   presence(): Presence;
   /** What the session told of the company file; null: there was no session. */
   readonly company: Company | null;
+  /** Which session this is, of those that this process has seen. */
+  readonly session: number;
   close(): Promise<void>;
 }
 
@@ -61,7 +63,14 @@ async function exchanged(
   const replies = repliesIn(await exchange({ id, xml: document(requests, id) }, signal));
   if (replies.some(({ request }) => request !== null && !isOf(request, id)))
     throw new BookError("torn", "QuickBooks' answer belongs to another request");
-  return replies;
+  // Each says which request it answers; where it does not, its place does.
+  const placed = replies.map((reply, at) => ({
+    reply,
+    place: reply.request === null ? at : placeOf(reply.request),
+  }));
+  if (new Set(placed.map(({ place }) => place)).size < placed.length)
+    throw new BookError("torn", "QuickBooks answered twice to one request");
+  return placed.toSorted((one, other) => one.place - other.place).map(({ reply }) => reply);
 }
 
 const said = (code: number, message: string): BookError =>
@@ -90,9 +99,9 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
 
   function greet(): void {
     const asked = asking((one, signal) => mailbox.ask(one, signal));
-    greeted = asked
-      .read(HELLO, new AbortController().signal)
-      .then((replies) => companyIn(replies, config.company));
+    greeted = hello(asked, new AbortController().signal).then((replies) =>
+      companyIn(replies, config.company),
+    );
     greeted.then(
       (found) => {
         company = found;
@@ -133,6 +142,9 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     get company() {
       return company;
     },
+    get session() {
+      return mailbox.sessions;
+    },
     async expect(signal) {
       if (looking === true) return lookedAt(config, surroundings, visits);
       const opened = await open();
@@ -142,8 +154,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       try {
         await greeted;
       } catch (error) {
-        if (error instanceof SourceUnavailable) throw error;
-        throw notHere(mailbox.absence);
+        throw notGreeted(error, mailbox.absence);
       }
     },
     presence: () => ({
@@ -172,6 +183,41 @@ function lookedAt(
   if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
   const silence = visits.silence(surroundings.now().getTime(), expectEvery);
   if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
+}
+
+/** Who may not ask for the host or the preferences asks for the company alone. @throws BookError */
+async function hello(
+  asked: Pick<Wire, "read">,
+  signal: AbortSignal,
+): Promise<readonly (Reply | null)[]> {
+  try {
+    return await asked.read(HELLO, signal);
+  } catch (error) {
+    if (!(error instanceof BookError) || !isSaid(error)) throw error;
+    const [company = null] = await asked.read([{ name: "CompanyQuery", values: {} }], signal);
+    return [null, company];
+  }
+}
+
+/** QuickBooks said so, and not the mailbox. */
+const isSaid = ({ phase, code }: BookError): boolean =>
+  phase === "answered" && code !== NOT_HERE && code !== WRONG_PASSWORD;
+
+/** Why a session that is open, or was, is none. */
+function notGreeted(error: unknown, absence: Mailbox["absence"]): SourceUnavailable {
+  if (error instanceof SourceUnavailable) return error;
+  return error instanceof BookError && isSaid(error) ? notTold(error) : notHere(absence);
+}
+
+function notTold(error: BookError): SourceUnavailable {
+  const row = errors.find(({ when }) => when.code?.test(error.code ?? ""));
+  return new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
+    next:
+      row?.next ??
+      "Read the message in QuickBooks, then press Update Selected in the Web Connector.",
+    waitMs: PUT_OFF_MS,
+    cause: error,
+  });
 }
 
 /** Nothing is asked of another company's file. */

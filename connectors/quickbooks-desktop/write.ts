@@ -47,6 +47,10 @@ export function document(all: readonly Request[], id: string): string {
 /** QuickBooks echoes it: an answer is known by it. 50 characters at most. */
 const requestId = (id: string, at: number): string => `${id}.${at + 1}`;
 
+/** The place of the request of this `requestID` among those of its document, from 0. */
+export const placeOf = (requestID: string): number =>
+  Number(requestID.slice(requestID.lastIndexOf(".") + 1)) - 1;
+
 /** Does this `requestID` belong to the document of that id? */
 export const isOf = (requestID: string, id: string): boolean => requestID.startsWith(`${id}.`);
 

@@ -17,8 +17,10 @@ export class XmlFault extends Error {}
 const CHARACTERS_MAX = 64_000_000;
 
 /** The root element. @throws XmlFault */
-export function elementIn(text: string): Element {
-  if (text.length > CHARACTERS_MAX) throw new XmlFault("it is too large");
+export function elementIn(given: string): Element {
+  if (given.length > CHARACTERS_MAX) throw new XmlFault("it is too large");
+  // Blanks and a byte order mark stand before many a declaration.
+  const text = given.trimStart();
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw new XmlFault("it declares a document type");
   const checked = XMLValidator.validate(text);
   if (checked !== true) throw new XmlFault(`it is not whole XML: ${checked.err.msg}`);

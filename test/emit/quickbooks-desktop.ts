@@ -55,7 +55,13 @@ export async function desktopRequests(seed: number, count: number): Promise<read
     ({ xml }) => Promise.resolve(file.answer(xml)),
     () => "r",
   );
-  const surroundings = surroundingsIn(".", { now: () => new Date("2026-11-21T12:00:00Z") });
+  const clock = { ms: Date.parse("2026-11-21T12:00:00Z") };
+  const surroundings = surroundingsIn(".", { now: () => new Date(clock.ms) });
+  /** A minute between two documents: parties that were made a while ago are not read again. */
+  const tick = (): void => {
+    clock.ms += 60_000;
+    file.now = new Date(clock.ms).toISOString().slice(0, 19);
+  };
   const of = (side: "customer" | "vendor"): Books =>
     booksOf(wire, desktopConfig, surroundings, side);
   const site = { file, sales: of("customer"), purchases: of("vendor") };
@@ -65,13 +71,17 @@ export async function desktopRequests(seed: number, count: number): Promise<read
   for (const document of [
     ...documentsOfCases(InvoiceDocument, ["open", "paid", "disputed", "void"]),
     ...randomDocuments(seed, count),
-  ])
+  ]) {
+    tick();
     await wholeLife(site, document);
+  }
   for (const order of [
     ...documentsOfCases(OrderDocument, ["confirmed"]),
     ...randomOrders(seed, count),
-  ])
+  ]) {
+    tick();
     await lifeOfOrder(site, linked, order);
+  }
   for (const ticket of documentsOfCases(ShipmentDocument, ["done"]))
     await lifeOfTicket(site, ticket);
   const scope = { dated: null, changedSince: "2026-11-01T00:00:00Z", open: true };
@@ -99,6 +109,7 @@ async function readSources(
     expect: () => Promise.resolve(),
     presence: () => ({ lastAt: null, isHere: true, isAwaited: true, silence: null }),
     company: null,
+    session: 1,
     close: () => Promise.resolve(),
   };
   const sources = desktopSources({ ...wire, ...there }, desktopConfig, surroundings, sales);

@@ -15,10 +15,9 @@ export function figuresOf(books: CompanyFile, folder: string): Expected {
       party: row.fields[table === "Invoice" ? "CustomerRef" : "VendorRef"] ?? "",
       date: row.fields["TxnDate"] ?? "",
       total: books.total(row),
-      lines: row.lines.map(({ ItemRef = "", Amount = "0" }) => ({
-        code: ItemRef,
-        amount: Decimal.of(Amount),
-      })),
+      lines: row.lines
+        .filter(({ ItemRef = "" }) => books.kinds.get(ItemRef) !== "Subtotal")
+        .map(({ ItemRef = "", Amount = "0" }) => ({ code: ItemRef, amount: Decimal.of(Amount) })),
     })),
   );
   const paid = (["ReceivePayment", "BillPaymentCheck"] as const).flatMap((table) =>

@@ -3,7 +3,11 @@ import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fi
 import { PASSWORD, USER } from "../../connectors/quickbooks-desktop/desktop.fixture.ts";
 import { WebConnector } from "../../connectors/quickbooks-desktop/web-connector.fixture.ts";
 import { type BooksSite, cells, openBooksSite } from "../support/books-site.ts";
+import { dayOf } from "../tryton/ledger.ts";
 import { freePort } from "../support/port.ts";
+
+/** An item of the company's, whose lines repeat the amounts above them. */
+export const SUBTOTAL = "Subtotal";
 
 export type DesktopSite = BooksSite & { readonly books: CompanyFile };
 
@@ -36,16 +40,29 @@ export async function openDesktopSite(folder: string, backup?: string): Promise<
   };
 }
 
-const change = (yaml: string): string =>
-  yaml.replace(
-    "url: http://localhost:8447/qbwc",
-    "url: ${QUICKBOOKS_URL}\n    patienceMs: 60000\n    lingerMs: 60000\n    settleMs: 0",
-  );
+/** Prices, and the tests' address and times. */
+function change(yaml: string): string {
+  const more = `url: \${QUICKBOOKS_URL}
+    patienceMs: 60000
+    lingerMs: 60000
+    settleMs: 0
+    prices: { list: T-76-TX-2799, levels: true }`;
+  const flow = `flows:
+  rack-prices:
+    mapping: books/rack-prices
+    from: books.prices
+    to: platform.rackPrices
+    every: 10m`;
+  return yaml.replace("url: http://localhost:8447/qbwc", more).replace("flows:", flow);
+}
 
 /** What somebody set up in QuickBooks before the first document. */
 function stock(books: CompanyFile, folder: string): void {
+  books.now = `${dayOf(new Date().toISOString())}T12:00:00`;
+  books.kinds.set(SUBTOTAL, "Subtotal");
   books.items = new Set([
     "Freight",
+    SUBTOTAL,
     ...cells(folder, "items", "item"),
     ...["tryton-taxes", "tryton-accounts"].flatMap((table) => [
       ...cells(folder, table, "sales"),

@@ -18,6 +18,17 @@ import type { Said } from "../support/site-program.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
 import { expected, number, text } from "../tryton/ledger.ts";
 import { figuresOf, marksIn } from "./ledger.ts";
+import {
+  companyOf,
+  enterInQuickbooks,
+  FEED,
+  KNOWN,
+  type Made,
+  newInvoice,
+  ownOnPlatform,
+  priceOf,
+  pricesOf,
+} from "./own.ts";
 import { type DesktopSite, openDesktopSite } from "./site.ts";
 
 const SLOW = 600_000;
@@ -25,6 +36,7 @@ const IN_STEP = { code: 0, signal: null, out: "In step.\n" };
 
 describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-desktop-story-"));
+  let made: readonly Made[];
   let firstRun: Said;
   let books: string;
 
@@ -32,6 +44,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     const site = await openDesktopSite(folder);
     // A fifth of the month; each document is some calls of the Web Connector.
     await leaveFew(site, { invoice: (id) => /^[0-2]/.test(id), order: /^a[0-3]/ });
+    made = enterInQuickbooks(site);
     firstRun = await site.here("once");
     books = site.books.backup();
     await site.close();
@@ -54,7 +67,63 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     expect(stops).toEqual([]);
     for (const name of ["invoices-issued", "invoices-payable", "payments-received", "orders"])
       expect(flows.find((one) => one.name === name)?.delivered, name).toBeGreaterThan(3);
-    await expectEqualBooks(site);
+    const told = ["rack-prices", "customers", "suppliers", "invoices", "paid-invoices"];
+    expect(told.map((name) => flows.find((one) => one.name === name)?.delivered)).toEqual([
+      3, 1, 0, 3, 1,
+    ]);
+    await expectEqualBooks(site, made);
+  });
+
+  test("what was made in QuickBooks is on the platform once, at its total, and paid where it was settled", async () => {
+    const site = await inStep();
+    const feed = site.books.rows("Customer").find(({ fields }) => fields["Name"] === FEED) as Row;
+    const payer = await companyOf(site, feed);
+    expect(payer).toBeDefined();
+    expect(await ownOnPlatform(site, made)).toEqual(
+      made.map((one) => [
+        one.number,
+        one.party === KNOWN.name ? KNOWN.companyId : payer,
+        one.total.fixed(2),
+        one.paid ? "PAID" : "OUTSTANDING",
+      ]),
+    );
+    expect(await pricesOf(site)).toMatchObject({
+      "T-76-TX-2799 ULSD-CLR": "2.413755",
+      "T-76-TX-2799 UNL-87": "2.19127",
+      "T-75-TX-2688 ULSD-CLR": "2.5",
+    });
+  });
+
+  test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
+    const site = await inStep();
+    const before = await footprint(site);
+    for (let run = 0; run < 2; run++) expect(await site.here("once")).toMatchObject(IN_STEP);
+    expect(await footprint(site)).toEqual(before);
+  });
+
+  test("what is void or deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
+    const site = await inStep();
+    const { books: file } = site;
+    const [voided, deleted, paid] = made as [Made, Made, Made];
+    const row = file.rows("Invoice").find(({ id }) => id === voided.txn) as Row;
+    row.isVoid = true;
+    file.edit("Invoice", row.id, { Memo: "VOID:" });
+    file.remove("Invoice", deleted.txn);
+    const payments = file.rows("ReceivePayment");
+    const payment = payments.find(({ applied }) => applied.some(({ to }) => to === paid.txn));
+    file.remove("ReceivePayment", payment?.id ?? "");
+    for (let run = 0; run < 2; run++) {
+      await site.here("once");
+      expect(await site.causes()).toEqual([
+        expect.stringMatching(/^cancelled-after-delivery: /),
+        expect.stringMatching(/^unpaid-after-delivery: the invoice is "posted" in the ERP/),
+      ]);
+      const { groups } = await site.ask<{ groups: { code: string; count: number }[] }>(
+        "quarantine",
+        "list",
+      );
+      expect(groups.find(({ code }) => code === "cancelled-after-delivery")?.count).toBe(2);
+    }
   });
 
   test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
@@ -91,7 +160,8 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
       expect(
         rows.map(({ fields }) => fields["Memo"] ?? "").filter((memo) => memo.includes(text(id))),
       ).toEqual([expect.stringContaining(reference === null ? "" : text(reference))]);
-    expect(rows).toHaveLength(succeeded.length);
+    // One more: what somebody paid at the counter.
+    expect(rows).toHaveLength(succeeded.length + 1);
   });
 
   test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
@@ -114,13 +184,9 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
       (bill) => rowOf(site, "Invoice", bill.id) !== undefined,
     );
     const corrected = issued.find(({ id }) => isRoundedDown(was, id)) as Bill;
-    const [part, full, taken, disputed, lone] = issued.filter((one) => one !== corrected) as [
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-      Bill,
-    ];
+    const [part, full, taken, disputed, counter, lone] = issued.filter(
+      (one) => one !== corrected,
+    ) as [Bill, Bill, Bill, Bill, Bill, Bill];
     const [bill] = (await bookedOf(site, "in")).filter(
       ({ id }) => rowOf(site, "Bill", id) !== undefined,
     ) as [Bill];
@@ -137,7 +203,14 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     await control.patch("invoices", corrected.id, oneCentMore(corrected));
     await pay(site, bill);
     await control.patch("invoices", bill.id, { status: "PAID", paidAt });
-    // In QuickBooks, somebody closes one order, and changes the gallons of another that the platform then cancels.
+    // In QuickBooks, somebody takes a payment at the counter, writes an invoice, and enters prices.
+    const atCounter = rowOf(site, "Invoice", counter.id) as Row;
+    file.pay(atCounter.id, file.total(atCounter).fixed(2));
+    file.enter("Customer", { Name: "Comal Ready Mix" });
+    const later = newInvoice(file, "Comal Ready Mix", "FL-9004", ["300", "2.4999"]);
+    const regular = file.rows("Item").find(({ fields }) => fields["Name"] === "087") as Row;
+    file.edit("Item", regular.id, { "*": priceOf("2.2005") });
+    // Somebody closes one order, and changes the gallons of another that the platform then cancels.
     const [closed, changed] = file.rows("SalesOrder") as [Row, Row];
     Object.assign(closed.fields, { IsManuallyClosed: "true" });
     closed.sequence++;
@@ -157,7 +230,13 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
       expect.stringMatching(/^amount-changed-after-posting: /),
       expect.stringMatching(/^cancelled-after-confirmation: .*its lines were changed there/),
     ]);
-    await expectEqualBooks(site, asBooked);
+    await expectEqualBooks(site, [...made, later], asBooked);
+    const now = await site.records("invoices");
+    expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
+    expect(await ownOnPlatform(site, [later])).toEqual([
+      ["FL-9004", expect.any(String), later.total.fixed(2), "OUTSTANDING"],
+    ]);
+    expect(await pricesOf(site)).toMatchObject({ "T-76-TX-2799 UNL-87": "2.2005" });
     const stateOf = ({ id }: Bill): boolean | undefined => rowOf(site, "Invoice", id)?.isVoid;
     expect([taken, full].map(stateOf)).toEqual([true, false]);
     expect(changed.fields["IsManuallyClosed"]).toBeUndefined();
@@ -193,9 +272,10 @@ const rowOf = ({ books }: DesktopSite, table: Table, id: string): Row | undefine
 
 async function expectEqualBooks(
   site: DesktopSite,
+  own: readonly Made[],
   asBooked: ReadonlyMap<string, Members> = new Map(),
 ): Promise<void> {
-  expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, []));
+  expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, own));
   const marks = marksIn(site.books);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
 }

