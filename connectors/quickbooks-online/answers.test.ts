@@ -6,7 +6,14 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import { invoiceDocument, itemOf, paymentDocument } from "../example/example.fixture.ts";
 import type { Company, Record_ } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
-import { deliver, never, notebookOf, opened, settings, sinkOf } from "./quickbooks-online.fixture.ts";
+import {
+  deliver,
+  never,
+  notebookOf,
+  opened,
+  settings,
+  sinkOf,
+} from "./quickbooks-online.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const item = itemOf(invoiceDocument("FL-1"));
