@@ -92,7 +92,10 @@ beforeAll(async () => {
     [yaml.slice(0, yaml.indexOf("\nflows:")), `mappings: ${JSON.stringify(own)}`, FLOWS].join("\n"),
   );
   site = await openSite(join(folder, "site"));
-  expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  expect(await site.command("once")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+  });
 }, 600_000);
 afterAll(async () => {
   await site.close();

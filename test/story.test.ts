@@ -45,7 +45,10 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  expect(await site.here("once")).toMatchObject({ code: exitCodes.ok, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({
+    code: exitCodes.ok,
+    out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+  });
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -81,7 +84,14 @@ test(
   "one run brings both sides in step: exit 0, and the totals of every flow are equal",
   { timeout: SLOW },
   async () => {
-    expect(firstRun).toEqual({ code: 0, signal: null, out: "In step.\n", err: "" });
+    expect(firstRun).toEqual({
+      code: 0,
+      signal: null,
+      out: expect.stringMatching(
+        /^In step, but for \d+ documents in quarantine: fuelbridge quarantine list\n$/,
+      ) as unknown,
+      err: "",
+    });
     const site = await inStep();
     expect(await unequalFlows(site)).toEqual([]);
     const { flows, stops, daemon } = await site.ask<Status>("status");
