@@ -1,4 +1,4 @@
-import { appendFile, readFile, symlink, writeFile } from "node:fs/promises";
+import { appendFile, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SourceUnavailable } from "../../src/core/errors.ts";
@@ -61,19 +61,6 @@ describe("pick-up", () => {
     ]);
     expect((await folder.read(picks.customers)).obstacles).toEqual(obstacles);
   });
-
-  test.skipIf(process.platform !== "linux")(
-    "a file whose name is no UTF-8 is told, and never passed over in silence",
-    async () => {
-      const name = Buffer.concat([Buffer.from(`${folder.path}/customers-`), Buffer.of(0xe9, 0xff)]);
-      await writeFile(Buffer.concat([name, Buffer.from(".csv")]), file(party("1")));
-      const { pages, obstacles } = await folder.read(picks.customers);
-      expect(pages).toEqual([]);
-      expect(obstacles).toMatchObject([
-        { what: "customers-\uFFFD\uFFFD.csv", fault: { code: "odd-name" } },
-      ]);
-    },
-  );
 
   test("a file is archived only after its page was consumed", async () => {
     await folder.put("customers.csv", file(party("1")));
