@@ -46,8 +46,7 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  const { code, out } = await site.here("once");
-  expect([code, out]).toEqual([exitCodes.ok, expect.stringMatching(IN_STEP)]);
+  expect((await site.here("once")).out).toMatch(IN_STEP);
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -84,8 +83,9 @@ test(
   { timeout: SLOW },
   async () => {
     expect(firstRun).toMatchObject({ code: 0, signal: null, err: "" });
-    expect(firstRun.out).toMatch(IN_STEP);
-    expect(firstRun.out).toMatch(/ \d+ documents in quarantine: fuelbridge quarantine list$/m);
+    expect(firstRun.out).toMatch(
+      /^In step, but for \d+ documents in quarantine: fuelbridge quarantine list\n$/,
+    );
     const site = await inStep();
     expect(await unequalFlows(site)).toEqual([]);
     const { flows, stops, daemon } = await site.ask<Status>("status");
