@@ -24,7 +24,6 @@ import {
 } from "./support/site-sides.ts";
 
 const SLOW = 600_000;
-const IN_STEP = /^In step[.,].*\n$/;
 const template = mkdtempSync(join(tmpdir(), "fuelbridge-story-"));
 let firstRun: Said;
 
@@ -46,7 +45,8 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  expect((await site.here("once")).out).toMatch(IN_STEP);
+  const { code, out } = await site.here("once");
+  expect([code, out.slice(0, 7)]).toEqual([exitCodes.ok, "In step"]);
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -83,9 +83,7 @@ test(
   { timeout: SLOW },
   async () => {
     expect(firstRun).toMatchObject({ code: 0, signal: null, err: "" });
-    expect(firstRun.out).toMatch(
-      /^In step, but for \d+ documents in quarantine: fuelbridge quarantine list\n$/,
-    );
+    expect(firstRun.out).toMatch(/^In step, but for \d+ documents in quarantine: /);
     const site = await inStep();
     expect(await unequalFlows(site)).toEqual([]);
     const { flows, stops, daemon } = await site.ask<Status>("status");
