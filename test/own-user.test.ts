@@ -159,6 +159,13 @@ describe.skipIf(!isRoot)("no stack trace for a missing right or a full disk", ()
       /state folder .* user uid 12345 may not read and write .*EACCES/,
     ],
     [
+      "a state folder that is mounted read only, asked by check",
+      ["check"],
+      (site) => mount(site, "ro,size=64k"),
+      3,
+      /EROFS.*\n {2}That file system is mounted read only: mount it writable/,
+    ],
+    [
       "a mark of somebody else",
       ["check"],
       ({ state }) => {
@@ -202,8 +209,12 @@ describe.skipIf(!isRoot)("no stack trace for a missing right or a full disk", ()
   });
 
   /** Its state folder on a file system of its own, with less room than a new store takes. */
-  function fill({ state }: Place): boolean {
-    const options = `size=64k,uid=${USER},gid=${USER},mode=700`;
+  function fill(site: Place): boolean {
+    return mount(site, "size=64k");
+  }
+
+  function mount({ state }: Place, how: string): boolean {
+    const options = `${how},uid=${USER},gid=${USER},mode=700`;
     const mounted = spawnSync("/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", state]);
     if (mounted.status === 0) onTestFinished(() => void spawnSync("/bin/umount", [state]));
     return mounted.status === 0;

@@ -93,7 +93,11 @@ beforeAll(async () => {
   );
   site = await openSite(join(folder, "site"));
   // What the long run asks needs no documents.
-  if (!isLongRun) expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  if (!isLongRun)
+    expect(await site.command("once")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+    });
 }, 600_000);
 afterAll(async () => {
   await site.close();

@@ -45,7 +45,8 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  expect(await site.here("once")).toMatchObject({ code: exitCodes.ok, out: "In step.\n" });
+  const { code, out } = await site.here("once");
+  expect([code, out.slice(0, 7)]).toEqual([exitCodes.ok, "In step"]);
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -81,7 +82,8 @@ test(
   "one run brings both sides in step: exit 0, and the totals of every flow are equal",
   { timeout: SLOW },
   async () => {
-    expect(firstRun).toEqual({ code: 0, signal: null, out: "In step.\n", err: "" });
+    expect(firstRun).toMatchObject({ code: 0, signal: null, err: "" });
+    expect(firstRun.out).toMatch(/^In step, but for \d+ documents in quarantine: /);
     const site = await inStep();
     expect(await unequalFlows(site)).toEqual([]);
     const { flows, stops, daemon } = await site.ask<Status>("status");

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { examined } from "./examine.fixture.ts";
+import { localRights } from "./rights.ts";
 
 const MADE = "archive and failed will be made with the first file";
 
@@ -89,5 +90,21 @@ test.skipIf(process.getuid?.() !== 0)(
       ["source customers: export", MADE],
       ["sink orders: import/orders", "ok"],
     ]);
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0 || process.platform !== "linux")(
+  "a file system that is mounted read only is named as that, and not as a right that people could grant",
+  async ({ skip }) => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, "export"));
+    mkdirSync(join(folder, "import"));
+    const place = join(folder, "export");
+    if (spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", place]).status !== 0)
+      skip("this machine mounts nothing");
+    onTestFinished(() => void spawnSync("/bin/umount", [place]));
+    const wanted = [{ path: place, rights: ["r", "w"] }] as const;
+    expect(await localRights.missing(wanted)).toMatch(/export is mounted read only: mount it/);
+    expect(await examined(folder)).toMatchObject([["source customers: export", "erofs"], {}]);
   },
 );

@@ -5,8 +5,9 @@
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig, SinkConfig, SourceConfig } from "./config.ts";
-import { type Drop, failure } from "./drop.ts";
+import { type Drop, failure, type Wanted } from "./drop.ts";
 import { foldersOf } from "./sink.ts";
+import { isRightMissing } from "./rights.ts";
 import { troubleOf } from "./trouble.ts";
 
 /** One line for the server, and one for each folder of the sources and sinks that flows use. */
@@ -18,19 +19,29 @@ export async function examineFiles(
   const sources = Object.entries(config.sources).filter(([name]) => parts.has(name));
   const sinks = Object.entries(config.sinks).filter(([name]) => parts.has(name));
   const examinations: Examination[] = [];
-  const look = async (what: string, work: () => Promise<string | null>): Promise<void> =>
-    void examinations.push(await looked(what, work));
+  const look = async (
+    what: string,
+    work: () => Promise<string | null>,
+    wanted: readonly Wanted[] = [],
+  ): Promise<void> =>
+    void examinations.push(await looked(what, work, () => drop.rights.missing(wanted)));
   if (drop.describe !== undefined)
     await look(`server ${drop.where}`, () => drop.describe?.() ?? Promise.resolve(null));
   for (const [name, source] of sources) {
     const folder = drop.at(source.folder);
-    await look(`source ${name}: ${folder}`, () => sourceNote(drop, source, folder));
+    const wanted = [drop.at(source.folder, source.archive), drop.at(source.folder, source.failed)];
+    await look(`source ${name}: ${folder}`, () => sourceNote(drop, source, folder), [
+      { path: folder, rights: ["x", "r", "w"] },
+      ...wanted.map((path): Wanted => ({ path, rights: ["x", "w"] })),
+    ]);
     if (source.format !== "x12" || source.replies === undefined) continue;
     const { replies } = source;
     await look(`replies of ${name}: ${drop.at(replies.folder)}`, () => sinkNote(drop, replies));
   }
   for (const [name, sink] of sinks) {
-    await look(`sink ${name}: ${drop.at(sink.folder)}`, () => sinkNote(drop, sink));
+    const { target, staging } = foldersOf(sink, (path) => drop.at(path));
+    const wanted = [target, staging].map((path): Wanted => ({ path, rights: ["x", "r", "w"] }));
+    await look(`sink ${name}: ${target}`, () => sinkNote(drop, sink), wanted);
     if (sink.format !== "x12" || sink.acknowledgements === undefined) continue;
     const { acknowledgements } = sink;
     const folder = drop.at(acknowledgements.folder);
@@ -89,13 +100,19 @@ async function tried(drop: Drop, folder: string): Promise<void> {
   }
 }
 
-async function looked(what: string, look: () => Promise<string | null>): Promise<Examination> {
+/** `missing`: advice for the right that is missing; null: none is known to be. */
+async function looked(
+  what: string,
+  look: () => Promise<string | null>,
+  missing: () => Promise<string | null>,
+): Promise<Examination> {
   try {
     const note = await look();
     return { what, fault: null, ...(note === null ? {} : { note }) };
   } catch (error) {
     const { code, detail, next } = troubleOf(error);
-    const fault: Fault = { code: code.toLowerCase(), message: detail, next };
+    const advice = isRightMissing(code) ? await missing() : null;
+    const fault: Fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
     return { what, fault };
   }
 }

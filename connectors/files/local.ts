@@ -72,8 +72,11 @@ async function visit(
   let names: string[] = [];
   const take = async (): Promise<void> => {
     const entries = await Promise.all(names.map((name) => look(join(folder, name))));
+    for (const [at, found] of entries.entries()) {
+      const entry = found ?? unnameable(names[at] as string);
+      if (entry !== null) see(entry);
+    }
     names = [];
-    for (const entry of entries) if (entry !== null) see(entry);
   };
   for await (const { name } of await opendir(folder, { bufferSize: AT_ONCE })) {
     if (isWanted(name)) names.push(name);
@@ -81,6 +84,10 @@ async function visit(
   }
   await take();
 }
+
+/** A name that is no UTF-8 reaches nothing as it is told; the file lies there all the same. Null: it has gone meanwhile. */
+const unnameable = (name: string): Entry | null =>
+  name.includes("\uFFFD") ? { name, kind: "other", size: 0, mtimeMs: 0 } : null;
 
 async function look(path: string): Promise<Entry | null> {
   const found = await unless(lstat(path), "ENOENT");

@@ -40,8 +40,11 @@ export const localRights: Rights = {
 async function missingRight(wanted: readonly Wanted[]): Promise<string | null> {
   for (const { path, rights } of wanted) {
     for (const folder of foldersAbove(path))
-      if (await lacks(folder, "x")) return advice(folder, "x");
-    for (const right of rights) if (await lacks(path, right)) return advice(path, right);
+      if ((await lacks(folder, "x")) !== null) return advice(folder, "x");
+    for (const right of rights) {
+      const code = await lacks(path, right);
+      if (code !== null) return code === "EROFS" ? readOnly(path) : advice(path, right);
+    }
   }
   return null;
 }
@@ -99,14 +102,20 @@ async function expectTogether(folder: string, other: string): Promise<void> {
   throw failure("EXDEV", `${folder} and ${other} are on different file systems`);
 }
 
-async function lacks(path: string, right: Right): Promise<boolean> {
+/** The code of the system's refusal; null: the right is there, or cannot be asked for. */
+async function lacks(path: string, right: Right): Promise<string | null> {
   try {
     await access(path, MODES[right]);
-    return false;
+    return null;
   } catch (error) {
-    return isRightMissing((error as NodeJS.ErrnoException).code ?? "");
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return isRightMissing(code) ? code : null;
   }
 }
+
+/** No right that people could grant. */
+const readOnly = (path: string): string =>
+  `The file system of ${path} is mounted read only: mount it writable. Under systemd name the folder in ReadWritePaths=, in a container give it a volume of its own.`;
 
 const MODES = { r: constants.R_OK, w: constants.W_OK, x: constants.X_OK } as const;
 

@@ -252,6 +252,34 @@ describe("a disk that fails", () => {
     },
   );
 
+  test.skipIf(process.getuid?.() !== 0)(
+    "a folder that may not be written to, or is gone: not sent, everything stops, and what to do is said",
+    async () => {
+      await chmod(folder, 0o755);
+      const sink = open();
+      const outgoing = request(sink, [item(invoice())]);
+      await sink.prepare?.(outgoing, signal);
+      const [target, staging] = ["", ".staging"].map((end) =>
+        join(folder, `import/invoices${end}`),
+      );
+      await chown(staging as string, 12_345, 12_345);
+      process.seteuid?.(12_345);
+      const answer = await sink.send(outgoing, signal).finally(() => process.seteuid?.(0));
+      expect(answer).toMatchObject({
+        outcome: "nothing",
+        stop: "receiver",
+        detail: expect.stringMatching(/^EACCES/),
+        next: expect.stringMatching(/^Give the account that runs fuelbridge/),
+      });
+      await rm(target as string, { recursive: true });
+      expect(await sink.send(outgoing, signal)).toMatchObject({
+        outcome: "nothing",
+        stop: "receiver",
+        next: expect.stringMatching(/^Create the folder, or mount/),
+      });
+    },
+  );
+
   test("a link in the staging folder is not written through", async () => {
     const sink = open();
     const outgoing = request(sink, [item(invoice())]);
@@ -263,7 +291,11 @@ describe("a disk that fails", () => {
 
   test.skipIf(process.platform !== "linux")("a full disk: not sent", async () => {
     const full = await writeFile("/dev/full", "x").catch((error: unknown) => error);
-    expect(answerTo(full, true)).toMatchObject({ outcome: "nothing" });
+    expect(answerTo(full, true)).toMatchObject({
+      outcome: "nothing",
+      stop: "receiver",
+      next: expect.stringMatching(/^Free space/),
+    });
     expect(unavailable(full, "cannot write").next).toMatch(/^Free space/);
   });
 

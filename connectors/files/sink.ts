@@ -110,7 +110,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
           await writeDurably(drop, part, bytes, wasSent ? "existing" : "any");
           await drop.syncFolder(staging);
         } catch (error) {
-          throw unavailable(error, `cannot write ${part}`);
+          throw unavailable(error, `cannot write ${part}`, await missingTo(drop, folders));
         }
     },
 
@@ -143,7 +143,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
         return done(`moved to ${files[0].final}`, idsOf(request));
       } catch (error) {
         if (moved === "first") return unknown(troubleOf(error).detail, { holdMs: SPARED_MS });
-        return answerTo(error, moved === "maybe");
+        return answerTo(error, moved === "maybe", await missingTo(drop, folders));
       }
     },
 
@@ -172,6 +172,10 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     },
   };
 }
+
+/** Advice for the first right that is missing to write in these folders; null: none is, as far as can be asked. */
+const missingTo = (drop: Drop, { target, staging }: Folders): Promise<string | null> =>
+  drop.rights.missing([staging, target].map((path) => ({ path, rights: ["x", "w"] })));
 
 async function isAnyStaged(drop: Drop, files: readonly Placed[]): Promise<boolean> {
   for (const { part } of files) if ((await drop.look(part)) !== null) return true;

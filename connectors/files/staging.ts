@@ -36,7 +36,11 @@ export function makingFolders({ target, staging }: Folders, site: Site): () => P
         await drop.write(drop.path.join(staging, MARK), Buffer.from(since), "any");
       isMade = true;
     } catch (error) {
-      throw unavailable(error, `cannot create ${target} or ${staging}`);
+      const above = [target, staging].map((path) => drop.path.dirname(path));
+      const missing = await drop.rights.missing(
+        above.map((path) => ({ path, rights: ["x", "w"] })),
+      );
+      throw unavailable(error, `cannot create ${target} or ${staging}`, missing);
     } finally {
       making = null;
     }

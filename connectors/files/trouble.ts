@@ -57,18 +57,26 @@ export function troubleOf(error: unknown): Trouble {
   return { code: error.code, detail: error.message, next };
 }
 
-/** Of a failure of the move itself, or before it was asked for. */
-export function answerTo(error: unknown, wasAsked: boolean): Answer {
-  const { code, detail } = troubleOf(error);
+/** What is wrong with a folder or its disk: whatever is moved there next meets it as well. */
+const OF_THE_FOLDER: ReadonlySet<string> = new Set(
+  ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].concat(["ENOENT", "ENOTDIR", "EXDEV"]),
+);
+
+/**
+ * Of a failure of the move itself, or before it was asked for. What befalls every file stops the endpoint, so that it is
+ * told with its cause and no document is charged with it. `missing`: the right that is, where one is and it is known.
+ */
+export function answerTo(error: unknown, wasAsked: boolean, missing: string | null = null): Answer {
+  const { code, detail, next } = troubleOf(error);
   // The server was not reached: nothing was asked of it.
   if (error instanceof SourceUnavailable)
     return nothingDone(detail, {
       ...(error.stop === null ? {} : { stop: error.stop as Breaker }),
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
     });
-  return wasAsked && UNCERTAIN.has(code)
-    ? unknown(detail, { holdMs: SPARED_MS })
-    : nothingDone(detail);
+  if (wasAsked && UNCERTAIN.has(code)) return unknown(detail, { holdMs: SPARED_MS });
+  if (!OF_THE_FOLDER.has(code)) return nothingDone(detail);
+  return nothingDone(detail, { stop: "receiver", next: missing ?? next });
 }
 
 /** `missing`: the right that is, where one is and it is known. */

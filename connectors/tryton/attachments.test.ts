@@ -274,7 +274,10 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
     const site = await openSite(folder, server.copy("attach"), "empty");
     onTestFinished(() => site.close());
     await site.control.generate({ key: "supplier", invoices: 4, seed: 7 });
-    expect(await site.command("once")).toMatchObject({ code: 0, out: "In step.\n" });
+    expect(await site.command("once")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+    });
     const { flows } = await site.ask<Status>("status");
     const delivered = flows.map(({ name, delivered }) => [name, delivered]);
     const booked = delivered[0]?.[1] as number;

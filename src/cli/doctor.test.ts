@@ -1,6 +1,6 @@
 /** `fuelbridge doctor`, started once for each kind of books, and else in this process: between a sandbox and a real Tryton. */
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { usePlatform } from "../../test/platform/support.ts";
@@ -136,6 +136,50 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
   });
 });
 
+/** Of what the flows read, besides taxes and our own company. */
+const TABLES_NEEDED = {
+  items: "product,item\nULSD-CLR,ULSD-CLR\n",
+  "tryton-units": "unit,symbol\ngal,gal\n",
+  "tryton-accounts": "line,sales,purchases\ncharge,4000,5000\n",
+  "tryton-sites": "location,company\n",
+  customers: "company,account\n",
+  vendors: "company,account\n",
+};
+
+describe("doctor, with tables", LOADED, () => {
+  test("a table without rows that every document needs, and one that is missing, are faults; others are told", async () => {
+    const folder = join(tempFolder(), "site");
+    layOut(folder, (text) =>
+      text
+        .replace(/every: \d+m/g, "$&\n    paused: true")
+        .replace(
+          /(mapping: canonical\/(orders|customer-invoices)\n(.*\n){3}) +paused: true\n/g,
+          "$1",
+        ),
+    );
+    const site = await openSite(folder);
+    onTestFinished(() => site.close());
+    const crossref = join(folder, "config", "crossref");
+    for (const [table, header] of [
+      ["items", "product,item"],
+      ["customers", "company,account"],
+    ] as const)
+      writeFileSync(join(crossref, `${table}.csv`), `${header}\n`);
+    rmSync(join(crossref, "taxes.csv"));
+    const { code, out } = await site.here("doctor");
+    expect(code).toBe(exitCodes.environment);
+    expect(out).toMatch(
+      /^here +crossref\/items.csv +it has no rows, so what orders and invoices-issued /m,
+    );
+    expect(out).toMatch(/^here +crossref\/customers.csv +ok; no rows yet: a document that needs/m);
+    expect(out).toMatch(
+      /^here +crossref\/taxes.csv +there is no such table, and invoices-issued /m,
+    );
+    expect(out).toContain("crossref/items.csv: Add a row for each product: product,item.");
+    expect(out).not.toContain("Everything is right");
+  });
+});
+
 describe.skipIf(!trytonIsThere)("doctor", LOADED, () => {
   const platform = usePlatform();
   const server = useTryton();
@@ -184,6 +228,8 @@ flows:
       join(folder, "crossref", "tryton-company.csv"),
       `setting,value\ncompanyId,${platform.company("supplier")}\n`,
     );
+    for (const [table, rows] of Object.entries(TABLES_NEEDED))
+      writeFileSync(join(folder, "crossref", `${table}.csv`), rows);
     const file = join(folder, "fuelbridge.yaml");
     writeFileSync(file, change(text));
     return file;

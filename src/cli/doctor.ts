@@ -147,7 +147,7 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables): Pr
   if (process.getuid?.() === 0) examined.push({ what: "user root", fault: null, note: AS_ROOT });
   let days: readonly DayToBook[] = [];
   const kept = new Map<string, Readonly<Record<string, string>>>();
-  await said("cross-reference tables", async () => void tables.check(), TABLES);
+  await said("cross-reference tables", () => tablesExamined(config, tables, examined), TABLES);
   // A store that is not there has nothing waiting, and is not made for asking.
   if (existsSync(config.state))
     await said("documents that wait", async () => {
@@ -157,6 +157,13 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables): Pr
       });
     });
   return { examined, days, kept };
+}
+
+/** @throws ConfigurationError where one of them cannot be used */
+async function tablesExamined(config: Config, tables: Tables, examined: Examination[]) {
+  const reports = tables.check();
+  const { examineTables } = await import("./examine-tables.ts");
+  examined.push(...examineTables(config, reports, tables));
 }
 
 /** What cannot be reached is not examined. */

@@ -6,6 +6,7 @@ import { loadConfiguration } from "./configuration.ts";
 import { load } from "./load.ts";
 import { openProgress } from "./progress.ts";
 import { untilSignal } from "./signals.ts";
+import { counted } from "./table.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 export function once(program: Command): void {
@@ -30,7 +31,8 @@ export function once(program: Command): void {
           await daemon.close();
         }
       });
-      const { outOfStep, flows } = result;
+      const { outOfStep, flows, quarantine } = result;
+      const quarantined = quarantine.reduce((sum, { count }) => sum + count, 0);
       const waiting = flows.flatMap(({ name, waits }) => (waits === null ? [] : [[name, waits]]));
       // What is paused, or not due yet, was not to be done.
       const isDone = outOfStep.every(({ held }) => held);
@@ -38,17 +40,20 @@ export function once(program: Command): void {
         data: {
           inStep: outOfStep.length === 0,
           outOfStep,
+          quarantined,
           waits: Object.fromEntries(waiting) as object,
         },
-        text: inWords(outOfStep),
+        text: inWords(outOfStep, quarantined),
         exitCode: exitCode ?? (isDone ? exitCodes.ok : exitCodes.runtime),
       };
     }),
   );
 }
 
-function inWords(reasons: readonly Reason[]): string {
-  if (reasons.length === 0) return "In step.";
+/** What is in quarantine keeps nothing else from being in step, and is told wherever it is not. */
+function inWords(reasons: readonly Reason[], quarantined: number): string {
+  const people = `${counted(quarantined, "document")} in quarantine: fuelbridge quarantine list`;
+  if (reasons.length === 0) return quarantined === 0 ? "In step." : `In step, but for ${people}`;
   const isDone = reasons.every(({ held }) => held);
   return [
     isDone ? "Nothing is left to do now, but both sides are not in step:" : "Not in step:",
@@ -56,5 +61,6 @@ function inWords(reasons: readonly Reason[]): string {
       `  ${flow === null ? "" : `${flow}: `}${message}`,
       `    ${next}`,
     ]),
+    ...(quarantined === 0 ? [] : [`  Beside that, ${people}`]),
   ].join("\n");
 }

@@ -22,7 +22,7 @@ export function complainOfSecret(made: Substituted | null): Complaint | null {
   if ((mode & 0o077) === 0) return null;
   return {
     message: `others can read the secret in ${reference.path} (mode ${mode.toString(8).padStart(4, "0")})`,
-    remedy: `Take it from them: chmod 0600 ${reference.path}. Whoever could read it may have: consider a new one.`,
+    remedy: `Is it a file for this secret alone, take it from them: chmod 0600 ${reference.path}. Whoever could read it may have: consider a new one. Else name such a file.`,
   };
 }
 

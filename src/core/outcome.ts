@@ -21,6 +21,8 @@ export interface Answer {
    * a wait or a stop counts as no attempt; without either it is a failure, and the next try comes after a back-off.
    */
   readonly waitMs?: number;
+  /** With a stop: what a person should do, in words. Left out: what is usual for that stop. */
+  readonly next?: string;
   /** The receiver's own id of the exchange, for its support. */
   readonly requestId?: string;
   /** With `done`: the receiver's id of each item, in their order; null where it gives none. */
@@ -54,9 +56,17 @@ export interface Answer {
 export type Waits = readonly (string | null)[];
 
 export type Breaker =
-  "credentials" | "scope" | "version" | "quota" | "configuration" | "split-brain" | "protocol";
+  | "credentials"
+  | "scope"
+  | "version"
+  | "quota"
+  | "configuration"
+  | "split-brain"
+  | "protocol"
+  /** It can take nothing now, whatever it is given: a folder without rights, a full disk. */
+  | "receiver";
 
-type Told = Pick<Answer, "stop" | "waitMs" | "requestId">;
+type Told = Pick<Answer, "stop" | "waitMs" | "next" | "requestId">;
 
 /** It took place. `ids`: the receiver's id of each item. */
 export const done = (

@@ -49,7 +49,12 @@ export interface Step {
 }
 
 export type Raise =
-  | { readonly breaker: Breaker; readonly detail: string; readonly waitMs?: number }
+  | {
+      readonly breaker: Breaker;
+      readonly detail: string;
+      readonly waitMs?: number;
+      readonly next?: string;
+    }
   | { readonly alarm: "split-brain" | "doubled"; readonly detail: string }
   /**
    * A first send was answered as a repetition. A network that delivers a request twice and shows the second answer does
@@ -158,10 +163,15 @@ function answered(
 }
 
 function raisedBy(request: RequestState, answer: Answer): Raise[] {
-  const { detail, stop, waitMs } = answer;
+  const { detail, stop, waitMs, next } = answer;
   const raise: Raise[] = [];
   if (stop !== undefined)
-    raise.push({ breaker: stop, detail, ...(waitMs === undefined ? {} : { waitMs }) });
+    raise.push({
+      breaker: stop,
+      detail,
+      ...(waitMs === undefined ? {} : { waitMs }),
+      ...(next === undefined ? {} : { next }),
+    });
   if (request.sends !== 1) return raise;
   if (answer.repeated) raise.push({ warning: "replayed", detail });
   if (answer.running) raise.push({ warning: "in-flight", detail });

@@ -36,6 +36,10 @@ const habits: Readonly<Record<string, Habit>> = {
     next: "Check the address in the configuration: the answer does not come from the platform's API.",
   },
   protocol: { retryMs: 15 * MINUTE, next: "This is a fault in fuelbridge: please report it." },
+  receiver: {
+    retryMs: MINUTE,
+    next: "See what its message says about the receiver; it is tried again every minute.",
+  },
   "split-brain": {
     retryMs: null,
     next: "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",

@@ -4,7 +4,7 @@
  */
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
-import { clearBreakers } from "./breakers.ts";
+import { blocked, clearBreakers } from "./breakers.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { outOfStep } from "./in-step.ts";
@@ -23,6 +23,8 @@ interface Lane {
   /** Deliveries may have become possible: look again without pulling. */
   nudged: boolean;
   wakeAt: Moment | null;
+  /** A stop kept its source from being read the last time. */
+  barred: boolean;
   /** When its receiver was last asked whether it still has what it was given. */
   verified: Moment | null;
 }
@@ -57,6 +59,7 @@ export class Daemon {
       due: null,
       nudged: true,
       wakeAt: null,
+      barred: false,
       verified: null,
     }));
     this.#clocks = new ClockWatch(engine);
@@ -98,16 +101,20 @@ export class Daemon {
    * waits for payments does not count ({@link outOfStep} names it). @throws FuelbridgeError
    */
   async once(signal: AbortSignal): Promise<{ inStep: boolean }> {
-    const { clock } = this.#engine;
+    const { clock, store } = this.#engine;
     const active = this.#lanes.filter(({ flow }) => !flow.paused);
     const flows = active.map(({ flow }) => flow);
     const end = later(clock.now(), ONCE_TAKES_MS);
     let giveUp = later(clock.now(), ONCE_WAITS_MS);
     for (let withPull = true; !signal.aborted; withPull = false) {
       let progress = 0;
-      for (const lane of active) progress += await this.#step(lane, withPull, signal);
+      for (const lane of active) {
+        const mayBeRead = lane.barred && !this.#isBarred(lane.flow);
+        progress += await this.#step(lane, withPull || mayBeRead, signal);
+      }
       if (progress > 0) {
-        giveUp = later(clock.now(), ONCE_WAITS_MS);
+        // A try that only meets the same stop again is no getting on.
+        if (store.journal.breakers().length === 0) giveUp = later(clock.now(), ONCE_WAITS_MS);
         continue;
       }
       const wakes = active.flatMap(({ wakeAt }) => (wakeAt === null ? [] : [wakeAt.monoMs]));
@@ -218,7 +225,10 @@ export class Daemon {
         this.#scheduleNext(lane, began, { ...UNREAD, trouble: stranger, waitMs: stranger.waitMs });
         return 0;
       }
-      if (withPull) await this.#verify(lane, signal);
+      if (withPull) {
+        lane.barred = this.#isBarred(flow);
+        await this.#verify(lane, signal);
+      }
       // Before anything goes there: restored books give the numbers of what they lost to what is sent next.
       for (const other of this.#lanes)
         if (other.verified === null && endpointOf(other.flow.to) === endpointOf(flow.to))
@@ -244,6 +254,10 @@ export class Daemon {
       this.#scheduleNext(lane, began, { ...UNREAD, trouble: { code, message, next } });
       return 0;
     }
+  }
+
+  #isBarred({ from }: Flow): boolean {
+    return blocked(this.#engine, [endpointOf(from), from]) !== null;
   }
 
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {

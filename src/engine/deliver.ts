@@ -116,7 +116,7 @@ async function ready(
     const { message, next, waitMs } = error;
     const scope = endpointOf(flow.to);
     engine.store.transaction(() =>
-      trip(engine, { breaker: "receiver", scope, detail: message, waitMs: waitMs ?? 60_000, next }),
+      trip(engine, { breaker: "receiver", scope, detail: message, waitMs, next }),
     );
     return false;
   }
@@ -301,6 +301,7 @@ function raised(engine: Engine, flow: Flow, request: number, raise: Raise): void
       scope: raise.breaker === "scope" ? flow.sink.operation : endpoint,
       detail: raise.detail,
       waitMs: raise.waitMs ?? null,
+      ...(raise.next === undefined ? {} : { next: raise.next }),
     });
 }
 

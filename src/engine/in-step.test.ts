@@ -4,6 +4,7 @@ import { bill, engineOn, pagesOf, type Receiver, receiver } from "../../test/sup
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { nothingDone } from "../core/outcome.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 import { outOfStep, type Reason } from "./in-step.ts";
@@ -42,6 +43,49 @@ test("a receiver that stays stopped is named with its first cause, beside what w
     },
     { code: "pending", flow: "bills", count: 1, held: false },
   ]);
+});
+
+test("a receiver that says it can take nothing now stops with its words; once tries again and ends", async () => {
+  const sink = receiver({
+    send: async () => nothingDone("EACCES: rename", { stop: "receiver", next: "Give that right." }),
+  });
+  const bench = engineOn(tempFolder());
+  const { clock, engine } = bench;
+  const source = pagesOf([{ changes: [bill("INV-1", "1"), bill("INV-2", "1")], position: 1 }]);
+  const flow = bench.flow({ sink, source });
+  const began = clock.now().wallMs;
+  await new Daemon(engine, [flow]).once(signal);
+  expect(outOfStep(engine, [flow])).toMatchObject([
+    { code: "stopped", message: expect.stringContaining("EACCES"), next: "Give that right." },
+    { code: "pending", count: 2 },
+  ]);
+  // A stop is no failed attempt.
+  for (const { machine } of engine.store.requests.open(flow.flow))
+    expect(machine).toMatchObject({ state: "ready", sends: 0, failures: 0 });
+  expect(clock.now().wallMs - began).toBeGreaterThanOrEqual(60_000);
+  expect(clock.now().wallMs - began).toBeLessThan(150_000);
+});
+
+test("once reads a source that a stop barred, when the stop is gone", async () => {
+  const bench = engineOn(tempFolder());
+  const { clock, engine } = bench;
+  const out = bench.flow({ name: "out", sink: receiver(), source: pagesOf([]), to: "erp.orders" });
+  const stored = { changes: [bill("INV-1", "1")], position: 1 };
+  engine.store.transaction(() => engine.store.intake.page(out.flow, stored, 0));
+  engine.store.transaction(() =>
+    engine.store.journal.trip({
+      breaker: "receiver",
+      scope: "erp",
+      sinceMs: clock.now().wallMs,
+      retryMs: clock.now().wallMs + 60_000,
+      message: "EACCES",
+      next: "Give that right.",
+    }),
+  );
+  const read = bench.flow({ name: "in", sink: receiver(), source: pagesOf([]) });
+  const other = { ...out, from: "platform.orders", side: "platform" } as const;
+  expect(await new Daemon(engine, [other, read]).once(signal)).toEqual({ inStep: true });
+  expect(outOfStep(engine, [other, read])).toEqual([]);
 });
 
 test("a source that could not be read is unread, with its trouble", async () => {

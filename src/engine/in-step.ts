@@ -82,7 +82,7 @@ function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder>
   return {
     code: "unread",
     count: others.length + 1,
-    message: `${first.what} is not read: ${first.fault.message}${alike}${waits}`,
+    message: `${first.what} is not read: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
     next: first.fault.next,
     held: false,
   };

@@ -64,16 +64,19 @@ export function faultOfState(folder: string): Fault | null {
     try {
       if (existsSync(path) || path === folder) accessSync(path, rights);
     } catch (error) {
+      const own = `Let the user that runs fuelbridge own ${path === nearest(folder) ? folder : path}, or run this command as that user.`;
       return {
         code: "state-not-writable",
         message: `user ${thisUser()} may not read and write ${path}: ${(error as Error).message}`,
-        next: `Let the user that runs fuelbridge own ${path === nearest(folder) ? folder : path}, or run this command as that user.`,
+        next: (error as NodeJS.ErrnoException).code === "EROFS" ? MOUNT : own,
       };
     }
   }
   return null;
 }
 
+const MOUNT =
+  "That file system is mounted read only: mount it writable. Under systemd name the folder in ReadWritePaths=, in a container give it a volume of its own.";
 const FOLDER = constants.R_OK | constants.W_OK | constants.X_OK;
 const inFile = (path: string): [string, number] => [path, constants.R_OK | constants.W_OK];
 

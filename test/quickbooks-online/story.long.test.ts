@@ -19,7 +19,11 @@ const SLOW = 600_000;
 /** Of the demo that count in books, after {@link leaveFew}, and those of them that are purchases. */
 const ORDERS = 82;
 const PURCHASES = 6;
-const IN_STEP = { code: 0, signal: null, out: "In step.\n" };
+const IN_STEP = {
+  code: 0,
+  signal: null,
+  out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+};
 const KNOWN = { name: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
 const FEED = "Brazos Gin & Feed";
 
@@ -243,7 +247,7 @@ async function expectEqualBooks(
 }
 
 const ONE_WAITS =
-  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n$/;
+  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n( {2}Beside that, .*\n)?$/;
 
 const isSale = ({ lines }: Members): boolean =>
   (lines as readonly Members[]).some(({ sellPrice }) => sellPrice !== null);

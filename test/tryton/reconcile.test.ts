@@ -228,7 +228,10 @@ async function inStep(folder: string, books: Books) {
     "ULSD-CLR": "2.413755",
     "087": "2.19127",
   });
-  expect(await site.here("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+  });
 
   for (const number of ["B-1", "B-2", "B-3"]) await clerk.post(number);
   await paidBy(site, invoice("B-1"), 109.25, "ACH-5");
@@ -236,6 +239,9 @@ async function inStep(folder: string, books: Books) {
   await control.patch("invoices", invoice("INV-1")["id"], { status: "VOID" });
   await control.patch("invoices", invoice("INV-2")["id"], { status: "VOID" });
   await clerk.credit("INV-2", true);
-  expect(await site.here("once")).toMatchObject({ code: 0, out: "In step.\n" });
+  expect(await site.here("once")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+  });
   return { site, invoice };
 }

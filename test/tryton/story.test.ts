@@ -25,7 +25,12 @@ import { layOut, type Members, openSite, type Site } from "./site.ts";
 const SLOW = 2_700_000;
 /** 8.0 keeps an order open for an invoice of its own, which never comes: the platform's is the one that is booked. */
 const ORDERED = testedSeries === "6.0" ? "done" : "processing";
-const IN_STEP = { code: 0, signal: null, out: "In step.\n", err: "" };
+const IN_STEP = {
+  code: 0,
+  signal: null,
+  out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+  err: "",
+};
 const TERMINAL = "T-76-TX-2799";
 const KNOWN = { code: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
 
@@ -287,7 +292,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 });
 
 const ONE_WAITS =
-  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n$/;
+  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n( {2}Beside that, .*\n)?$/;
 
 const CONFIRMED = new Set([
   "CONFIRMED",
