@@ -11,6 +11,7 @@ import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/report/office.ts";
 import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
+import { IN_STEP } from "./support/in-step.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore } from "./support/site-requests.ts";
 import {
@@ -45,8 +46,7 @@ function drop(site: Site, name: string, change: (text: string) => string): void 
 }
 
 async function once(site: Site): Promise<void> {
-  const { code, out } = await site.here("once");
-  expect([code, out.slice(0, 7)]).toEqual([exitCodes.ok, "In step"]);
+  expect(await site.here("once")).toMatchObject({ code: exitCodes.ok, out: IN_STEP });
 }
 
 async function flow(site: Site, name: string): Promise<FlowStatus> {
@@ -54,14 +54,12 @@ async function flow(site: Site, name: string): Promise<FlowStatus> {
   return flows.find((flow) => flow.name === name) as FlowStatus;
 }
 
+const groups = async (site: Site): Promise<readonly QuarantineGroup[]> =>
+  (await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list")).groups;
 const causes = async (site: Site): Promise<string[]> =>
-  (await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list")).groups.map(
-    ({ count, cause }) => `${count} ${cause}`,
-  );
+  (await groups(site)).map(({ count, cause }) => `${count} ${cause}`);
 const groupOf = async (site: Site, cause: string): Promise<string> =>
-  (await site.ask<{ groups: QuarantineGroup[] }>("quarantine", "list")).groups.find(
-    (group) => group.cause === cause,
-  )?.id ?? `no group: ${cause}`;
+  (await groups(site)).find((group) => group.cause === cause)?.id ?? `no group: ${cause}`;
 
 /** The files that the ERP has of one document. */
 const filesOf = (site: Site, folder: string, id: unknown): string[] =>
