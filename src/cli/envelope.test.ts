@@ -24,9 +24,14 @@ const NOWHERE = join(tmpdir(), "fuelbridge-evidence-of-no-test");
 
 /** They run until a signal comes, or start what costs seconds; each has a test of its own. */
 const LONG = new Set(["run", "worker", "sandbox", "demo", "once", "init"]);
+/** A flow that is not paused: it reads a folder. */
+const AT_WORK = "paid-invoices";
+const working = (yaml: string): string =>
+  yaml.replace(/(\n {2}paid-invoices:(?:\n {4}.*)*?)\n {4}paused: true/, "$1");
+
 /** Arguments with which a site that has done nothing yet answers, where it needs some. */
 const GIVEN: Readonly<Record<string, readonly string[]>> = {
-  now: ["orders"],
+  now: [AT_WORK],
   trace: ["INV-1"],
   map: ["orders", "--last", "1"],
   plan: ["--stored"],
@@ -65,7 +70,7 @@ test.each(leaves)("$name answers a wrong option with the one envelope", async ({
 });
 
 test("every command answers with one line of JSON in the one envelope", async () => {
-  const { file } = configuredSite();
+  const { file } = configuredSite(working);
   // A daemon answers, as it usually does: no command opens the store by itself.
   const config = await loadConfiguration(file);
   const daemon = await composeDaemon(config, pino({ level: "silent" }));
