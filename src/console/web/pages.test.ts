@@ -219,6 +219,16 @@ test("what clears by itself, or can be retried, offers to be closed among the ot
   expect(body.match(/\/resolve"/g)).toHaveLength(1);
 });
 
+test("a viewer of a group is told what others may do, and has no form", async () => {
+  const { as, office } = await site();
+  const [group] = await office.quarantine();
+  const { body } = await (await as("viewer")).get(`/needs-you/${group?.id}`);
+  const main = /<main[^]*<\/main>/.exec(body)?.[0] ?? "";
+  expect(main.replaceAll(/\s+/g, " ")).toContain("You are logged in as viewer.");
+  expect(main).not.toContain("<form");
+  expect(main.match(/<summary>/g)).toHaveLength(1);
+});
+
 test("what is meant for one document that has left its group meanwhile is refused, and never done to the whole group", async () => {
   const { as, office } = await site();
   const accountant = await as("accountant");

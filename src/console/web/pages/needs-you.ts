@@ -15,6 +15,7 @@ import {
 } from "./choosing.ts";
 import { handlingForms, known } from "./handling.ts";
 import { ago, at, changing, facts, link, mark, number, plural, table } from "../parts.ts";
+import { atLeast } from "../roles.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 export async function needsYou(asked: Asked): Promise<Answer> {
@@ -89,15 +90,7 @@ export async function group(asked: Asked): Promise<Answer> {
     <h2>Documents</h2>
     ${list(shown, asked)} ${known(shown, asked)}
     <h2>Other things to do</h2>
-    ${
-      shown.helps.includes("resolve") && !isToClose(shown)
-        ? html`<details>
-            <summary>Close it: it was settled by hand</summary>
-            ${closing(asked, shown)}
-          </details>`
-        : ""
-    }
-    ${handlingForms(asked, shown)}
+    ${otherThings(asked, shown)}
     <details>
       <summary>For the person who runs fuelbridge</summary>
       <p>${shown.operator}</p>
@@ -109,6 +102,21 @@ export async function group(asked: Asked): Promise<Answer> {
       ])}
     </details>`;
   return { title: shown.title, body };
+}
+
+/** Folded, for they are for some documents only. A person who may do none of them is told so, unfolded. */
+function otherThings(asked: Asked, shown: Shown): Html {
+  if (!atLeast(asked.role, "accountant"))
+    return html`<p class="quiet">
+      To close, correct or assign documents and to add notes: only for accountants and operators.
+      You are logged in as ${asked.role}.
+    </p>`;
+  const closes = shown.helps.includes("resolve") && !isToClose(shown);
+  const folded = html`<details>
+    <summary>Close it: it was settled by hand</summary>
+    ${closing(asked, shown)}
+  </details>`;
+  return html`${closes ? folded : ""} ${handlingForms(asked, shown)}`;
 }
 
 /** A column that says nothing in any row is left out. */
