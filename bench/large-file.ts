@@ -64,9 +64,10 @@ async function measure(
   return { peakMb, seconds: (performance.now() - startedMs) / 1_000 };
 }
 
+/** 0 for one that has ended: until it is waited for it has no memory. */
 function peakOf(pid: number): number {
   try {
-    return memoryOf(pid).peak;
+    return memoryOf(pid).peak || 0;
   } catch {
     return 0;
   }
