@@ -91,6 +91,16 @@ export class Decimal {
 
   /** The shortest digits of the same value: `2.50` → `2.5`, `8000.0` → `8000`. */
   plain(): string {
+    return SHORTEST.test(this.text) ? this.text : this.#shortened();
+  }
+
+  /** The same value with the digits of {@link plain}. */
+  shortest(): Decimal {
+    const plain = this.plain();
+    return plain === this.text ? this : Decimal.of(plain);
+  }
+
+  #shortened(): string {
     let units = this.units;
     let scale = this.scale;
     while (scale > 0 && units % 10n === 0n) {
@@ -143,6 +153,8 @@ export class Decimal {
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
+/** Neither zeros at the end, nor an exponent, nor a minus before zero. */
+const SHORTEST = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/;
 const SCALE_MAX = 1000;
 /** Present since Node 22; not yet in TypeScript's library. */
 const RAW_JSON = JSON as unknown as { rawJSON(text: string): unknown };

@@ -1,7 +1,25 @@
-import { array, assert, jsonValue, property } from "fast-check";
+import { isDeepStrictEqual } from "node:util";
+import {
+  array,
+  assert,
+  constantFrom,
+  jsonValue,
+  letrec,
+  oneof,
+  property,
+  string,
+  tuple,
+} from "fast-check";
 import { expect, test } from "vitest";
 import { Decimal } from "./decimal.ts";
-import { parseExact, sliceArray, sliceObject, stringifyExact } from "./json.ts";
+import {
+  canonical,
+  canonicalOf,
+  parseExact,
+  sliceArray,
+  sliceObject,
+  stringifyExact,
+} from "./json.ts";
 
 test("numbers survive a round trip with their digits", () => {
   const text = '{"a":1.10,"b":[8000.0,-0.00,12345678901234567890.5],"c":{"d":1E5},"e":"1.10"}';
@@ -35,6 +53,73 @@ test("slicing agrees with JSON.parse for any records", () => {
       expect(elements.map((one) => JSON.parse(one) as unknown)).toEqual(
         JSON.parse(JSON.stringify(data)),
       );
+    }),
+  );
+});
+
+const space = constantFrom("", "", " ", "\n", "\t\r\n ");
+const name = oneof(
+  constantFrom("a", "b", "1", "10", "2", "__proto__", "constructor", "toJSON", "a\\\\", ""),
+  string({ unit: "grapheme", maxLength: 30 }),
+).map((value) => JSON.stringify(value));
+const escaped = constantFrom('"\\u0041\\ud83d\\ude00"', '"\\ud800"', '"\\/\\"\\\\"', '"1.10"');
+const digits = constantFrom("0", "-0", "-0.00", "1.10", "1E5", "2e-3", "12345678901234567890.5");
+const scalar = oneof(digits, name, escaped, constantFrom("true", "false", "null"));
+/** JSON as senders may write it: any white space, names that are there twice, numbers in any notation. */
+const written = letrec<{ value: string }>((tie) => {
+  const spaced = tuple(space, tie("value"), space).map((parts) => parts.join(""));
+  const member = tuple(space, name, space, spaced).map(([before, key, after, value]) =>
+    [before, key, after, ":", value].join(""),
+  );
+  const list = tuple(space, array(spaced)).map(([empty, all]) => `[${all.join(",") || empty}]`);
+  const object = tuple(space, array(member)).map(([empty, all]) => `{${all.join(",") || empty}}`);
+  return { value: oneof({ depthSize: "small" }, scalar, list, object) };
+}).value;
+
+/** What `JSON.parse` itself reads, told the source of each number. */
+const byReviver = (text: string): unknown =>
+  (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, (_name, value, { source }) =>
+    typeof value === "number" ? Decimal.of(source ?? "") : value,
+  );
+type Reviver = (name: string, value: unknown, context: { source?: string }) => unknown;
+
+test("whatever is JSON reads as JSON.parse reads it", () => {
+  assert(
+    property(written, (text) => {
+      const read = parseExact(text);
+      const expected = byReviver(text);
+      expect(isDeepStrictEqual(read, expected)).toBe(true);
+      expect(stringifyExact(read)).toBe(stringifyExact(expected));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("what is no JSON is refused as JSON.parse refuses it", () => {
+  for (const text of ["", "{", '{"a":1,}', "[1,]", "01", "1.", "tru", '"\n"', "{a:1}", "1 2"])
+    expect(() => parseExact(text)).toThrow(SyntaxError);
+  expect(() => parseExact("1e12345")).toThrow(RangeError);
+});
+
+test("a value has one canonical text, with or without a text in between", () => {
+  const record = {
+    b: Decimal.of("1.10"),
+    a: [new Date(0), undefined, Number.NaN, 1e21],
+    c: undefined,
+  };
+  expect(canonicalOf(record)).toBe(
+    '{"a":["1970-01-01T00:00:00.000Z",null,null,1000000000000000000000],"b":1.1}',
+  );
+  const upper = (text: string): string => text.toUpperCase();
+  assert(
+    property(written, (text) => {
+      const value = parseExact(text);
+      expect(canonicalOf(value, upper)).toBe(canonical(stringifyExact(value), upper));
+    }),
+  );
+  assert(
+    property(array(jsonValue()), (value) => {
+      expect(canonicalOf(value)).toBe(canonical(JSON.stringify(value)));
     }),
   );
 });
