@@ -2,7 +2,7 @@
 import type { Item, References, Sink } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import { parseExact } from "../../core/json.ts";
-import { isContentOf } from "../../engine/freeze.ts";
+import { isContentOf } from "../../engine/content.ts";
 import { changedFields, type ChangedField } from "../../mapping/differences.ts";
 import { explain } from "../../mapping/explain.ts";
 import type { Sample } from "../../store/samples.ts";

@@ -1,6 +1,6 @@
 /** A replay answers the bytes that were sent first under its key: is the record that it shows the one that we sent? */
 import type { Outgoing } from "../../core/contract.ts";
-import { canonical, type Json, parseExact, stringifyExact } from "../../core/json.ts";
+import { canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import type { PlatformAnswer } from "../answers.ts";
 import type { Exchange } from "../client.ts";
 
@@ -35,7 +35,7 @@ const isOther = (sent: Json | undefined, shown: Json | undefined): boolean =>
   sent !== undefined &&
   shown !== undefined &&
   typeof sent === typeof shown &&
-  canonical(stringifyExact(sent)) !== canonical(stringifyExact(shown));
+  canonicalOf(sent) !== canonicalOf(shown);
 
 const membersOf = (value: Json | undefined): Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, Json>>) : {};
