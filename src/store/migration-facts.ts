@@ -115,10 +115,9 @@ export const factsInColumns = `
 /** A table of legal moves as SQL: even a faulty statement cannot make another. */
 export function moves(table: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(table)
-    .flatMap(([from, targets]) =>
-      targets.length === 0
-        ? []
-        : [`old.state = '${from}' and new.state in (${targets.map((to) => `'${to}'`).join(", ")})`],
-    )
+    .flatMap(([from, targets]) => {
+      const isOne = targets.map((to) => `new.state = '${to}'`).join(" or ");
+      return targets.length === 0 ? [] : [`old.state = '${from}' and (${isOne})`];
+    })
     .join(" or ");
 }

@@ -14,7 +14,7 @@ import { consoleFacts } from "./migration-console.ts";
 import { countsByPage, countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
-import { lighterMoves } from "./migration-moves.ts";
+import { comparedMoves, lighterMoves } from "./migration-moves.ts";
 import { flowsWatched } from "./migration-watch.ts";
 
 export const migrations: readonly string[] = [
@@ -392,4 +392,5 @@ export const migrations: readonly string[] = [
   `,
   countsByPage,
   lighterMoves,
+  comparedMoves,
 ];

@@ -19,8 +19,10 @@ export function moving(
 ): Database.Statement {
   for (const state of from)
     if (!mayMove(state, to)) throw new Error(`a delivery does not move from ${state} to ${to}`);
+  // One by one: SQLite makes a table of a list after `in`, anew for each delivery.
+  const isThere = from.map((state) => `state = '${state}'`).join(" or ");
   return database.prepare(
     `update delivery set state = '${to}'${set === undefined ? "" : `, ${set}`}
-     where ${where} and state in (${from.map((state) => `'${state}'`).join(", ")})`,
+     where ${where} and (${isThere})`,
   );
 }
