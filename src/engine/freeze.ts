@@ -1,14 +1,15 @@
 /** Store → requests: maps what is pending and freezes it, key and bytes, before anything leaves. */
-import type { Figures, Frozen, Item, Sink, Skip } from "../core/contract.ts";
+import type { Figures, Frozen, Item, References, Sink, Skip } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
-import { canonical, parseExact, stringifyExact } from "../core/json.ts";
-import { instantByValue, sha256 } from "../core/keys.ts";
+import { parseExact } from "../core/json.ts";
+import { sha256 } from "../core/keys.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
+import { contentOf, isContentOf } from "./content.ts";
 import { correctedBefore } from "./corrected.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { shareOf, waitsForFirst } from "./halving.ts";
@@ -47,6 +48,12 @@ type Judged =
   /** Something it depends on is on its way: it is looked at again once that is settled. */
   | { readonly verdict: "held" };
 
+/** What the documents of one round have in common. */
+interface Round extends Earlier {
+  readonly turning: ReadonlySet<string>;
+  readonly references: References;
+}
+
 export interface FrozenRound {
   /** The last delivery that was looked at. */
   readonly last: number;
@@ -69,7 +76,11 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
   const at = clock.now().wallMs;
   return store.transaction(() => {
     const mayGo = mayFreeze(engine, flow);
-    const earlier = { ...earlierThan(engine, flow), turning: turning(engine, flow) };
+    const round: Round = {
+      ...earlierThan(engine, flow, deliveries),
+      turning: turning(engine, flow),
+      references: referencesOf(engine, flow, (table, key) => store.rowUses.used(table, key, at)),
+    };
     const ready: Ready[] = [];
     let settled = 0;
     let apart = 0;
@@ -78,7 +89,7 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
         apart++;
         continue;
       }
-      const judged = judge(engine, flow, delivery, earlier);
+      const judged = judge(engine, flow, delivery, round);
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
       if (judged.verdict === "ready") ready.push(judged.ready);
@@ -106,12 +117,7 @@ function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): b
 const mostOf = (lot: number | null, sink: Sink): number =>
   lot === null ? shareOf(sink) : sink.itemsMax;
 
-function judge(
-  engine: Engine,
-  flow: Flow,
-  delivery: PendingDelivery,
-  earlier: Earlier & { readonly turning: ReadonlySet<string> },
-): Judged {
+function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Round): Judged {
   const { store } = engine;
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
@@ -125,13 +131,13 @@ function judge(
     const link = store.links.find(mapping.kind, side, delivery.recordId);
     if (link !== null && link.born !== side)
       return { verdict: "echo", note: `written by us as ${number}`, number };
-    const before = earlier.before(delivery.record, number, told);
+    const before = round.before(delivery.record, number, told);
     if (before.is === "ours")
       return { verdict: "echo", note: `written by us as ${number}`, number };
     if (before.is === "undecided")
       return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
     if (before.is === "under-way") return { verdict: "held" };
-    if (link === null && earlier.turning.has(delivery.recordId)) return { verdict: "held" };
+    if (link === null && round.turning.has(delivery.recordId)) return { verdict: "held" };
     const turn = link === null ? turned(engine, flow, delivery, number) : null;
     if (turn !== null) return { verdict: "quarantined", number, ...turn };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
@@ -140,10 +146,7 @@ function judge(
     const again = correctedBefore(engine, flow, delivery, told);
     if (again !== null) return { verdict: "quarantined", number, ...again };
 
-    const references = referencesOf(engine, flow, (table, key) =>
-      store.rowUses.used(table, key, engine.clock.now().wallMs),
-    );
-    const out = mapping.map(record, references) as Skip | object;
+    const out = mapping.map(record, round.references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string")
       return { verdict: "skipped", note: out.skip, number };
     const document = parsed(mapping.output, out, "mapping-output");
@@ -217,19 +220,6 @@ export function faultOf(error: unknown): Fault {
     next: "This is a fault in the mapping: report it with this sentence, then retry.",
   };
 }
-
-/** By value: a document whose digits, instants, members or white space are written otherwise is the same. */
-const contentOf = (document: unknown): string =>
-  hashed(canonical(stringifyExact(document), instantByValue));
-
-/** Is the document what was delivered with this content? Stores of older versions have other hashes of it. */
-export const isContentOf = (document: unknown, content: string | null): boolean =>
-  content !== null &&
-  (content === contentOf(document) ||
-    content === hashed(canonical(stringifyExact(document))) ||
-    content === hashed(stringifyExact(document)));
-
-const hashed = (text: string): string => sha256(text).slice(0, 22);
 
 /** What follows from having delivered this thing before. Null: deliver this content too. */
 function compare(

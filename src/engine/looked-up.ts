@@ -6,7 +6,10 @@ import { otherId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { hasForgotten } from "./restored.ts";
 
-/** `used`: told of each row that was asked for and is there. */
+/**
+ * For documents that are mapped in one go: a row is looked up for the first of them, and is the same for all. `used`: told
+ * of each row that was asked for and is there, once.
+ */
 export function referencesOf(
   engine: Engine,
   { side, flow }: Flow,
@@ -23,12 +26,16 @@ export function referencesOf(
   };
   const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
   const references = { ...referencesBy(engine, find), amountOf, wasLost };
-  if (used === undefined) return references;
+  const rows = new Map<string, ReturnType<References["row"]>>();
   return {
     ...references,
     row(table, key) {
+      const name = `${table}\n${key}`;
+      const known = rows.get(name);
+      if (known !== undefined) return known;
       const row = references.row(table, key);
-      used(table, key);
+      used?.(table, key);
+      rows.set(name, row);
       return row;
     },
   };

@@ -1,6 +1,6 @@
 /** What is on its way already for the same thing: a delivery waits for its outcome, or is settled by it. */
+import type { PendingDelivery } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
-import type { UnderWay } from "../store/under-way.ts";
 import { recognised } from "./deliver.ts";
 import type { Engine, Flow } from "./engine.ts";
 
@@ -18,14 +18,19 @@ export interface Earlier {
   before(record: number, number: string, told: unknown): Before;
 }
 
-export function earlierThan(engine: Engine, flow: Flow): Earlier {
+/** What is earlier than these deliveries, as the store has it now. */
+export function earlierThan(
+  engine: Engine,
+  flow: Flow,
+  deliveries: readonly PendingDelivery[],
+): Earlier {
   const { store } = engine;
   const { kind } = flow.mapping;
-  const rows = store.underWay.of(kind);
   // A batch that waits for a person holds up no newer version; its lane holds up all while it is on its way.
-  const own = flow.sink.itemsMax === 1 ? rows.filter((row) => row.flow === flow.flow) : [];
-  const versions = new Map(own.map((row) => [row.record, row]));
-  const others = new Set(rows.filter((row) => isOthers(row, flow)).map(({ number }) => number));
+  const own = flow.sink.itemsMax === 1 ? deliveries.map(({ record }) => record) : [];
+  const versions = new Map(
+    store.underWay.versions(kind, flow.flow, own).map((one) => [one.record, one]),
+  );
 
   return {
     before(record, number, told) {
@@ -36,12 +41,11 @@ export function earlierThan(engine: Engine, flow: Flow): Earlier {
       // Our own document may come by in a poll before its outcome is known.
       if (live !== null && isFromReceiver(live, flow) && recognised(engine, live, told))
         return { is: "ours" };
-      return { is: live !== null || others.has(number) ? "under-way" : "nothing" };
+      // In a batch, too: its request has no document's number.
+      const isUnderWay = live !== null || store.underWay.elsewhere(kind, number, flow.flow);
+      return { is: isUnderWay ? "under-way" : "nothing" };
     },
   };
 }
-
-/** In a batch, too: its request has no document's number. */
-const isOthers = (row: UnderWay, { flow }: Flow): boolean => row.flow !== flow && row.isOpen === 1;
 
 const isFromReceiver = (live: StoredRequest, { flow }: Flow): boolean => live.flow !== flow;

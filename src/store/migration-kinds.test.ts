@@ -35,7 +35,7 @@ test("a store that spelt bills in two ways finds each link, request and wait und
   expect(store.links.find("bill", "platform", "P-1")?.erpId).toBe("bill-1.csv");
   expect(store.links.find("bill", "platform", "P-2")?.erpId).toBe("BILL-2");
   expect(store.links.search("2").map(({ erpId }) => erpId)).toEqual(["BILL-2", "bill-2.csv"]);
-  expect(store.underWay.of("bill")).toMatchObject([{ request: 1 }]);
+  expect(store.underWay.versions("bill", 1, [1])).toMatchObject([{ request: 1 }]);
   expect(store.causes.waitingFor("bill", ["P-1", "bill-1.csv"])).toEqual([2]);
   store.close();
 });

@@ -5,14 +5,10 @@ import type { State } from "../core/request-state.ts";
 import { shownId } from "./ids.ts";
 import { OPEN } from "./requests.ts";
 
-export interface UnderWay {
-  readonly flow: number;
+export interface Version {
+  readonly record: number;
   readonly request: number;
   readonly state: State;
-  readonly record: number;
-  readonly number: string | null;
-  /** 0: a newer version has taken its place. */
-  readonly isOpen: 0 | 1;
 }
 
 export interface Turn {
@@ -21,11 +17,20 @@ export interface Turn {
 }
 
 export function underWay(database: Database.Database) {
-  const ofKind = database.prepare<[string], UnderWay>(
-    `select request.flow, request.request, request.state, record, delivery.number,
-       delivery.state in ('frozen', 'quarantined') as isOpen
-     from request join delivery using (request) where request.live = 1 and kind = ?`,
+  // Asked of the records at hand, not read as a whole: what is on its way may be all that a receiver has not taken for days.
+  const versions = database.prepare<[string, number, string], Version>(
+    `select record, request.request, request.state
+     from json_each(?) asked cross join delivery on delivery.record = asked.value
+       cross join request using (request)
+     where request.flow = +? and request.live = 1 and kind = +? order by request.request`,
   );
+  const elsewhere = database
+    .prepare<[string, string, number], number>(
+      `select 1 from delivery cross join request using (request)
+       where delivery.number = +? and delivery.state in ('frozen', 'quarantined')
+         and request.live = 1 and kind = +? and request.flow <> +? limit 1`,
+    )
+    .pluck();
   const records = database.prepare<[string], { flow: number; id: Buffer | string }>(
     `select record.flow, record.id from request join delivery using (request) join record using (record)
      where request.live = 1 and kind = ?`,
@@ -40,9 +45,13 @@ export function underWay(database: Database.Database) {
     .pluck();
 
   return {
-    /** Every one of this kind, to whichever side. */
-    of(kind: Kind): UnderWay[] {
-      return ofKind.all(kind);
+    /** Those of these records that a request of this flow carries, the newest last. */
+    versions(kind: Kind, flow: number, asked: readonly number[]): Version[] {
+      return versions.all(JSON.stringify(asked), flow, kind);
+    },
+    /** Does a request of another flow carry a document of this number, whose place no newer version has taken? */
+    elsewhere(kind: Kind, number: string, flow: number): boolean {
+      return elsewhere.get(number, kind, flow) !== undefined;
     },
     /** The records that are carried by one of this kind. */
     records(kind: Kind): { flow: number; recordId: string }[] {
