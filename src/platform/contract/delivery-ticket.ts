@@ -47,7 +47,7 @@ const ProductLineInput = p.object({
   api_gravity: p.numeric().optional(),
 });
 
-const fields = {
+export const ticketFields = {
   ticketNumber: p.required(64).optional(),
   orderId: p.id.nullish(),
   supplierCompanyId: p.id.nullish(),
@@ -65,12 +65,12 @@ const fields = {
 };
 
 /** Partial (rule P3): no defaults. */
-export const UpdateDeliveryTicket = p.object(fields);
+export const UpdateDeliveryTicket = p.object(ticketFields);
 export type UpdateDeliveryTicket = z.infer<typeof UpdateDeliveryTicket>;
 
 /** A ticket number is generated when none is given. */
 export const CreateDeliveryTicket = p.object({
-  ...fields,
+  ...ticketFields,
   status: z.enum(ticketStatuses).default("DRAFT"),
 });
 export type CreateDeliveryTicket = z.infer<typeof CreateDeliveryTicket>;

@@ -4,11 +4,7 @@
  */
 import { z } from "zod";
 import { CreateFreightRate } from "./connection.ts";
-import {
-  CreateDeliveryTicket,
-  SignDeliveryTicket,
-  UpdateDeliveryTicket,
-} from "./delivery-ticket.ts";
+import { SignDeliveryTicket, ticketFields } from "./delivery-ticket.ts";
 import { MarkPaid } from "./invoice.ts";
 import { OrderNoteInput } from "./order.ts";
 import * as p from "./primitives.ts";
@@ -17,13 +13,12 @@ import { UpsertTerminal } from "./supplier-terminal.ts";
 /** Whether `notes` are added to the invoice's own or replace them is not specified. */
 export const PaidInvoice = z.looseObject({ invoiceId: p.id }).and(MarkPaid);
 
-/** Always with our own number: by it the ticket can be found again. */
-export const NewTicket = CreateDeliveryTicket.and(z.looseObject({ ticketNumber: p.required(64) }));
-/** Without the platform's default status: a change of the ticket would carry it. */
-export const TicketDocument = UpdateDeliveryTicket.and(
-  z.looseObject({ ticketNumber: p.required(64) }),
-);
-export const ChangedTicket = z.looseObject({ ticketId: p.id }).and(UpdateDeliveryTicket);
+/**
+ * Always with our own number: by it the ticket can be found again. Without the platform's default status: a change of the
+ * ticket would carry it.
+ */
+export const TicketDocument = z.looseObject({ ...ticketFields, ticketNumber: p.required(64) });
+export const ChangedTicket = z.looseObject({ ...ticketFields, ticketId: p.id });
 export const SignedTicket = SignDeliveryTicket.extend({ ticketId: p.id });
 
 /** Given when a rate is made and not among the fields of its update: a change of it would be lost without a word. */

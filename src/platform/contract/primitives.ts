@@ -65,9 +65,12 @@ interface Limits {
 /** A number of a request; limits are compared exactly. The meta data is what JSON Schema says of them. */
 export const numeric = (limits: Limits = {}) =>
   z
-    .union([z.number(), decimal], { error: "must be a number" })
-    .superRefine((value: Numeric, context) => {
-      const breach = breachOf(toDecimal(value), limits);
+    .custom<Numeric>((value) => value instanceof Decimal || Number.isFinite(value), {
+      error: "must be a number",
+      abort: true,
+    })
+    .superRefine((value, context) => {
+      const breach = breachOf(value, limits);
       if (breach !== null) context.addIssue({ code: "custom", message: breach });
     })
     .meta({
@@ -77,7 +80,8 @@ export const numeric = (limits: Limits = {}) =>
       ...(limits.max === undefined ? {} : { maximum: limits.max }),
     });
 
-function breachOf(value: Decimal, { min, gt, max, integer }: Limits): string | null {
+function breachOf(number: Numeric, { min, gt, max, integer }: Limits): string | null {
+  const value = toDecimal(number);
   if (integer && !value.isInteger) return "must be a whole number";
   if (min !== undefined && value.compare(toDecimal(min)) < 0) return `must be at least ${min}`;
   if (gt !== undefined && value.compare(toDecimal(gt)) <= 0) return `must be greater than ${gt}`;

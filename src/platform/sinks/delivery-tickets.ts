@@ -3,7 +3,7 @@ import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
-import { ChangedTicket, NewTicket, SignedTicket } from "../contract/documents.ts";
+import { ChangedTicket, SignedTicket, TicketDocument } from "../contract/documents.ts";
 import { pathOf, targetOf } from "../contract/path.ts";
 import { settledIn, tickets } from "./policy.ts";
 import { foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
@@ -21,7 +21,7 @@ export function deliveryTickets(surroundings: Surroundings): Sink {
       if (document.ticketId === null)
         return {
           target: targetOf("createDeliveryTicket"),
-          body: accepted(NewTicket, item?.document),
+          body: accepted(TicketDocument, item?.document),
         };
       const { ticketId, ...body } = accepted(ChangedTicket, document);
       return { target: targetOf("updateDeliveryTicket", ticketId), body };
@@ -55,7 +55,7 @@ const BEFORE_MS = 10 * 60_000;
 
 function recognise({ target, body }: Outgoing, record: unknown): readonly string[] | null {
   if (target.startsWith("PUT ")) return null;
-  const { ticketNumber, orderId = null } = NewTicket.parse(parseExact(body));
+  const { ticketNumber, orderId = null } = TicketDocument.parse(parseExact(body));
   const { success, data: ticket } = DeliveryTicket.safeParse(record);
   const isOurs = success && ticket.ticketNumber === ticketNumber && ticket.orderId === orderId;
   return isOurs ? [ticket.id] : null;
@@ -63,7 +63,7 @@ function recognise({ target, body }: Outgoing, record: unknown): readonly string
 
 /** By our number, among what changed since the first send. Numbers are not said to be unique: the order must agree. */
 async function findNew(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
-  const { ticketNumber: number, orderId = null } = NewTicket.parse(parseExact(request.body));
+  const { ticketNumber: number, orderId = null } = TicketDocument.parse(parseExact(request.body));
   const { firstSentAt } = request;
   const query = {
     pageSize: "100",
