@@ -5,16 +5,27 @@ export type Json =
 
 /**
  * Parses JSON with every number as a {@link Decimal} that keeps its digits; of members of one name the last counts.
- * (`JSON.parse` with a reviver that is told the source does the same in more than twice the time.)
  * @throws SyntaxError for what is no JSON, RangeError for a number with an exponent of five digits
  */
-export function parseExact(text: string): Json {
+export const parseExact = (text: string): Json =>
+  parseWith(text, Decimal.of, (object) => object) as Json;
+
+/**
+ * Parses JSON in one pass: `numberOf` makes a value of each number's digits as they were written, `valueOf` of each object,
+ * after what it holds. (`JSON.parse` with a reviver that is told the source does the same in more than twice the time.)
+ * @throws SyntaxError for what is no JSON, and what these throw
+ */
+export function parseWith(
+  text: string,
+  numberOf: (digits: string) => unknown,
+  valueOf: (object: object) => unknown,
+): unknown {
   // What is no JSON ends here: the walk below relies on it.
   JSON.parse(text);
   let at = 0;
   return value();
 
-  function value(): Json {
+  function value(): unknown {
     const sign = next();
     if (sign === OPEN_BRACE) return members();
     if (sign === OPEN_BRACKET) return elements();
@@ -25,8 +36,8 @@ export function parseExact(text: string): Json {
     return number();
   }
 
-  function members(): Json {
-    const object: Record<string, Json> = {};
+  function members(): unknown {
+    const object: Record<string, unknown> = {};
     at++;
     for (let sign = next(); sign !== CLOSE_BRACE; sign = next()) {
       if (sign === COMMA) {
@@ -41,11 +52,11 @@ export function parseExact(text: string): Json {
       else object[name] = member;
     }
     at++;
-    return object;
+    return valueOf(object);
   }
 
-  function elements(): Json {
-    const list: Json[] = [];
+  function elements(): unknown {
+    const list: unknown[] = [];
     at++;
     for (let sign = next(); sign !== CLOSE_BRACKET; sign = next()) {
       if (sign === COMMA) at++;
@@ -63,10 +74,10 @@ export function parseExact(text: string): Json {
     return JSON.parse(text.slice(from, at)) as string;
   }
 
-  function number(): Decimal {
+  function number(): unknown {
     const from = at;
     while (isOfNumber(text.charCodeAt(at))) at++;
-    return Decimal.of(text.slice(from, at));
+    return numberOf(text.slice(from, at));
   }
 
   function word<T>(meaning: T): T {
@@ -88,7 +99,7 @@ export function parseExact(text: string): Json {
 const VIEW_FROM = 13;
 
 /** As `JSON.parse` does: a name like any other. */
-function own(object: object, name: string, value: Json): void {
+function own(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, {
     value,
     writable: true,
