@@ -4,17 +4,18 @@
  *
  * @module-tag numbers
  */
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
-import { leaveFew, type Members } from "../support/books-site.ts";
-import { tempFolder } from "../support/folder.ts";
-import type { Said } from "../support/site-program.ts";
+import {
+  confirmedOrders,
+  footprint,
+  leaveFew,
+  type Members,
+  storyOf,
+} from "../support/books-site.ts";
 import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
 import { expected, number, text } from "../tryton/ledger.ts";
 import { figuresOf, marksIn } from "./ledger.ts";
@@ -40,33 +41,16 @@ const SAID_IN_STEP = {
 };
 
 describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-desktop-story-"));
   let made: readonly Made[];
-  let firstRun: Said;
-  let books: string;
-
-  beforeAll(async () => {
-    const site = await openDesktopSite(folder);
+  const { firstRun, inStep } = storyOf(openDesktopSite, async (site) => {
     // A fifth of the month; each document is some calls of the Web Connector.
     await leaveFew(site, { invoice: (id) => /^[0-2]/.test(id), order: /^a[0-3]/ });
     made = enterInQuickbooks(site);
-    firstRun = await site.here("once");
-    books = site.books.backup();
-    await site.close();
-  }, SLOW);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  async function inStep(): Promise<DesktopSite> {
-    const copy = join(tempFolder(), "site");
-    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-    const site = await openDesktopSite(copy, books);
-    onTestFinished(() => site.close());
-    return site;
-  }
+  });
 
   test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
     const site = await inStep();
-    expect(firstRun).toMatchObject(SAID_IN_STEP);
+    expect(firstRun()).toMatchObject(SAID_IN_STEP);
     expect(await site.causes()).toEqual([]);
     const { flows, stops } = await site.ask<Status>("status");
     expect(stops).toEqual([]);
@@ -133,9 +117,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
 
   test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
     const { books: file, ...site } = await inStep();
-    const wanted = (await site.records("orders?key=supplier")).filter(({ status }) =>
-      CONFIRMED.has(text(status)),
-    );
+    const wanted = await confirmedOrders(site);
     const orders = [...file.rows("SalesOrder"), ...file.rows("PurchaseOrder")];
     expect(orders.map(({ fields }) => fields["ExternalGUID"] ?? "").toSorted()).toEqual(
       wanted.map(({ id }) => guidOf(text(id))).toSorted(),
@@ -251,14 +233,6 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
   });
 });
 
-const CONFIRMED = new Set([
-  "CONFIRMED",
-  "IN_TRANSIT",
-  "DELIVERED",
-  "PENDING_VERIFICATION",
-  "INVOICED",
-]);
-
 /** Its first line still adds up with one cent more. */
 function isRoundedDown(records: readonly Members[], id: string): boolean {
   const lines = records.find((one) => one["id"] === id)?.["lineItems"] as Members[];
@@ -283,13 +257,4 @@ async function expectEqualBooks(
   expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, own));
   const marks = marksIn(site.books);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
-}
-
-/** What either side was told, and every record of the books with its version. */
-async function footprint({ books, control }: DesktopSite): Promise<object> {
-  const requests = await control.requests();
-  return {
-    writes: requests.filter(({ method }) => method !== "GET").length,
-    books: books.backup(),
-  };
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
+import { confirmedOrders } from "../support/books-site.ts";
 import { tempFolder } from "../support/folder.ts";
 import { settleIn } from "../support/site.ts";
 import { numbers, runs } from "../support/runs.ts";
@@ -119,8 +120,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 
   test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
     const site = await inStep();
-    const orders = await site.records("orders?key=supplier");
-    const wanted = orders.filter(({ status }) => CONFIRMED.has(text(status)));
+    const wanted = await confirmedOrders(site);
     const sales = await site.tryton.rows<{ reference: string; state: string }>(
       "sale.sale",
       [],
@@ -295,14 +295,6 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 
 const ONE_WAITS =
   /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n( {2}Beside that, .*\n)?$/;
-
-const CONFIRMED = new Set([
-  "CONFIRMED",
-  "IN_TRANSIT",
-  "DELIVERED",
-  "PENDING_VERIFICATION",
-  "INVOICED",
-]);
 
 const counted = ({ received, delivered, skipped, echoes, quarantined }: FlowStatus) => ({
   received,
