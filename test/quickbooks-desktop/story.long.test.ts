@@ -9,14 +9,10 @@ import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
-import {
-  confirmedOrders,
-  footprint,
-  leaveFew,
-  type Members,
-  storyOf,
-} from "../support/books-site.ts";
-import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
+import { expectNoWrites, leaveFew, type Members, storyOf } from "../support/books-site.ts";
+import { SAID_IN_STEP } from "../support/in-step.ts";
+import { confirmedOrders, ownOnPlatform } from "../support/on-platform.ts";
+import { type Bill, bookedOf, changeOnPlatform } from "../tryton/bills.ts";
 import { expected, number, text } from "../tryton/ledger.ts";
 import { figuresOf, marksIn } from "./ledger.ts";
 import {
@@ -26,19 +22,12 @@ import {
   KNOWN,
   type Made,
   newInvoice,
-  ownOnPlatform,
   priceOf,
   pricesOf,
 } from "./own.ts";
 import { type DesktopSite, openDesktopSite } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 const SLOW = 600_000;
-const SAID_IN_STEP = {
-  code: 0,
-  signal: null,
-  out: IN_STEP,
-};
 
 describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
   let made: readonly Made[];
@@ -84,10 +73,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
   });
 
   test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
-    const site = await inStep();
-    const before = await footprint(site);
-    for (let run = 0; run < 2; run++) expect(await site.here("once")).toMatchObject(SAID_IN_STEP);
-    expect(await footprint(site)).toEqual(before);
+    await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
   });
 
   test("what is void or deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
@@ -177,19 +163,8 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     const [bill] = (await bookedOf(site, "in")).filter(
       ({ id }) => rowOf(site, "Bill", id) !== undefined,
     ) as [Bill];
-    const paidAt = new Date().toISOString();
-    const asBooked = new Map(
-      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
-    );
-    await pay(site, part, 0.5);
-    await pay(site, full);
-    await control.patch("invoices", full.id, { status: "PAID", paidAt });
-    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
-    await control.patch("invoices", taken.id, { status: "VOID" });
-    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-    await control.patch("invoices", corrected.id, oneCentMore(corrected));
-    await pay(site, bill);
-    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    const changing = { part, full, lone, taken, disputed, corrected, bill };
+    const asBooked = await changeOnPlatform(site, changing);
     // In QuickBooks, somebody takes a payment at the counter, writes an invoice, and enters prices.
     const atCounter = rowOf(site, "Invoice", counter.id) as Row;
     file.pay(atCounter.id, file.total(atCounter).fixed(2));
@@ -227,9 +202,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     const stateOf = ({ id }: Bill): boolean | undefined => rowOf(site, "Invoice", id)?.isVoid;
     expect([taken, full].map(stateOf)).toEqual([true, false]);
     expect(changed.fields["IsManuallyClosed"]).toBeUndefined();
-    const settled = await footprint(site);
-    expect(await site.here("once")).toMatchObject(waiting);
-    expect(await footprint(site)).toEqual(settled);
+    await expectNoWrites(site, waiting);
   });
 });
 
