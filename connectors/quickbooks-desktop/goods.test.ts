@@ -7,11 +7,11 @@ import { bookSink } from "../../src/books/driver.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";
+import { orderSink } from "../quickbooks/order-sink.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
 import { booksOf, quickbooksDesktop } from "./index.ts";
-import { bySide } from "./orders.ts";
 import { asking } from "./wire.ts";
 
 /** Sinks over a company file of the test's own. */
@@ -25,7 +25,8 @@ function desk(more: object = {}) {
     company: { product: file.product } as never,
   };
   const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const orders = bySide(bookSink(of("customer"), "order"), bookSink(of("vendor"), "order"));
+  const ordersOf = (side: "customer" | "vendor") => bookSink(of(side), "order");
+  const orders = orderSink({ sale: ordersOf("customer"), purchase: ordersOf("vendor") });
   const tickets = bookSink(of("vendor"), "shipment");
   const only = (table: Table): Row => {
     const [row, another] = file.rows(table);

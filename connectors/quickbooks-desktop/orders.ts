@@ -12,15 +12,7 @@ import {
   type Wanted,
 } from "../../src/books/adapter.ts";
 import type { OrderDocument } from "../../src/books/documents.ts";
-import { type BookedOrder, orderAdapter as adapterOf, orderIn } from "../../src/books/orders.ts";
-import { carriedIn } from "../../src/books/wanted.ts";
-import {
-  type Delivered,
-  gone,
-  type Inspection,
-  type Outgoing,
-  type Sink,
-} from "../../src/core/contract.ts";
+import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/orders.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
@@ -310,34 +302,3 @@ async function step(
   const values = { [`${table}Mod`]: { ...held, ...changes } };
   await wire.write({ name: `${table}Mod`, values }, never);
 }
-
-/** QuickBooks keeps customers and vendors in two lists: which of them an order needs, it says. */
-export function bySide(sale: Sink, purchase: Sink): Sink {
-  const of = (side: Side): Sink => (side === "sale" ? sale : purchase);
-  const asked = ({ body }: Pick<Outgoing, "body">): Sink => of(sideIn(body) ?? "sale");
-  return {
-    ...sale,
-    freeze: (items) =>
-      of((items[0]?.document as OrderDocument | undefined)?.type ?? "sale").freeze(items),
-    send: (request, signal) => asked(request).send(request, signal),
-    find: (request, signal) => asked(request).find(request, signal),
-    async inspect(delivered, signal) {
-      const inspections = new Map<Delivered, Inspection>();
-      for (const side of ["sale", "purchase"] as const) {
-        const own = delivered.filter(
-          ({ body, counterpart }) =>
-            ((body === null ? null : sideIn(body)) ?? orderIn(counterpart)?.side ?? "sale") ===
-            side,
-        );
-        const told = own.length === 0 ? [] : ((await of(side).inspect?.(own, signal)) ?? []);
-        for (const [at, one] of own.entries()) inspections.set(one, told[at] ?? gone);
-      }
-      return delivered.map((one) => inspections.get(one) ?? gone);
-    },
-  };
-}
-
-const sideIn = (body: string): Side | null => {
-  const [one] = carriedIn("order", body);
-  return one === undefined ? null : (one.document as OrderDocument).type;
-};
