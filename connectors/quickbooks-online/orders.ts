@@ -22,6 +22,7 @@ import {
   linesOf,
   noteOf,
   numberOf,
+  partyIdIn,
   partyIn,
   roundHalfUp,
   type Writing,
@@ -177,7 +178,7 @@ async function create(online: Online, wanted: Wanted<"order">, call: Call): Prom
   const body = orderBody({ ...writingOf(online, ids), party }, document);
   const number = numberOf(document);
   return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) =>
-    partyIn(kind, row)?.slice(2) === party ? "counts" : "of-another",
+    partyIdIn(kind, row) === party ? "counts" : "of-another",
   );
 }
 
