@@ -20,8 +20,12 @@ function desk(more: object = {}) {
   file.enter("Customer", { Name: "CUST-1" });
   file.enter("Vendor", { Name: "VEND-1" });
   const config = DesktopConfig.parse(settings(8447, more));
+  const signals = new Set<AbortSignal>();
   const wire = {
-    ...asking(({ xml }) => Promise.resolve(file.answer(xml))),
+    ...asking(({ xml }, signal) => {
+      signals.add(signal);
+      return Promise.resolve(file.answer(xml));
+    }),
     company: { product: file.product } as never,
   };
   const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
@@ -35,7 +39,7 @@ function desk(more: object = {}) {
   };
   const asked = (name: string): number =>
     file.asked.filter((xml) => xml.includes(`<${name}Rq`)).length;
-  return { file, orders, tickets, only, asked };
+  return { file, orders, tickets, only, asked, signals };
 }
 
 const item = (document: OrderDocument | ShipmentDocument, link?: string | null): Item =>
@@ -96,6 +100,15 @@ test("an order that somebody changed between look and step is read again, and ch
   const later = item(gallons(bought(), "7400"));
   expect(await deliver(orders, [later])).toMatchObject({ outcome: "done" });
   expect([asked("PurchaseOrderMod"), only("PurchaseOrder").sequence]).toEqual([2, 2]);
+});
+
+test("a stop withdraws every request of an order that no session has taken yet", async () => {
+  const { orders, signals } = desk();
+  const { signal } = new AbortController();
+  const [made] = (await orders.send(requestOf(orders, [item(bought())]), signal)).ids ?? [];
+  for (const more of [gallons(bought(), "7400"), { ...bought(), status: "cancelled" as const }])
+    await orders.send(requestOf(orders, [item(more, made)]), signal);
+  expect([...signals]).toEqual([signal]);
 });
 
 test("an edition without sales orders is named when one is to be made, and purchase orders go on", async () => {

@@ -62,7 +62,7 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
     markedIn: "its memo",
     ladder: LADDER,
     kept: (document) => keptOf(config, document),
-    async search(side, { marks, references, numbers, ids }, signal = never) {
+    async search(side, { marks, references, numbers, ids }, signal) {
       const { table, most } = TABLES[side];
       const numbered = references.map((one) => documentNumber(one, one, most));
       const asked = [
@@ -75,17 +75,15 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
       return [...once.values()].map((row) => bookedOf(side, row, marks));
     },
     isUnfinished: () => Promise.resolve(false),
-    async create(wanted) {
+    async create(wanted, { signal }) {
       const { type } = wanted.document;
       const { table } = TABLES[type];
       const request = { name: `${table}Add`, values: { [`${table}Add`]: addOf(config, wanted) } };
-      const { rets } = await without(type, wire, () => wire.write(request, never));
+      const { rets } = await without(type, wire, () => wire.write(request, signal));
       return needed(only(rets), "TxnID");
     },
-    step: (to, one) => step(wire, config, to, one),
+    step: (to, one, { signal }) => step(wire, config, to, one, signal),
   });
-
-const never = new AbortController().signal;
 
 /**
  * An edition without these orders holds none.
@@ -285,6 +283,7 @@ async function step(
   config: OrderConfig,
   to: StepTo,
   { wanted, standing: { native: row } }: Step<"order", Element>,
+  signal: AbortSignal,
 ): Promise<void> {
   const { table } = TABLES[wanted.document.type];
   const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
@@ -300,5 +299,5 @@ async function step(
         };
   if (to !== "cancelled" && to !== "amended") return;
   const values = { [`${table}Mod`]: { ...held, ...changes } };
-  await wire.write({ name: `${table}Mod`, values }, never);
+  await wire.write({ name: `${table}Mod`, values }, signal);
 }

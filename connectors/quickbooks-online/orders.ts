@@ -119,7 +119,7 @@ async function search(
   { wire, names }: Online,
   side: Side,
   { marks, references, numbers, ids, days }: OrderNames,
-  signal: AbortSignal = never,
+  signal: AbortSignal,
 ): Promise<BookedOrder<OrderRow>[]> {
   const entity = ENTITIES[side];
   const DocNumber = references.map((number, at) =>
@@ -154,8 +154,6 @@ async function search(
     };
   });
 }
-
-const never = new AbortController().signal;
 
 const RUNGS = { Pending: "draft", Rejected: "cancelled" } as const;
 

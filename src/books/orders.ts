@@ -64,7 +64,7 @@ export interface OrderDesk<Native> {
   search(
     side: Side,
     names: OrderNames,
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<readonly BookedOrder<Native>[]>;
   /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
