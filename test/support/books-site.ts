@@ -181,14 +181,17 @@ export function cells(folder: string, table: string, column: string): string[] {
   return rows.flatMap((row) => (row[column] ? [row[column]] : []));
 }
 
-/** Of the month's documents, those whose ids match; the others are drafts, and their payments have failed. */
+/** Of the month's documents, those that are kept; the others are drafts, and their payments have failed. */
 export async function leaveFew(
   { control }: Pick<BooksSite, "control">,
-  isKept: { readonly invoice: (id: string) => boolean; readonly order?: RegExp },
+  isKept: {
+    readonly invoice: (id: string, status: string) => boolean;
+    readonly order?: RegExp;
+  },
 ): Promise<void> {
   const kept = new Set<unknown>();
-  for (const { id } of await control.stored("invoices"))
-    if (isKept.invoice(String(id))) kept.add(id);
+  for (const { id, status } of await control.stored("invoices"))
+    if (isKept.invoice(String(id), String(status))) kept.add(id);
     else await control.patch("invoices", id, { status: "DRAFT" });
   for (const { id, invoiceId } of await control.stored("payments"))
     if (!kept.has(invoiceId)) await control.patch("payments", id, { status: "FAILED" });
