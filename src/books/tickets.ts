@@ -14,7 +14,8 @@ import {
   type Wanted,
 } from "./adapter.ts";
 import type { ShipmentDocument } from "./documents.ts";
-import { goodsLine, orRefused } from "./goods.ts";
+import { orRefused } from "./facts.ts";
+import { goodsLine } from "./goods.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 
 /** A ticket as books show it. */
@@ -73,8 +74,7 @@ export const ticketAdapter = <Native>(
 ): GoodsAdapter<"shipment", BookedTicket<Native>> => ({
   ladder: desk.ladder ?? LADDER,
   accept: expectGallons,
-  expected: async (documents) =>
-    documents.map((one) => orRefused(() => desk.kept?.(one) ?? factsOf(one))),
+  expected: (documents) => orRefused(documents, async (one) => desk.kept?.(one) ?? factsOf(one)),
   async locate([wanted]) {
     if (wanted === undefined) return [];
     const tickets = await desk.search([wanted.number]);
