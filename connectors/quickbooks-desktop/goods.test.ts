@@ -102,14 +102,27 @@ test("an order that somebody changed between look and step is read again, and ch
   expect([asked("PurchaseOrderMod"), only("PurchaseOrder").sequence]).toEqual([2, 2]);
 });
 
-test("a stop withdraws every request of an order that no session has taken yet", async () => {
-  const { orders, signals } = desk();
-  const { signal } = new AbortController();
-  const [made] = (await orders.send(requestOf(orders, [item(bought())]), signal)).ids ?? [];
-  for (const more of [gallons(bought(), "7400"), { ...bought(), status: "cancelled" as const }])
-    await orders.send(requestOf(orders, [item(more, made)]), signal);
-  expect([...signals]).toEqual([signal]);
-});
+test.each([
+  ["an order", "orders", bought(), {}],
+  ["a ticket", "tickets", ticketDocument("DT-1"), {}],
+  ["a ticket that is linked", "tickets", ticketDocument("DT-1"), { receipts: "linked" }],
+] as const)(
+  "a stop withdraws every request of %s that no session has taken yet",
+  async (_, name, document, more) => {
+    const { signals, ...sinks } = desk(more);
+    const { signal } = new AbortController();
+    let link: string | null = null;
+    for (const one of [
+      document,
+      gallons(document, "7400"),
+      { ...document, status: "cancelled" as const },
+    ]) {
+      const { ids } = await sinks[name].send(requestOf(sinks[name], [item(one, link)]), signal);
+      link ??= ids?.[0] ?? null;
+    }
+    expect([...signals]).toEqual([signal]);
+  },
+);
 
 test("an edition without sales orders is named when one is to be made, and purchase orders go on", async () => {
   const { file, orders } = desk();
