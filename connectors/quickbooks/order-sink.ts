@@ -2,7 +2,7 @@
 import type { OrderDocument } from "../../src/books/documents.ts";
 import { orderIn } from "../../src/books/orders.ts";
 import { carriedIn } from "../../src/books/wanted.ts";
-import { type Delivered, gone, type Inspection, type Sink } from "../../src/core/contract.ts";
+import type { Delivered, Inspection, Sink } from "../../src/core/contract.ts";
 
 type Side = OrderDocument["type"];
 
@@ -19,9 +19,10 @@ export function orderSink(sinks: Readonly<Record<Side, Sink>>): Sink {
       const told = new Map<Delivered, Inspection>();
       for (const [side, own] of Map.groupBy(delivered, sideOf)) {
         const inspections = (await sinks[side].inspect?.(own, signal)) ?? [];
-        for (const [at, one] of own.entries()) told.set(one, inspections[at] ?? gone);
+        for (const [at, one] of inspections.entries()) told.set(own[at] as Delivered, one);
       }
-      return delivered.map((one) => told.get(one) ?? gone);
+      // One inspection each; what is not told is never taken for gone.
+      return delivered.map((one) => told.get(one) as Inspection);
     },
   };
 }
