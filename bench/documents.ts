@@ -4,12 +4,10 @@
  * fleet's yard, with a row for each of ten trucks that were filled. A row of an ERP's export is hardly ever a document of
  * its own: heads are written once, and their lines below them.
  */
-import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finished } from "node:stream/promises";
 import type { Side } from "./pull.ts";
-import { inChild, inFolder } from "./support.ts";
+import { inChild, inFolder, writePieces } from "./support.ts";
 
 export const CUSTOMERS = Array.from({ length: 400 }, (_, at) => `C${1000 + at}`);
 export const SUPPLIERS = ["V-GULF", "V-BAYOU", "V-PERMIAN"];
@@ -29,18 +27,18 @@ export function benchDocuments(
 ): Promise<Round> {
   return inFolder(async (folder) => {
     const file = join(folder, "tickets.csv");
-    await writeTickets(file, rows);
+    await writePieces(file, tickets(rows));
     const bare = await inChild<Side>(
       "files-side.ts",
       { ...env, FUELBRIDGE_SIDE: "csv-parse", FUELBRIDGE_FILE: file },
       flags,
     );
     const round = { bare, pulled: await side("pulled"), mapped: await side("mapped") };
-    const tickets = rows / LINES;
+    const count = rows / LINES;
     if (bare.records !== rows) throw new Error(`csv-parse read ${bare.records} of ${rows} rows`);
     for (const name of ["pulled", "mapped"] as const)
-      if (round[name].records !== tickets)
-        throw new Error(`${name}: ${round[name].records} of ${tickets} tickets`);
+      if (round[name].records !== count)
+        throw new Error(`${name}: ${round[name].records} of ${count} tickets`);
     return round;
 
     function side(name: string): Promise<Side> {
@@ -59,17 +57,16 @@ const KEY = { FUELBRIDGE_API_KEY: `svc_live_${"0".repeat(32)}` };
 async function makeSite(folder: string, rows: number): Promise<void> {
   mkdirSync(join(folder, "erp"));
   mkdirSync(join(folder, "crossref"));
-  await writeTickets(join(folder, "erp", "tickets.csv"), rows);
+  await writePieces(join(folder, "erp", "tickets.csv"), tickets(rows));
   writeFileSync(join(folder, "config.yaml"), CONFIG);
   writeFileSync(join(folder, "crossref", "products.csv"), PRODUCTS);
 }
 
 /** Heads on the first row of a ticket, as the profile `plain/delivery-tickets` has them. */
-async function writeTickets(path: string, rows: number): Promise<void> {
-  const file = createWriteStream(path);
-  file.write(
+function* tickets(rows: number): Generator<string> {
+  yield (
     "Number,Status,Order ID,Supplier,Customer,BOL Number,Delivered,Driver,Carrier,Terminal,Destination,Notes," +
-      "Lines/Product,Lines/Spec,Lines/Gross Gallons,Lines/Net Gallons,Lines/Temperature,Lines/API Gravity\r\n",
+    "Lines/Product,Lines/Spec,Lines/Gross Gallons,Lines/Net Gallons,Lines/Temperature,Lines/API Gravity\r\n"
   );
   for (let at = 0; at < rows; at++) {
     const ticket = Math.floor(at / LINES);
@@ -83,11 +80,8 @@ async function writeTickets(path: string, rows: number): Promise<void> {
     const gross = `${10 + (at % 140)}.${at % 10}`;
     const net = `${10 + (at % 140)}.${(at + 3) % 10}`;
     const product = at % 3 === 0 ? "ULSD-DYE" : "ULSD-CLR";
-    if (!file.write(`${head},${product},#2,${gross},${net},${61 + (at % 20)}.5,35.${at % 10}\r\n`))
-      await once(file, "drain");
+    yield `${head},${product},#2,${gross},${net},${61 + (at % 20)}.5,35.${at % 10}\r\n`;
   }
-  file.end();
-  await finished(file);
 }
 
 const PRODUCTS = "code,product\nULSD-CLR,ULSD #2 clear\nULSD-DYE,ULSD #2 dyed\n";

@@ -3,14 +3,11 @@
  * shipped profile, in turns and each in a fresh process. Prices are read by the connector alone, as many records as rows;
  * tickets (bench/documents.ts) are pulled into the store. Then bills as IDocs, beside fast-xml-parser's builder.
  */
-import { createWriteStream } from "node:fs";
-import { once } from "node:events";
 import { join } from "node:path";
-import { finished } from "node:stream/promises";
 import { table } from "../src/cli/table.ts";
 import { benchDocuments, type Round } from "./documents.ts";
 import type { Side } from "./pull.ts";
-import { inChild, inFolder, median, say, verdict, whole } from "./support.ts";
+import { inChild, inFolder, median, say, verdict, whole, writePieces } from "./support.ts";
 
 const ROWS = 200_000;
 /** Bills with eight lines each. */
@@ -28,7 +25,7 @@ export async function benchFiles(rounds: number): Promise<void> {
   for (let at = 0; at < rounds; at++) {
     const both = await inFolder(async (folder) => {
       const path = join(folder, "prices.csv");
-      await writePrices(path);
+      await writePieces(path, prices());
       const run = (side: string) =>
         inChild<Side>(
           "files-side.ts",
@@ -105,14 +102,10 @@ const shown = ({ cpuSeconds, peakMb }: Side): string =>
   `${cpuSeconds.toFixed(2)} (${whole(peakMb)})`;
 
 /** Rows as a supplier's list has them, some cells quoted; every row another terminal and product. */
-async function writePrices(path: string): Promise<void> {
-  const file = createWriteStream(path);
-  file.write("terminal_id,product,price,unit,effective_at,supplier,brand,source\r\n");
+function* prices(): Generator<string> {
+  yield "terminal_id,product,price,unit,effective_at,supplier,brand,source\r\n";
   for (let at = 0; at < ROWS; at++) {
     const terminal = `T-${String(at % 100).padStart(2, "0")}-TX-${1000 + Math.floor(at / 100)}`;
-    const row = `${terminal},ULSD${at % 7},2.${1000 + (at % 9000)},gal,,"Gulf Coast Refining, LLC",Unbranded,price desk\r\n`;
-    if (!file.write(row)) await once(file, "drain");
+    yield `${terminal},ULSD${at % 7},2.${1000 + (at % 9000)},gal,,"Gulf Coast Refining, LLC",Unbranded,price desk\r\n`;
   }
-  file.end();
-  await finished(file);
 }

@@ -1,11 +1,13 @@
 /** What the benchmarks share: processes of their own, what those use, and figures for people. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { request } from "undici";
 
 export const root = join(import.meta.dirname, "..");
@@ -110,6 +112,10 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A file of these pieces, which are made as they are written. */
+export const writePieces = (path: string, pieces: Iterable<string>): Promise<void> =>
+  pipeline(Readable.from(pieces), createWriteStream(path));
 
 /** Megabytes in memory, now and at most. @throws Error where there is no /proc: only Linux tells it of another process */
 export function memoryOf(pid: number): { now: number; peak: number } {

@@ -94,11 +94,7 @@ beforeAll(async () => {
   );
   site = await openSite(join(folder, "site"));
   // What the long run asks needs no documents.
-  if (!isLongRun)
-    expect(await site.command("once")).toMatchObject({
-      code: 0,
-      out: IN_STEP,
-    });
+  if (!isLongRun) expect(await site.command("once")).toMatchObject({ code: 0, out: IN_STEP });
 }, 600_000);
 afterAll(async () => {
   await site.close();

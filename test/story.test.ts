@@ -10,8 +10,8 @@ import { exportsFolder } from "../src/cli/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/report/office.ts";
-import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
 import { IN_STEP } from "./support/in-step.ts";
+import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore } from "./support/site-requests.ts";
 import {

@@ -1,6 +1,6 @@
 /** What each session asks first: whose company file this is, and what it has. */
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { type Reply, textOf } from "./read.ts";
+import { type Reply, textOf, yesOf } from "./read.ts";
 import { child, type Element } from "./xml.ts";
 import type { Request } from "./write.ts";
 
@@ -39,24 +39,16 @@ export function companyIn(
         waitMs: 60_000,
       },
     );
-  const of = (group: string, field: string): string | null => below(preferencesRet, group, field);
+  const groupOf = (name: string): Element | null =>
+    preferencesRet ? child(preferencesRet, name) : null;
+  const multiCurrency = groupOf("MultiCurrencyPreferences");
+  const accounting = groupOf("AccountingPreferences");
   return {
     company: name,
     product: hostRet ? textOf(hostRet, "ProductName") : null,
     country: hostRet ? textOf(hostRet, "Country") : null,
-    salesTax: isYes(childOf(preferencesRet, "SalesTaxPreferences") ? "true" : null),
-    multiCurrency: isYes(of("MultiCurrencyPreferences", "IsMultiCurrencyOn")),
-    closingDate: of("AccountingPreferences", "ClosingDate"),
+    salesTax: groupOf("SalesTaxPreferences") === null ? null : true,
+    multiCurrency: multiCurrency && yesOf(multiCurrency, "IsMultiCurrencyOn"),
+    closingDate: accounting && textOf(accounting, "ClosingDate"),
   };
 }
-
-const childOf = (element: Element | null | undefined, name: string): Element | null =>
-  element ? child(element, name) : null;
-
-function below(element: Element | null | undefined, group: string, field: string): string | null {
-  const found = childOf(element, group);
-  return found === null ? null : textOf(found, field);
-}
-
-const isYes = (text: string | null): boolean | null =>
-  text === null ? null : text === "true" || text === "1";

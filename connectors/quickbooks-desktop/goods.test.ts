@@ -7,11 +7,11 @@ import { bookSink } from "../../src/books/driver.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";
+import { orderSink } from "../quickbooks/order-sink.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
 import { booksOf, quickbooksDesktop } from "./index.ts";
-import { bySide } from "./orders.ts";
 import { asking } from "./wire.ts";
 
 /** Sinks over a company file of the test's own. */
@@ -20,12 +20,17 @@ function desk(more: object = {}) {
   file.enter("Customer", { Name: "CUST-1" });
   file.enter("Vendor", { Name: "VEND-1" });
   const config = DesktopConfig.parse(settings(8447, more));
+  const signals = new Set<AbortSignal>();
   const wire = {
-    ...asking(({ xml }) => Promise.resolve(file.answer(xml))),
+    ...asking(({ xml }, signal) => {
+      signals.add(signal);
+      return Promise.resolve(file.answer(xml));
+    }),
     company: { product: file.product } as never,
   };
   const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const orders = bySide(bookSink(of("customer"), "order"), bookSink(of("vendor"), "order"));
+  const ordersOf = (side: "customer" | "vendor") => bookSink(of(side), "order");
+  const orders = orderSink({ sale: ordersOf("customer"), purchase: ordersOf("vendor") });
   const tickets = bookSink(of("vendor"), "shipment");
   const only = (table: Table): Row => {
     const [row, another] = file.rows(table);
@@ -34,7 +39,7 @@ function desk(more: object = {}) {
   };
   const asked = (name: string): number =>
     file.asked.filter((xml) => xml.includes(`<${name}Rq`)).length;
-  return { file, orders, tickets, only, asked };
+  return { file, orders, tickets, only, asked, signals };
 }
 
 const item = (document: OrderDocument | ShipmentDocument, link?: string | null): Item =>
@@ -96,6 +101,28 @@ test("an order that somebody changed between look and step is read again, and ch
   expect(await deliver(orders, [later])).toMatchObject({ outcome: "done" });
   expect([asked("PurchaseOrderMod"), only("PurchaseOrder").sequence]).toEqual([2, 2]);
 });
+
+test.each([
+  ["an order", "orders", bought(), {}],
+  ["a ticket", "tickets", ticketDocument("DT-1"), {}],
+  ["a ticket that is linked", "tickets", ticketDocument("DT-1"), { receipts: "linked" }],
+] as const)(
+  "a stop withdraws every request of %s that no session has taken yet",
+  async (_, name, document, more) => {
+    const { signals, ...sinks } = desk(more);
+    const { signal } = new AbortController();
+    let link: string | null = null;
+    for (const one of [
+      document,
+      gallons(document, "7400"),
+      { ...document, status: "cancelled" as const },
+    ]) {
+      const { ids } = await sinks[name].send(requestOf(sinks[name], [item(one, link)]), signal);
+      link ??= ids?.[0] ?? null;
+    }
+    expect([...signals]).toEqual([signal]);
+  },
+);
 
 test("an edition without sales orders is named when one is to be made, and purchase orders go on", async () => {
   const { file, orders } = desk();

@@ -5,10 +5,11 @@ import { holdingsOf } from "../../src/books/holdings.ts";
 import { kindHoldings } from "../../src/books/held.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
+import { orderSink } from "../quickbooks/order-sink.ts";
 import { DesktopConfig } from "./config.ts";
 import { examineDesktop } from "./examine.ts";
 import { invoiceAdapter } from "./invoices.ts";
-import { bySide, orderAdapter } from "./orders.ts";
+import { orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
 import { receiptAdapter } from "./receipts.ts";
@@ -48,7 +49,9 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         invoices: here(bookSink(sales, "invoice")),
         bills: here(bookSink(purchases, "bill")),
         payments: here(bookSink(sales, "payment")),
-        orders: here(bySide(bookSink(sales, "order"), bookSink(purchases, "order"))),
+        orders: here(
+          orderSink({ sale: bookSink(sales, "order"), purchase: bookSink(purchases, "order") }),
+        ),
         shipments: here(bookSink(purchases, "shipment")),
       },
       check: (signal) => wire.expect(signal),

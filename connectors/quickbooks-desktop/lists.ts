@@ -1,6 +1,7 @@
 /** Lists of QuickBooks for {@link walkedSource}: ids, stamps and edit sequences, five hundred at a time. */
 import { pages } from "./pages.ts";
 import { needed, textOf } from "./read.ts";
+import { stampOf } from "./stamps.ts";
 import type { List, Listed } from "./walks.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
@@ -124,7 +125,3 @@ function rowOf(ret: Element, id: "ListID" | "TxnID", state: string | null): List
   const at = stampOf(ret, "TimeModified");
   return { id: needed(ret, id), at, state: state ?? at };
 }
-
-/** Its zone is left out: QuickBooks tells a wrong one in summer (https://github.com/jsgoupil/quickbooks-sync/pull/28). */
-const stampOf = (ret: Element, name: string): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(textOf(ret, name) ?? "")?.[0] ?? "";

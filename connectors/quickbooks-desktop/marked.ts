@@ -4,7 +4,8 @@
  */
 import { byId } from "./lists.ts";
 import { pages } from "./pages.ts";
-import { needed, textOf } from "./read.ts";
+import { needed } from "./read.ts";
+import { AHEAD_MS, stampBefore, stampOf } from "./stamps.ts";
 import type { Wire } from "./wire.ts";
 import type { Element } from "./xml.ts";
 
@@ -29,8 +30,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 const OVERLAP_MS = 10 * MINUTE_MS;
 /** All is read again after so long: when summer time ends, stamps go back by an hour. */
 const KEPT_MS = HOUR_MS;
-/** No zone's time is further ahead of UTC. */
-const AHEAD_MS = 14 * HOUR_MS;
 
 /**
  * Finds records by their marks, as they are when they are found.
@@ -60,11 +59,14 @@ export function markedIn(
     const nowMs = now().getTime();
     const { session } = wire;
     const known = index !== null && isGood(index, session, nowMs) ? index : null;
-    const rows = await rowsSince(known === null ? null : before(known.newest), signal);
+    const rows = await rowsSince(
+      known === null ? null : stampBefore(known.newest, OVERLAP_MS),
+      signal,
+    );
     const next = known ?? { session, readAt: nowMs, newest: "", marks: new Map() };
     for (const row of rows) {
       next.marks.set(needed(row, "ListID"), markIn(row));
-      const stamp = (textOf(row, "TimeModified") ?? "").slice(0, "2026-11-21T12:00:00".length);
+      const stamp = stampOf(row, "TimeModified");
       if (stamp > next.newest) next.newest = stamp;
     }
     index = next;
@@ -95,6 +97,3 @@ const isGood = (
   newest !== "" &&
   Math.abs(nowMs - readAt) < KEPT_MS &&
   Date.parse(`${newest}Z`) <= nowMs + AHEAD_MS;
-
-const before = (stamp: string): string =>
-  new Date(Date.parse(`${stamp}Z`) - OVERLAP_MS).toISOString().slice(0, 19);

@@ -12,15 +12,7 @@ import {
   type Wanted,
 } from "../../src/books/adapter.ts";
 import type { OrderDocument } from "../../src/books/documents.ts";
-import { type BookedOrder, orderAdapter as adapterOf, orderIn } from "../../src/books/orders.ts";
-import { carriedIn } from "../../src/books/wanted.ts";
-import {
-  type Delivered,
-  gone,
-  type Inspection,
-  type Outgoing,
-  type Sink,
-} from "../../src/core/contract.ts";
+import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/orders.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
@@ -70,7 +62,7 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
     markedIn: "its memo",
     ladder: LADDER,
     kept: (document) => keptOf(config, document),
-    async search(side, { marks, references, numbers, ids }, signal = never) {
+    async search(side, { marks, references, numbers, ids }, signal) {
       const { table, most } = TABLES[side];
       const numbered = references.map((one) => documentNumber(one, one, most));
       const asked = [
@@ -83,17 +75,15 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
       return [...once.values()].map((row) => bookedOf(side, row, marks));
     },
     isUnfinished: () => Promise.resolve(false),
-    async create(wanted) {
+    async create(wanted, { signal }) {
       const { type } = wanted.document;
       const { table } = TABLES[type];
       const request = { name: `${table}Add`, values: { [`${table}Add`]: addOf(config, wanted) } };
-      const { rets } = await without(type, wire, () => wire.write(request, never));
+      const { rets } = await without(type, wire, () => wire.write(request, signal));
       return needed(only(rets), "TxnID");
     },
-    step: (to, one) => step(wire, config, to, one),
+    step: (to, one, { signal }) => step(wire, config, to, one, signal),
   });
-
-const never = new AbortController().signal;
 
 /**
  * An edition without these orders holds none.
@@ -293,6 +283,7 @@ async function step(
   config: OrderConfig,
   to: StepTo,
   { wanted, standing: { native: row } }: Step<"order", Element>,
+  signal: AbortSignal,
 ): Promise<void> {
   const { table } = TABLES[wanted.document.type];
   const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
@@ -308,36 +299,5 @@ async function step(
         };
   if (to !== "cancelled" && to !== "amended") return;
   const values = { [`${table}Mod`]: { ...held, ...changes } };
-  await wire.write({ name: `${table}Mod`, values }, never);
+  await wire.write({ name: `${table}Mod`, values }, signal);
 }
-
-/** QuickBooks keeps customers and vendors in two lists: which of them an order needs, it says. */
-export function bySide(sale: Sink, purchase: Sink): Sink {
-  const of = (side: Side): Sink => (side === "sale" ? sale : purchase);
-  const asked = ({ body }: Pick<Outgoing, "body">): Sink => of(sideIn(body) ?? "sale");
-  return {
-    ...sale,
-    freeze: (items) =>
-      of((items[0]?.document as OrderDocument | undefined)?.type ?? "sale").freeze(items),
-    send: (request, signal) => asked(request).send(request, signal),
-    find: (request, signal) => asked(request).find(request, signal),
-    async inspect(delivered, signal) {
-      const inspections = new Map<Delivered, Inspection>();
-      for (const side of ["sale", "purchase"] as const) {
-        const own = delivered.filter(
-          ({ body, counterpart }) =>
-            ((body === null ? null : sideIn(body)) ?? orderIn(counterpart)?.side ?? "sale") ===
-            side,
-        );
-        const told = own.length === 0 ? [] : ((await of(side).inspect?.(own, signal)) ?? []);
-        for (const [at, one] of own.entries()) inspections.set(one, told[at] ?? gone);
-      }
-      return delivered.map((one) => inspections.get(one) ?? gone);
-    },
-  };
-}
-
-const sideIn = (body: string): Side | null => {
-  const [one] = carriedIn("order", body);
-  return one === undefined ? null : (one.document as OrderDocument).type;
-};

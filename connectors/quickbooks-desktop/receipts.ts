@@ -3,7 +3,7 @@
  * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0068).
  */
-import type { GoodsAdapter, Ladder, Wanted } from "../../src/books/adapter.ts";
+import type { Call, GoodsAdapter, Ladder, Wanted } from "../../src/books/adapter.ts";
 import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
 import { orderIn } from "../../src/books/orders.ts";
@@ -28,7 +28,6 @@ type Asked = Pick<Wire, "read" | "write">;
 type Ticket = Wanted<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
-const never = new AbortController().signal;
 
 /** What is entered is received: a ticket that waits is entered when it is done. */
 const LADDER: Ladder = {
@@ -43,16 +42,16 @@ export function receiptAdapter(
   wire: Asked,
   config: ReceiptConfig,
 ): GoodsAdapter<"shipment", BookedTicket<Element>> {
-  const mod = (row: Element, values: Values): Promise<unknown> =>
+  const mod = (row: Element, values: Values, { signal }: Call): Promise<unknown> =>
     wire.write(
       { name: "ItemReceiptMod", values: { ItemReceiptMod: { ...heldOf(row), ...values } } },
-      never,
+      signal,
     );
   const adapter = ticketAdapter<Element>({
     ladder: LADDER,
     notes: "within",
     kept: (document) => keptOf(config, document),
-    async search(numbers, signal = never) {
+    async search(numbers, signal) {
       const asked = numbers.map((one) => documentNumber(one, one, MOST));
       if (asked.length === 0) return [];
       const values = { RefNumberCaseSensitive: asked, ...WITH_LINES };
@@ -65,21 +64,22 @@ export function receiptAdapter(
         ...(bills?.rets ?? []).filter(isReceipt).map((row) => bookedOf(row, "billed")),
       ];
     },
-    async create(wanted) {
-      const values = await addOf(wire, config, wanted);
-      await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, never);
+    async create(wanted, { signal }) {
+      const values = await addOf(wire, config, wanted, signal);
+      await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, signal);
     },
-    async note(row, text) {
-      await mod(row, { Memo: ascii(`${textOf(row, "Memo") ?? ""} ${text}`) });
+    async note(row, text, call) {
+      await mod(row, { Memo: ascii(`${textOf(row, "Memo") ?? ""} ${text}`) }, call);
     },
-    async amend({ document, mark, number }, row) {
+    async amend({ document, mark, number }, row, call) {
       const { date: TxnDate } = document;
       const lines = unpricedLines(config, document).map((line) => ({ TxnLineID: "-1", ...line }));
-      await mod(row, { TxnDate, Memo: memoOf({ document, mark, number }), ItemLineMod: lines });
+      const Memo = memoOf({ document, mark, number });
+      await mod(row, { TxnDate, Memo, ItemLineMod: lines }, call);
     },
-    async cancel(row) {
+    async cancel(row, { signal }) {
       const values = { TxnVoidType: "ItemReceipt", TxnID: needed(row, "TxnID") };
-      await wire.write({ name: "TxnVoid", values }, never);
+      await wire.write({ name: "TxnVoid", values }, signal);
     },
     bring: () => Promise.resolve(),
   });
@@ -173,9 +173,14 @@ const referenceIn = (text: string): string => {
   return reference;
 };
 
-async function addOf(wire: Asked, config: ReceiptConfig, wanted: Ticket): Promise<Values> {
+async function addOf(
+  wire: Asked,
+  config: ReceiptConfig,
+  wanted: Ticket,
+  signal: AbortSignal,
+): Promise<Values> {
   const { document, mark, number, party, payer } = wanted;
-  await expectNoStock(wire, config, document);
+  await expectNoStock(wire, config, document, signal);
   const row = payer?.native as Element | undefined;
   const ListID = row === undefined ? null : textOf(row, "ListID");
   return {
@@ -187,7 +192,7 @@ async function addOf(wire: Asked, config: ReceiptConfig, wanted: Ticket): Promis
     ItemLineAdd:
       config.receipts === "unpriced"
         ? unpricedLines(config, document)
-        : await linkedLines(wire, config, document),
+        : await linkedLines(wire, config, document, signal),
   };
 }
 
@@ -207,10 +212,11 @@ async function linkedLines(
   wire: Asked,
   { unit }: ReceiptConfig,
   { order, lines }: ShipmentDocument,
+  signal: AbortSignal,
 ): Promise<Values[]> {
   const named = order === null ? null : orderIn(order);
   const TxnID = named?.side === "purchase" ? (named.number ?? named.id) : null;
-  const ordered = TxnID === null ? [] : await orderedLines(wire, TxnID);
+  const ordered = TxnID === null ? [] : await orderedLines(wire, TxnID, signal);
   return lines.map((line) => {
     const at = ordered.findIndex((one) => sameName(refOf(one, "ItemRef").name ?? "", line.product));
     const [one] = at < 0 ? [] : ordered.splice(at, 1);
@@ -221,9 +227,9 @@ async function linkedLines(
   });
 }
 
-async function orderedLines(wire: Asked, TxnID: string): Promise<Element[]> {
+async function orderedLines(wire: Asked, TxnID: string, signal: AbortSignal): Promise<Element[]> {
   const values = { TxnID, ...WITH_LINES };
-  const [reply] = await wire.read([{ name: "PurchaseOrderQuery", values }], never);
+  const [reply] = await wire.read([{ name: "PurchaseOrderQuery", values }], signal);
   return (reply?.rets ?? []).flatMap((row) => below(row, "PurchaseOrderLineRet"));
 }
 
@@ -232,11 +238,12 @@ async function expectNoStock(
   wire: Asked,
   { receipts }: ReceiptConfig,
   { lines }: ShipmentDocument,
+  signal: AbortSignal,
 ): Promise<void> {
   if (receipts === "linked") return;
   const FullName = lines.map(({ product }) => product);
   const values = { FullName, IncludeRetElement: ["FullName"] };
-  const [reply] = await wire.read([{ name: "ItemQuery", values }], never);
+  const [reply] = await wire.read([{ name: "ItemQuery", values }], signal);
   const stock = (reply?.rets ?? []).find(({ name }) => STOCK.test(name));
   if (stock === undefined) return;
   throw new Refused({

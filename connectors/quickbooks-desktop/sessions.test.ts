@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { never, requestOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import type { Endpoint, Notebook, Sink } from "../../src/core/contract.ts";
+import type { Endpoint, Sink } from "../../src/core/contract.ts";
 import type { Needs } from "../../src/core/examination.ts";
+import { notebookIn } from "../../src/store/notebooks.ts";
 import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
@@ -18,10 +19,7 @@ async function daemonOver({ port }: Site, more: object = {}) {
   const folder = tempFolder();
   const store = openStore(folder);
   onTestFinished(() => store.close());
-  const notebook: Notebook = {
-    get: (name) => store.notebooks.get("books", name),
-    set: (name, text) => store.transaction(() => store.notebooks.set("books", name, text)),
-  };
+  const notebook = notebookIn(store, "books");
   const config = DesktopConfig.parse(settings(port, more));
   const clock = { ms: Date.parse(SENT) };
   const now = (): Date => new Date(clock.ms);

@@ -16,7 +16,7 @@ import { partyCode } from "./party-codes.ts";
 import { priceLists } from "./prices.ts";
 import { amountOf, needed, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
-import { deletedInvoice, idOf, invoiceTeller } from "./told-invoices.ts";
+import { goneInvoice, idOf, invoiceTeller } from "./told-invoices.ts";
 import { type List, walkedSource } from "./walks.ts";
 import type { Wire } from "./wire.ts";
 import { child, type Element } from "./xml.ts";
@@ -138,7 +138,7 @@ function invoiceLists(
     { name: "open", kind: "whole", rows: openRows(wire), changes: told },
     { name: "invoice", kind: "stamped", rows: invoiceRows(wire), changes: told },
     deleted(wire, "deleted invoices", { query: "TxnDeletedQuery", types: ["Invoice"] }, (rows) =>
-      Promise.resolve(rows.map((row) => deletedInvoice(row, currency))),
+      Promise.resolve(rows.map((row) => goneInvoice(row, currency))),
     ),
   ];
 }

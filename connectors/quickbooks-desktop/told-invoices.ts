@@ -7,7 +7,7 @@ import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { paidBy, taxesOf } from "../quickbooks/told.ts";
+import { deletedInvoice, paidBy, taxesOf } from "../quickbooks/told.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { DeletedRow } from "./lists.ts";
 import { openOf, totalOf } from "./lines.ts";
@@ -63,28 +63,14 @@ export const telling = (
 
 export const idOf = ({ native: { row } }: Invoice): string => needed(row, "TxnID");
 
-/** An invoice that was deleted: QuickBooks tells its id and number, and nothing else of it. */
-export function deletedInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Change {
+/** QuickBooks tells its id and number, and nothing else of it. */
+export function goneInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Change {
   const number = name === null ? "" : ` (number ${name})`;
-  const facts = {
+  return deletedInvoice(id, "cancelled", {
     party: "(deleted)",
     days: { date: (madeAt === "" ? at : madeAt).slice(0, 10) },
-    money: { untaxed: Decimal.zero, tax: Decimal.zero, total: Decimal.zero },
     words: { currency, order: `deleted in QuickBooks at ${at}${number}` },
-  };
-  const record = invoiceRecord(facts, {
-    number: id,
-    id,
-    state: "cancelled",
-    partyCompanyId: null,
-    dueDate: null,
-    open: Decimal.zero,
-    paidDate: null,
-    paidByPlatform: false,
-    paidByOthers: null,
-    platformId: null,
   });
-  return { id, version: null, text: stringifyExact(record) };
 }
 
 interface Payer {

@@ -9,6 +9,7 @@
 import type { Change, Page, Source } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Json } from "../../src/core/json.ts";
+import { AHEAD_MS, stampBefore } from "./stamps.ts";
 
 /** A record as a list has it. */
 export interface Listed {
@@ -66,8 +67,6 @@ type Place = Pick<Listed, "at" | "id">;
 const PAGE = 50;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** No zone's time is further ahead of UTC. */
-const AHEAD_MS = 14 * HOUR_MS;
 /** No zone's time is further behind that, with two hours for the end of summer time and for work that took long. */
 const OVERLAP_MS = 28 * HOUR_MS;
 const NEW: Mark = { since: null, told: {}, walk: null };
@@ -176,8 +175,7 @@ function sinceOf(stamps: readonly string[], now: Date): string | null {
   return greatest < today ? greatest : today;
 }
 
-const earlier = (stamp: string): string =>
-  new Date(Date.parse(`${stamp}Z`) - OVERLAP_MS).toISOString().slice(0, 19);
+const earlier = (stamp: string): string => stampBefore(stamp, OVERLAP_MS);
 
 /** By stamp and id. */
 function inOrder(one: Place, other: Place): number {

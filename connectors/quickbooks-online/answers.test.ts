@@ -9,7 +9,7 @@ import { openCompany } from "./company-server.fixture.ts";
 import {
   deliver,
   never,
-  notebookOf,
+  newNotebook,
   opened,
   settings,
   sinkOf,
@@ -226,7 +226,7 @@ describe("a request id that QuickBooks still keeps", () => {
     company.enter("Customer", { DisplayName: "CUST-1" });
     company.closedUntil = "2026-12-31";
     const config = settings(company);
-    const notebook = notebookOf();
+    const notebook = newNotebook();
     const restarted = (): Sink => opened(config, { notebook }).sinks["invoices"] as Sink;
     expect(await deliver(restarted(), item)).toMatchObject({ fault: { code: "closed-period" } });
     company.closedUntil = "2000-01-01";

@@ -229,10 +229,17 @@ export function standingOf(
   };
 }
 
+/** As links call it. */
 export const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
-  const ref = kind === "invoice" ? row.CustomerRef : row.VendorRef;
-  return ref === null ? null : partyCode(kind, ref.value);
+  const id = partyIdIn(kind, row);
+  return id === null ? null : partyCode(kind, id);
 };
+
+/** QuickBooks' own id of it. */
+export const partyIdIn = (
+  kind: DocumentKind,
+  { CustomerRef, VendorRef }: Pick<DocumentRow, "CustomerRef" | "VendorRef">,
+): string | null => (kind === "invoice" ? CustomerRef : VendorRef)?.value ?? null;
 
 const paymentOn = (kind: DocumentKind, document: string, row: PaymentRow): PaymentOn => ({
   mark: paidMarkIn(row.PrivateNote),

@@ -3,11 +3,8 @@
  * as deleted, a party as inactive, and a person is told what nothing else tells.
  */
 import { partyChange } from "../../src/books/changes.ts";
-import type { InvoiceRecord } from "../../src/books/records.ts";
 import type { Change } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
-import { stringifyExact } from "../../src/core/json.ts";
-import { inactiveParty } from "../quickbooks/told.ts";
+import { deletedInvoice, inactiveParty } from "../quickbooks/told.ts";
 import type { Gone } from "./changes.ts";
 import { type DocumentKind, partyCode } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
@@ -16,34 +13,12 @@ import { DocumentRow } from "./rows.ts";
 import { listed } from "./tables.ts";
 import type { ChangedRow } from "./captured.ts";
 
-/** Its id is all that is left of it: the mapping sees whether it was told before. */
-export function goneInvoice({ surroundings }: Online, { id, at }: ChangedRow): Change {
-  const day = surroundings.dayOf(at ?? surroundings.now().toISOString());
-  const record = {
-    number: id,
-    id,
-    type: "out",
-    state: "deleted",
-    reference: null,
-    description: null,
-    partyCode: "unknown",
-    partyCompanyId: null,
-    currency: surroundings.currency,
-    invoiceDate: day,
-    dueDate: null,
-    untaxed: Decimal.zero,
-    tax: Decimal.zero,
-    total: Decimal.zero,
-    amountToPay: Decimal.zero,
-    paidDate: null,
-    paidByPlatform: false,
-    paidByOthers: null,
-    platformId: null,
-    lines: [],
-    taxes: [],
-  } satisfies InvoiceRecord;
-  return { id, version: null, text: stringifyExact(record) };
-}
+export const goneInvoice = ({ surroundings }: Online, { id, at }: ChangedRow): Change =>
+  deletedInvoice(id, "deleted", {
+    party: "unknown",
+    days: { date: surroundings.dayOf(at ?? surroundings.now().toISOString()) },
+    words: { currency: surroundings.currency },
+  });
 
 /** Ids of those that have something to pay. @throws BookError */
 export async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<number[]> {

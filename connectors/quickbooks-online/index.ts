@@ -4,13 +4,14 @@ import { bookSink } from "../../src/books/driver.ts";
 import { kindHoldings } from "../../src/books/held.ts";
 import { holdingsOf } from "../../src/books/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
+import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import type { DocumentKind } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { checkOnline, examineOnline, warningsOf } from "./examine.ts";
 import { documentAdapter } from "./invoices.ts";
 import { openOnline } from "./online.ts";
-import { orderAdapter, orderSink } from "./orders.ts";
+import { orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
 import { invoiceSource, paidInvoiceSource, partySource, priceSource } from "./sources.ts";
@@ -64,7 +65,10 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         ...(config.prices === undefined ? {} : { prices: priceSource(online) }),
       },
       sinks: {
-        orders: orderSink({ sale: sales, purchase: purchases }),
+        orders: orderSink({
+          sale: bookSink(sales, "order"),
+          purchase: bookSink(purchases, "order"),
+        }),
         invoices: bookSink(sales, "invoice"),
         bills: bookSink(purchases, "bill"),
         payments: bookSink(sales, "payment"),

@@ -1,5 +1,5 @@
 /** Invoices and bills in QuickBooks. Creating posts: what would differ is refused before, and told after. */
-import { type BookAdapter, type Call, type Standing } from "../../src/books/adapter.ts";
+import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
 import { orRefused } from "../../src/books/facts.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -12,6 +12,7 @@ import {
   isVoided,
   linesOf,
   numberOf,
+  partyIdIn,
   standingOf,
 } from "./documents.ts";
 import { expectFit, type Online } from "./online.ts";
@@ -165,13 +166,10 @@ const createOnce = (
       ? "counts"
       : isVoided(row)
         ? "ended"
-        : partyOf(row) === party
+        : partyIdIn(kind, row) === party
           ? "counts"
           : "of-another",
   );
-
-const partyOf = ({ CustomerRef, VendorRef }: DocumentRow): string | undefined =>
-  (CustomerRef ?? VendorRef)?.value;
 
 /** With what was paid on each, in one call for all. */
 async function standingsOf(

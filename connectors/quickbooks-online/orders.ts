@@ -2,19 +2,14 @@
  * The platform's orders in QuickBooks, for src/books/orders.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
-import type { Books, Call, GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
+import type { Call, GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/books/documents.ts";
-import { bookSink } from "../../src/books/driver.ts";
 import { orRefused } from "../../src/books/facts.ts";
-import { inspectBooks } from "../../src/books/inspect.ts";
 import {
   type BookedOrder,
   type OrderNames,
   orderAdapter as adapterOf,
-  orderIn,
 } from "../../src/books/orders.ts";
-import { carriedIn } from "../../src/books/wanted.ts";
-import type { Inspection, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
@@ -27,6 +22,7 @@ import {
   linesOf,
   noteOf,
   numberOf,
+  partyIdIn,
   partyIn,
   roundHalfUp,
   type Writing,
@@ -44,37 +40,6 @@ type Side = OrderDocument["type"];
 const ENTITIES = { sale: "Estimate", purchase: "PurchaseOrder" } as const;
 /** The document whose lines and party an order has. */
 const KINDS = { sale: "invoice", purchase: "bill" } as const;
-
-/**
- * One sink for both sides: the party of a sale is a customer, that of a purchase a vendor.
- * @param books with the party of that side, and {@link orderAdapter}
- */
-export function orderSink(books: Readonly<Record<Side, Books>>): Sink {
-  const sinks = {
-    sale: bookSink(books.sale, "order"),
-    purchase: bookSink(books.purchase, "order"),
-  };
-  const sinkOf = ({ body }: Outgoing): Sink => {
-    const [carried] = carriedIn("order", body);
-    return sinks[(carried?.document as OrderDocument | undefined)?.type ?? "sale"];
-  };
-  return {
-    ...sinks.sale,
-    send: (request, signal) => sinkOf(request).send(request, signal),
-    find: (request, signal) => sinkOf(request).find(request, signal),
-    async inspect(delivered, signal) {
-      const told = new Map<unknown, Inspection>();
-      const bySide = Map.groupBy(
-        delivered,
-        ({ counterpart }) => orderIn(counterpart)?.side ?? "sale",
-      );
-      for (const [side, these] of bySide)
-        for (const [at, one] of (await inspectBooks(books[side], "order", these, signal)).entries())
-          told.set(these[at], one);
-      return delivered.map((one) => told.get(one) as Inspection);
-    },
-  };
-}
 
 export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
   const adapter = adapterOf<OrderRow>({
@@ -154,7 +119,7 @@ async function search(
   { wire, names }: Online,
   side: Side,
   { marks, references, numbers, ids, days }: OrderNames,
-  signal: AbortSignal = never,
+  signal: AbortSignal,
 ): Promise<BookedOrder<OrderRow>[]> {
   const entity = ENTITIES[side];
   const DocNumber = references.map((number, at) =>
@@ -190,8 +155,6 @@ async function search(
   });
 }
 
-const never = new AbortController().signal;
-
 const RUNGS = { Pending: "draft", Rejected: "cancelled" } as const;
 
 /** A purchase order counts from the moment that it is made; an estimate from its acceptance. */
@@ -213,7 +176,7 @@ async function create(online: Online, wanted: Wanted<"order">, call: Call): Prom
   const body = orderBody({ ...writingOf(online, ids), party }, document);
   const number = numberOf(document);
   return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) =>
-    partyIn(kind, row)?.slice(2) === party ? "counts" : "of-another",
+    partyIdIn(kind, row) === party ? "counts" : "of-another",
   );
 }
 

@@ -45,15 +45,15 @@ export function settings(company: Company, more: object = {}) {
   };
 }
 
-/** What the store keeps for an endpoint. */
-export function notebookOf(): Notebook {
+/** An empty one, which ends with the test: a store has a real one (src/store/notebooks.ts). */
+export function newNotebook(): Notebook {
   const kept = new Map<string, string | null>();
   return { get: (name) => kept.get(name) ?? null, set: (name, text) => void kept.set(name, text) };
 }
 
 export function opened(config: object, more: Partial<Surroundings> = {}): Endpoint {
   const parsed = quickbooksOnline.config.parse(config);
-  const surroundings = surroundingsIn("/", { notebook: notebookOf(), ...more });
+  const surroundings = surroundingsIn("/", { notebook: newNotebook(), ...more });
   const endpoint = quickbooksOnline.open(parsed, surroundings);
   onTestFinished(() => endpoint.close());
   return endpoint;

@@ -1,9 +1,11 @@
-/** What sources of both tell alike: where a party is, one that is gone, the taxes of an invoice, and who paid it. */
+/** What sources of both tell alike: where a party is, what is gone, the taxes of an invoice, and who paid it. */
 import type { Standing } from "../../src/books/adapter.ts";
-import { some } from "../../src/books/facts.ts";
+import { invoiceRecord, some } from "../../src/books/facts.ts";
 import type { PartyRecord } from "../../src/books/records.ts";
+import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { FactLine, FactTax } from "../../src/core/holdings.ts";
+import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
+import { stringifyExact } from "../../src/core/json.ts";
 
 const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
 
@@ -37,6 +39,31 @@ export const inactiveParty = (
   country: null,
   active: false,
 });
+
+/** An invoice that was deleted, of which hardly more than its id is left: its mapping sees whether it was told before. */
+export function deletedInvoice(
+  id: string,
+  state: "cancelled" | "deleted",
+  facts: Required<Pick<Facts, "party" | "days" | "words">>,
+): Change {
+  const money = { untaxed: Decimal.zero, tax: Decimal.zero, total: Decimal.zero };
+  const record = invoiceRecord(
+    { ...facts, money },
+    {
+      number: id,
+      id,
+      state,
+      partyCompanyId: null,
+      dueDate: null,
+      open: Decimal.zero,
+      paidDate: null,
+      paidByPlatform: false,
+      paidByOthers: null,
+      platformId: null,
+    },
+  );
+  return { id, version: null, text: stringifyExact(record) };
+}
 
 /** Lines of tax items, and QuickBooks' own sales tax. @param base what both are computed from */
 export const taxesOf = (

@@ -1,5 +1,5 @@
 /** Delivery tickets as shipments of the books. Net gallons are what moves: they are billed and taxed. */
-import { ShipmentDocument, type Party } from "../../src/books/documents.ts";
+import { ShipmentDocument } from "../../src/books/documents.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -47,13 +47,15 @@ export const deliveryTickets = defineMapping({
     const lines = isTakenBack ? [] : (ticket.productLines ?? []);
     if (lines.length === 0 && !isTakenBack)
       throw incomplete("no-lines", "the ticket has no product lines", "Enter them");
-    const sides = sidesOf(ticket, references, ourCompany(references, options));
-    const skipped = otherSide(options, sides.type === "out" ? "sale" : "purchase");
+    const { type, companyId } = sideOf(ticket, ourCompany(references, options));
+    // The party of a ticket that the flow does not take need not be mapped.
+    const skipped = otherSide(options, type === "out" ? "sale" : "purchase");
     if (skipped !== null) return skipped;
     return {
       id: ticket.id,
       number: ticket.ticketNumber,
-      ...sides,
+      type,
+      party: partyOf(references, type === "out" ? "customer" : "supplier", companyId),
       status,
       ...(isTakenBack ? { platformStatus: ticket.status } : {}),
       date: dayOrNone(references, ticket.deliveryDate),
@@ -73,16 +75,15 @@ export const deliveryTickets = defineMapping({
   about: ({ receiverCompanyId }) => ({ party: receiverCompanyId }),
 });
 
-/** Ours goes out to its receiver; what is brought to us comes in from its supplier. @throws Refused, NotMapped */
-function sidesOf(
+/** Ours goes out to its receiver; what is brought to us comes in from its supplier. @throws Refused */
+function sideOf(
   { supplierCompanyId: supplier, receiverCompanyId: receiver }: DeliveryTicket,
-  references: References,
   us: string,
-): { type: ShipmentDocument["type"]; party: Party } {
+): { readonly type: ShipmentDocument["type"]; readonly companyId: string } {
   if (receiver === us && supplier !== null && supplier !== us)
-    return { type: "in", party: partyOf(references, "supplier", supplier) };
+    return { type: "in", companyId: supplier };
   if (receiver !== us && receiver !== null && (supplier === us || supplier === null))
-    return { type: "out", party: partyOf(references, "customer", receiver) };
+    return { type: "out", companyId: receiver };
   throw incomplete(
     "no-party",
     `the ticket goes from ${supplier ?? "nobody"} to ${receiver ?? "nobody"}, and we (${us}) must be one of them`,

@@ -4,9 +4,8 @@
  * is asked. Pure (ADR 0044).
  */
 import { Decimal } from "../core/decimal.ts";
-import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import type { Difference, FactLine, Facts } from "../core/holdings.ts";
+import type { Difference, FactLine } from "../core/holdings.ts";
 import type { BookKind, GoodsKind, GoodsStanding, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import type { Identified } from "./identify.ts";
@@ -27,16 +26,6 @@ export const onSideOf = (wanted: Wanted, all: readonly Standing[]): Standing[] =
 
 const sideOf = ({ words }: Standing["facts"]): Side => (words?.side ?? "sale") as Side;
 type Side = "sale" | "purchase";
-
-/** The record, or why these books cannot keep it. @throws what is no refusal */
-export function orRefused(kept: () => Facts): Facts | Refused {
-  try {
-    return kept();
-  } catch (error) {
-    if (error instanceof Refused) return error;
-    throw error;
-  }
-}
 
 interface About {
   readonly kind: GoodsKind;

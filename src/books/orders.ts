@@ -14,7 +14,8 @@ import {
   type Wanted,
 } from "./adapter.ts";
 import type { OrderDocument } from "./documents.ts";
-import { goodsLine, orRefused } from "./goods.ts";
+import { orRefused } from "./facts.ts";
+import { goodsLine } from "./goods.ts";
 import { markOf } from "./marks.ts";
 
 type Side = OrderDocument["type"];
@@ -64,7 +65,7 @@ export interface OrderDesk<Native> {
   search(
     side: Side,
     names: OrderNames,
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<readonly BookedOrder<Native>[]>;
   /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
@@ -84,8 +85,7 @@ const LADDER: Ladder = {
 
 export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"order", Native> => ({
   ladder: desk.ladder ?? LADDER,
-  expected: async (documents) =>
-    documents.map((one) => orRefused(() => desk.kept?.(one) ?? factsOf(one))),
+  expected: (documents) => orRefused(documents, async (one) => desk.kept?.(one) ?? factsOf(one)),
   async locate(wanted, { signal }) {
     const all: Standing<Native>[] = [];
     for (const one of wanted)

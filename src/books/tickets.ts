@@ -6,6 +6,7 @@ import { Refused } from "../core/errors.ts";
 import type { Facts, FactLine } from "../core/holdings.ts";
 import {
   BARE,
+  type Call,
   type GoodsAdapter,
   type Ladder,
   type Standing,
@@ -14,7 +15,8 @@ import {
   type Wanted,
 } from "./adapter.ts";
 import type { ShipmentDocument } from "./documents.ts";
-import { goodsLine, orRefused } from "./goods.ts";
+import { orRefused } from "./facts.ts";
+import { goodsLine } from "./goods.ts";
 import { markOf, platformIdIn } from "./marks.ts";
 
 /** A ticket as books show it. */
@@ -48,16 +50,13 @@ export interface TicketDesk<Native> {
   /** Is its whole note written with it, in one request? Left out: it is a note of its own. */
   readonly notes?: "within";
   /** Those of both types with one of these numbers. */
-  search(
-    numbers: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<readonly BookedTicket<Native>[]>;
-  create(wanted: Wanted<"shipment">): Promise<void>;
-  note(native: Native, text: string): Promise<void>;
+  search(numbers: readonly string[], signal: AbortSignal): Promise<readonly BookedTicket<Native>[]>;
+  create(wanted: Wanted<"shipment">, call: Call): Promise<void>;
+  note(native: Native, text: string, call: Call): Promise<void>;
   /** Writes its lines, its date and its reference anew. */
-  amend(wanted: Wanted<"shipment">, native: Native): Promise<void>;
-  cancel(native: Native): Promise<void>;
-  bring(native: Native, to: "waiting" | "done"): Promise<void>;
+  amend(wanted: Wanted<"shipment">, native: Native, call: Call): Promise<void>;
+  cancel(native: Native, call: Call): Promise<void>;
+  bring(native: Native, to: "waiting" | "done", call: Call): Promise<void>;
 }
 
 const LADDER: Ladder = {
@@ -73,19 +72,18 @@ export const ticketAdapter = <Native>(
 ): GoodsAdapter<"shipment", BookedTicket<Native>> => ({
   ladder: desk.ladder ?? LADDER,
   accept: expectGallons,
-  expected: async (documents) =>
-    documents.map((one) => orRefused(() => desk.kept?.(one) ?? factsOf(one))),
-  async locate([wanted]) {
+  expected: (documents) => orRefused(documents, async (one) => desk.kept?.(one) ?? factsOf(one)),
+  async locate([wanted], { signal }) {
     if (wanted === undefined) return [];
-    const tickets = await desk.search([wanted.number]);
+    const tickets = await desk.search([wanted.number], signal);
     return tickets.map((ticket) => standingOf(desk, ticket, wanted));
   },
-  async create(wanted) {
-    for (const one of wanted) await desk.create(one);
+  async create(wanted, call) {
+    for (const one of wanted) await desk.create(one, call);
     return wanted.map(() => null);
   },
-  async advance(to, steps) {
-    for (const one of steps) await step(desk, to, one);
+  async advance(to, steps, call) {
+    for (const one of steps) await step(desk, to, one, call);
   },
   async get(ids, { signal }) {
     const numbers = ids.map((id) => ticketIn(id)?.number ?? id);
@@ -193,11 +191,12 @@ async function step<Native>(
   desk: TicketDesk<Native>,
   to: StepTo,
   { wanted, standing: { native: ticket } }: Step<"shipment", BookedTicket<Native>>,
+  call: Call,
 ): Promise<void> {
   const { document } = wanted;
-  if (to === "amended") return desk.amend(wanted, ticket.native);
-  if (!isNoted(desk, document, ticket)) await desk.note(ticket.native, noteOf(document));
+  if (to === "amended") return desk.amend(wanted, ticket.native, call);
+  if (!isNoted(desk, document, ticket)) await desk.note(ticket.native, noteOf(document), call);
   if (to !== "cancelled")
-    return desk.bring(ticket.native, document.status === "done" ? "done" : "waiting");
-  if (ticket.stage !== "cancelled") await desk.cancel(ticket.native);
+    return desk.bring(ticket.native, document.status === "done" ? "done" : "waiting", call);
+  if (ticket.stage !== "cancelled") await desk.cancel(ticket.native, call);
 }

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { serveAdmin } from "../console/admin.ts";
 import { readingOffice } from "../console/reading.ts";
-import { remoteOffice } from "../console/remote.ts";
+import { answeredOffice, remoteOffice } from "../console/remote.ts";
 import { addressFile } from "../console/wire.ts";
 import type { Config } from "../config/config.ts";
 import { StoreInUse } from "../core/errors.ts";
@@ -64,10 +64,9 @@ export async function answering<Result>(
 async function officeOf(
   config: Config,
 ): Promise<{ office: Office; close: (() => Promise<void>) | null }> {
-  let hasAnswered = false;
   for (let tries = 1; ; tries++) {
     const isSilent = existsSync(addressFile(config.state));
-    const remote = await remoteOffice(config.state, hasAnswered);
+    const remote = await remoteOffice(config.state);
     if (remote !== null) return { office: remote, close: null };
     try {
       const { openOffice } = await load.compose();
@@ -76,7 +75,8 @@ async function officeOf(
       // A process that has just opened the store answers soon, as does one that was busy; one that ends lets go of it.
       if (!(error instanceof StoreInUse) || tries === TRIES) throw error;
       if (isSilent && error.holder === null) throw error;
-      hasAnswered = error.holder !== null;
+      const answered = error.holder === null ? null : answeredOffice(config.state);
+      if (answered !== null) return { office: answered, close: null };
     }
   }
 }

@@ -2,7 +2,7 @@
 import { monthAt, type Purpose } from "../core/budget.ts";
 import type { Clock } from "../core/moment.ts";
 import { calendarOf } from "../core/calendar.ts";
-import type { Endpoint, Notebook } from "../core/contract.ts";
+import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../console/remote.ts";
 import type { EndpointConfig } from "../config/check.ts";
@@ -24,6 +24,7 @@ import { monthReport } from "../report/month.ts";
 import type { Office, Warning } from "../report/office.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { ledger } from "../store/ledger.ts";
+import { notebookIn } from "../store/notebooks.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
@@ -129,10 +130,7 @@ interface Arrivals {
 const roomFor = (store: Store, state: string) => ({
   remembered: (operation: string) => store.remembered.of(operation),
   scratch: (bytes: number) => openScratch(state, bytes),
-  notebook: (endpoint: string): Notebook => ({
-    get: (name) => store.notebooks.get(endpoint, name),
-    set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
-  }),
+  notebook: (endpoint: string) => notebookIn(store, endpoint),
 });
 
 const announcing = (arrivals?: Arrivals) =>

@@ -17,16 +17,19 @@ const ANSWER_TIMEOUT_MS = 90_000;
 const LONG_TIMEOUT_MS = 3_600_000;
 const LONG: ReadonlySet<Question> = new Set(["reconcile", "backup", "backfill"]);
 
-/**
- * Null when no daemon answers: there is no address, or what is at that port is not our daemon.
- * @param hasAnswered it did just now ({@link holderOf}), and may be too busy to do so again
- */
-export async function remoteOffice(
-  stateFolder: string,
-  hasAnswered = false,
-): Promise<Office | null> {
+/** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
+export async function remoteOffice(stateFolder: string): Promise<Office | null> {
   const address = readAddress(stateFolder);
-  if (address === null || !(hasAnswered || (await answers(address)))) return null;
+  return address !== null && (await answers(address)) ? officeAt(address) : null;
+}
+
+/** Of a daemon that answered just now ({@link holderOf}), and may be too busy to do so again. Null: it has no address. */
+export function answeredOffice(stateFolder: string): Office | null {
+  const address = readAddress(stateFolder);
+  return address === null ? null : officeAt(address);
+}
+
+function officeAt(address: Address): Office {
   const ask = async (question: Question, ...args: unknown[]): Promise<never> =>
     (await call(address, question, args)) as never;
   return {

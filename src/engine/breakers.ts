@@ -70,9 +70,15 @@ export interface Trip {
   readonly next?: string;
 }
 
-/** Call it inside the transaction of what tripped it, where there is one. */
+/**
+ * Call it inside the transaction of what tripped it, where there is one. What is sent at once meets the same stop: it is told
+ * once until it is tried again. One that only a person clears is told each time.
+ */
 export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: Trip): void {
   const now = engine.clock.now().wallMs;
+  const isTold = engine.store.journal
+    .breakers()
+    .some((one) => one.breaker === breaker && one.scope === scope && (one.retryMs ?? now) > now);
   const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: "See the log." };
   const retryMs =
     habit.retryMs === null
@@ -87,6 +93,7 @@ export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: T
     message: detail,
     next: advice,
   });
+  if (isTold) return;
   engine.store.journal.audit(now, { event: `stopped: ${breaker}`, detail: `${scope}: ${detail}` });
   engine.note("stopped", { breaker, scope, detail, next: advice });
 }

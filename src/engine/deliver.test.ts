@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   type Bench,
   bill,
@@ -11,6 +11,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
+import { nothingDone } from "../core/outcome.ts";
 import { markFile } from "../store/rights.ts";
 import { Daemon } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
@@ -23,6 +24,22 @@ const counts = ({ store }: Bench, { flow }: Flow) =>
   Object.fromEntries(store.deliveries.counts(flow));
 const done = (id: string) => ({ outcome: "done", detail: "201", ids: [id] }) as const;
 const HOME = { from: "platform.bills", to: "erp.bills", side: "platform" } as const;
+
+test("a stop that several sends meet at once is told and audited once, and once more when it is tried again", async () => {
+  const bench = engineOn(tempFolder());
+  const refusing = async () => nothingDone("EACCES: rename", { stop: "receiver" });
+  const changes = Array.from({ length: 6 }, (_, at) => bill(`INV-${at}`, "1"));
+  const source = pagesOf([{ changes, position: 1 }]);
+  const flow = bench.flow({ sink: receiver({ send: refusing }), source });
+  const audit = vi.spyOn(bench.store.journal, "audit");
+  for (const told of [1, 2]) {
+    await runFlow(bench.engine, flow, signal);
+    expect(bench.notes.filter((note) => note === "stopped")).toHaveLength(told);
+    const entries = audit.mock.calls.filter(([, { event }]) => event === "stopped: receiver");
+    expect(entries).toHaveLength(told);
+    bench.clock.advance(61_000);
+  }
+});
 
 test("what waited for its turn too long is read back, and not sent again unread", async () => {
   const bench = engineOn(tempFolder());

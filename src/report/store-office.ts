@@ -150,7 +150,7 @@ export function storeOffice(parts: OfficeParts): Office {
       const named = flows.filter((flow) => name === "all" || flow.name === name);
       if (named.length === 0) throw noFlow(name, flows);
       const chosen = named.filter(({ paused }) => !paused);
-      if (chosen.length === 0) throw isPaused(name);
+      if (chosen.length === 0) throw pausedFlow(name);
       store.transaction(() => {
         if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
       });
@@ -270,7 +270,7 @@ function reconciled(parts: OfficeParts, asked: Reconciling): Promise<Report> {
   return auditor.reconcile(question);
 }
 
-const isPaused = (name: string): OfficeError =>
+const pausedFlow = (name: string): OfficeError =>
   new OfficeError(
     name === "all" ? "Every flow is paused." : `${name} is paused: it does not look.`,
     "Let it go on first: `fuelbridge resume`, or the page Flows of the console.",

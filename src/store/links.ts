@@ -26,6 +26,10 @@ export const ownId = (link: Link, side: Side): string =>
 export const otherId = (link: Link, side: Side): string =>
   side === "platform" ? link.erpId : link.platformId;
 
+/** The kinds are named for the indices: without them SQLite reads every link. */
+const among = (kinds: readonly string[]): string =>
+  `kind in (${kinds.map((kind) => `'${kind}'`).join(", ")})`;
+
 export function links(database: Database.Database) {
   const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount,
     linked_ms as linkedMs`;
@@ -65,21 +69,18 @@ export function links(database: Database.Database) {
   );
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
-  // The kinds are named for the indices: without them SQLite reads every link.
-  const searching = (those: readonly string[], byNumber: (isOne: string) => string) => {
-    const isOne = `kind in (${those.map((kind) => `'${kind}'`).join(", ")})`;
-    return database.prepare<[{ text: string }], Link & { linkedMs: number }>(
+  const searching = (isOne: string, isNumbered: string) =>
+    database.prepare<[{ text: string }], Link & { linkedMs: number }>(
       `select ${columns} from link
-       where (${byNumber(isOne)}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
+       where (${isNumbered}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
        order by kind, platform_id`,
     );
-  };
   // A row under a kind's old spelling is found by its number (migration-kinds.ts).
-  const anySide = searching(Object.keys(kinds), () => "number = :text");
-  const ofParties = searching(
+  const anySide = searching(among(Object.keys(kinds)), "number = :text");
+  const isParty = among(
     Object.entries(kinds).flatMap(([kind, held]) => (held === "party" ? kind : [])),
-    (isOne) => `number = :text and +${isOne}`,
   );
+  const ofParties = searching(isParty, `number = :text and +${isParty}`);
 
   return {
     find(kind: Kind, side: Side, id: string): Link | null {

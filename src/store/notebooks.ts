@@ -1,5 +1,6 @@
 /** What endpoints keep between two starts (`Surroundings.notebook`): the sessions of one that calls us, and what it told. */
 import type Database from "better-sqlite3";
+import type { Notebook } from "../core/notebook.ts";
 
 export const notebooksOfEndpoints = `
   -- Small texts of an endpoint, by its own names for them (src/core/contract.ts, Notebook).
@@ -34,3 +35,15 @@ export function notebooks(database: Database.Database) {
     },
   };
 }
+
+/** What the endpoint of this name keeps in a store. */
+export const notebookIn = (
+  store: {
+    readonly notebooks: ReturnType<typeof notebooks>;
+    readonly transaction: (work: () => void) => void;
+  },
+  endpoint: string,
+): Notebook => ({
+  get: (name) => store.notebooks.get(endpoint, name),
+  set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+});

@@ -1,7 +1,7 @@
 /** What people enter in QuickBooks: customers, invoices, payments, prices; and what the platform has of it. */
 import type { Row } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { number, text } from "../tryton/ledger.ts";
+import { pricesAt } from "../support/on-platform.ts";
 import type { OwnInvoice } from "../tryton/office.ts";
 import { type DesktopSite, SUBTOTAL } from "./site.ts";
 
@@ -62,39 +62,17 @@ export function newInvoice(
   return { id: 0, txn, number: RefNumber, party, date, total, paid: false };
 }
 
-/** Number, payer, total and status of each on the platform, in the order of these. */
-export async function ownOnPlatform(site: DesktopSite, own: readonly Made[]) {
-  const records = await site.records("invoices");
-  return own.flatMap((one) =>
-    records
-      .filter(({ invoiceNumber }) => invoiceNumber === one.number)
-      .map((row) => [
-        one.number,
-        row["payerCompanyId"],
-        number(row["total"]).fixed(2),
-        row["status"],
-      ]),
-  );
-}
-
 /** The platform's company that stands for a customer of QuickBooks. */
 export async function companyOf(site: DesktopSite, { id }: Row): Promise<unknown> {
   const connections = await site.records("connections");
   return connections.find(({ erpId }) => erpId === `C-${id}`)?.["toCompanyId"];
 }
 
-/** Those of the terminals and products that QuickBooks has prices of. */
+/** Our prices at the terminals that QuickBooks has prices of, by terminal and product. */
 export async function pricesOf(site: DesktopSite): Promise<Record<string, string>> {
-  const prices = (await site.records("rack-prices")).filter(
-    ({ companyId, terminalId, product }) =>
-      companyId === site.companyId &&
-      TERMINALS.includes(text(terminalId)) &&
-      (product === "ULSD-CLR" || product === "UNL-87"),
-  );
-  return Object.fromEntries(
-    prices.map(({ terminalId, product, price }) => [
-      `${text(terminalId)} ${text(product)}`,
-      number(price).plain(),
-    ]),
-  );
+  const prices: Record<string, string> = {};
+  for (const terminal of TERMINALS)
+    for (const [product, price] of Object.entries(await pricesAt(site, terminal)))
+      prices[`${terminal} ${product}`] = price;
+  return prices;
 }

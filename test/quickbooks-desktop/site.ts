@@ -2,14 +2,14 @@
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { PASSWORD, USER } from "../../connectors/quickbooks-desktop/desktop.fixture.ts";
 import { WebConnector } from "../../connectors/quickbooks-desktop/web-connector.fixture.ts";
-import { type BooksSite, cells, openBooksSite } from "../support/books-site.ts";
+import { cells, chargesOf, openBooksSite, type SiteOf } from "../support/books-site.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { freePort } from "../support/port.ts";
 
 /** An item of the company's, whose lines repeat the amounts above them. */
 export const SUBTOTAL = "Subtotal";
 
-export type DesktopSite = BooksSite & { readonly books: CompanyFile };
+export type DesktopSite = SiteOf<CompanyFile>;
 
 /** @param backup of the company file of a site that was copied; left out: it is new, with what the shipped tables name */
 export async function openDesktopSite(folder: string, backup?: string): Promise<DesktopSite> {
@@ -64,9 +64,7 @@ function stock(books: CompanyFile, folder: string): void {
     "Freight",
     SUBTOTAL,
     ...cells(folder, "items", "item"),
-    ...["tryton-taxes", "tryton-accounts"].flatMap((table) => [
-      ...cells(folder, table, "sales"),
-      ...cells(folder, table, "purchases"),
-    ]),
+    ...chargesOf(folder, "sales"),
+    ...chargesOf(folder, "purchases"),
   ]);
 }

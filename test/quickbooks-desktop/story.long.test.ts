@@ -4,18 +4,15 @@
  *
  * @module-tag numbers
  */
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
-import { leaveFew, type Members } from "../support/books-site.ts";
-import { tempFolder } from "../support/folder.ts";
-import type { Said } from "../support/site-program.ts";
-import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
+import { expectNoWrites, leaveFew, type Members, storyOf } from "../support/books-site.ts";
+import { SAID_IN_STEP } from "../support/in-step.ts";
+import { confirmedOrders, ownOnPlatform } from "../support/on-platform.ts";
+import { type Bill, bookedOf, changeOnPlatform } from "../tryton/bills.ts";
 import { expected, number, text } from "../tryton/ledger.ts";
 import { figuresOf, marksIn } from "./ledger.ts";
 import {
@@ -25,48 +22,24 @@ import {
   KNOWN,
   type Made,
   newInvoice,
-  ownOnPlatform,
   priceOf,
   pricesOf,
 } from "./own.ts";
 import { type DesktopSite, openDesktopSite } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 const SLOW = 600_000;
-const SAID_IN_STEP = {
-  code: 0,
-  signal: null,
-  out: IN_STEP,
-};
 
 describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "fuelbridge-desktop-story-"));
   let made: readonly Made[];
-  let firstRun: Said;
-  let books: string;
-
-  beforeAll(async () => {
-    const site = await openDesktopSite(folder);
+  const { firstRun, inStep } = storyOf(openDesktopSite, async (site) => {
     // A fifth of the month; each document is some calls of the Web Connector.
     await leaveFew(site, { invoice: (id) => /^[0-2]/.test(id), order: /^a[0-3]/ });
     made = enterInQuickbooks(site);
-    firstRun = await site.here("once");
-    books = site.books.backup();
-    await site.close();
-  }, SLOW);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  async function inStep(): Promise<DesktopSite> {
-    const copy = join(tempFolder(), "site");
-    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-    const site = await openDesktopSite(copy, books);
-    onTestFinished(() => site.close());
-    return site;
-  }
+  });
 
   test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
     const site = await inStep();
-    expect(firstRun).toMatchObject(SAID_IN_STEP);
+    expect(firstRun()).toMatchObject(SAID_IN_STEP);
     expect(await site.causes()).toEqual([]);
     const { flows, stops } = await site.ask<Status>("status");
     expect(stops).toEqual([]);
@@ -100,10 +73,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
   });
 
   test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
-    const site = await inStep();
-    const before = await footprint(site);
-    for (let run = 0; run < 2; run++) expect(await site.here("once")).toMatchObject(SAID_IN_STEP);
-    expect(await footprint(site)).toEqual(before);
+    await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
   });
 
   test("what is void or deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
@@ -133,9 +103,7 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
 
   test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
     const { books: file, ...site } = await inStep();
-    const wanted = (await site.records("orders?key=supplier")).filter(({ status }) =>
-      CONFIRMED.has(text(status)),
-    );
+    const wanted = await confirmedOrders(site);
     const orders = [...file.rows("SalesOrder"), ...file.rows("PurchaseOrder")];
     expect(orders.map(({ fields }) => fields["ExternalGUID"] ?? "").toSorted()).toEqual(
       wanted.map(({ id }) => guidOf(text(id))).toSorted(),
@@ -195,19 +163,8 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     const [bill] = (await bookedOf(site, "in")).filter(
       ({ id }) => rowOf(site, "Bill", id) !== undefined,
     ) as [Bill];
-    const paidAt = new Date().toISOString();
-    const asBooked = new Map(
-      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
-    );
-    await pay(site, part, 0.5);
-    await pay(site, full);
-    await control.patch("invoices", full.id, { status: "PAID", paidAt });
-    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
-    await control.patch("invoices", taken.id, { status: "VOID" });
-    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-    await control.patch("invoices", corrected.id, oneCentMore(corrected));
-    await pay(site, bill);
-    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    const changing = { part, full, lone, taken, disputed, corrected, bill };
+    const asBooked = await changeOnPlatform(site, changing);
     // In QuickBooks, somebody takes a payment at the counter, writes an invoice, and enters prices.
     const atCounter = rowOf(site, "Invoice", counter.id) as Row;
     file.pay(atCounter.id, file.total(atCounter).fixed(2));
@@ -245,19 +202,9 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     const stateOf = ({ id }: Bill): boolean | undefined => rowOf(site, "Invoice", id)?.isVoid;
     expect([taken, full].map(stateOf)).toEqual([true, false]);
     expect(changed.fields["IsManuallyClosed"]).toBeUndefined();
-    const settled = await footprint(site);
-    expect(await site.here("once")).toMatchObject(waiting);
-    expect(await footprint(site)).toEqual(settled);
+    await expectNoWrites(site, waiting);
   });
 });
-
-const CONFIRMED = new Set([
-  "CONFIRMED",
-  "IN_TRANSIT",
-  "DELIVERED",
-  "PENDING_VERIFICATION",
-  "INVOICED",
-]);
 
 /** Its first line still adds up with one cent more. */
 function isRoundedDown(records: readonly Members[], id: string): boolean {
@@ -283,13 +230,4 @@ async function expectEqualBooks(
   expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, own));
   const marks = marksIn(site.books);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
-}
-
-/** What either side was told, and every record of the books with its version. */
-async function footprint({ books, control }: DesktopSite): Promise<object> {
-  const requests = await control.requests();
-  return {
-    writes: requests.filter(({ method }) => method !== "GET").length,
-    books: books.backup(),
-  };
 }

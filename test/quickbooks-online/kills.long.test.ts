@@ -11,13 +11,14 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Trace } from "../../src/report/office.ts";
 import { CLIENT } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { quickbooksOnlineBodies } from "../emit/quickbooks-online.ts";
-import { confirmedOrders, leaveFew } from "../support/books-site.ts";
+import { leaveFew } from "../support/books-site.ts";
 import { tempFolder } from "../support/folder.ts";
+import { IN_STEP } from "../support/in-step.ts";
+import { confirmedOrders } from "../support/on-platform.ts";
 import { killsAsked } from "../support/runs.ts";
 import { expected } from "../tryton/ledger.ts";
 import { figuresOf, marksIn, ordersIn, ordersWanted } from "./ledger.ts";
 import { openOnlineSite } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 /** Set: so many kills, over more of the month's invoices and orders. Else every write of a few is cut off twice. */
 const KILLS = killsAsked();
@@ -65,10 +66,7 @@ test(
       const { code, out, err } = await running.ended;
       log += out + err;
       if (code !== null) {
-        expect({ code, out }).toEqual({
-          code: 0,
-          out: IN_STEP,
-        });
+        expect({ code, out }).toEqual({ code: 0, out: IN_STEP });
         break;
       }
     }

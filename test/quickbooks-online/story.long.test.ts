@@ -8,23 +8,20 @@ import { describe, expect, test } from "vitest";
 import type { Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/report/office.ts";
-import { confirmedOrders, footprint, leaveFew, storyOf } from "../support/books-site.ts";
-import { type Bill, bookedOf, oneCentMore, pay } from "../tryton/bills.ts";
-import { dayOf, expected, number, text } from "../tryton/ledger.ts";
+import { expectNoWrites, leaveFew, storyOf } from "../support/books-site.ts";
+import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
+import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
+import { type Bill, bookedOf, changeOnPlatform } from "../tryton/bills.ts";
+import { dayOf, expected, text } from "../tryton/ledger.ts";
 import type { OwnInvoice } from "../tryton/office.ts";
 import { figuresOf, marksIn, ordersIn, ordersWanted } from "./ledger.ts";
 import { type Members, type OnlineSite, openOnlineSite } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 const SLOW = 600_000;
 /** Of the demo that count in books, after {@link leaveFew}, and those of them that are purchases. */
 const ORDERS = 82;
 const PURCHASES = 6;
-const SAID_IN_STEP = {
-  code: 0,
-  signal: null,
-  out: IN_STEP,
-};
+const TERMINAL = "T-76-TX-2799";
 const KNOWN = { name: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
 const FEED = "Brazos Gin & Feed";
 
@@ -89,7 +86,7 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
         one.paid ? "PAID" : "OUTSTANDING",
       ]),
     );
-    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
+    expect(await pricesAt(site, TERMINAL)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
   test("each order of the platform is in QuickBooks once, with its gallons and its cents, and in no account", async () => {
@@ -105,10 +102,7 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
   });
 
   test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
-    const site = await inStep();
-    const before = await footprint(site);
-    for (let run = 0; run < 2; run++) expect(await site.here("once")).toMatchObject(SAID_IN_STEP);
-    expect(await footprint(site)).toEqual(before);
+    await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
   });
 
   test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
@@ -170,15 +164,13 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
     expect(ordersIn(company)).toEqual(
       [...before, ...ordersWanted(posted === undefined ? [] : [posted])].toSorted(),
     );
-    const settled = await footprint(site);
-    await site.here("once");
-    expect(await footprint(site)).toEqual(settled);
+    await expectNoWrites(site, {});
     await expectEqualBooks(site, made);
   });
 
   test("changes on both sides: all of them arrive, and posted money is never changed", async () => {
     const site = await inStep();
-    const { books: company, control } = site;
+    const { books: company } = site;
     const issued = (await bookedOf(site, "out")).slice(0, 7);
     const [part, full, taken, corrected, counter, disputed, lone] = issued as [
       Bill,
@@ -190,11 +182,6 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
       Bill,
     ];
     const [bill] = (await bookedOf(site, "in")) as [Bill];
-    const paidAt = new Date().toISOString();
-    const was = await site.records("invoices");
-    const asBooked = new Map(
-      [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
-    );
     const rowOf = ({ id }: Bill): Record_ => {
       const row = company
         .rows("Invoice")
@@ -202,22 +189,15 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
       if (row === undefined) throw new Error(`no invoice ${id}`);
       return row;
     };
-    await pay(site, part, 0.5);
-    await pay(site, full);
-    await control.patch("invoices", full.id, { status: "PAID", paidAt });
-    await control.patch("invoices", lone.id, { status: "PAID", paidAt });
-    await control.patch("invoices", taken.id, { status: "VOID" });
-    await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-    await control.patch("invoices", corrected.id, oneCentMore(corrected));
-    await pay(site, bill);
-    await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+    const changing = { part, full, lone, taken, disputed, corrected, bill };
+    const asBooked = await changeOnPlatform(site, changing);
     company.settle(rowOf(counter), today);
     const regular = company.rows("Item").find(({ Name }) => Name === "087");
     company.edit("Item", regular?.Id ?? "", { UnitPrice: Decimal.of("2.2005") });
     const comal = company.enter("Customer", { DisplayName: "Comal Ready Mix" });
     const own = [...made, newInvoice(site, comal, today, "FL-9004", ["300", "2.4999"])];
 
-    const waiting = { code: 0, out: expect.stringMatching(ONE_WAITS) as unknown };
+    const waiting = { code: 0, out: ONE_WAITS };
     expect(await site.here("once")).toMatchObject(waiting);
     expect(await site.here("once")).toMatchObject(waiting);
     expect(await site.causes()).toEqual([
@@ -230,10 +210,8 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
     const now = await site.records("invoices");
     expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
     expect(await ownOnPlatform(site, own)).toHaveLength(4);
-    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
-    const settled = await footprint(site);
-    expect(await site.here("once")).toMatchObject(waiting);
-    expect(await footprint(site)).toEqual(settled);
+    expect(await pricesAt(site, TERMINAL)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+    await expectNoWrites(site, waiting);
   });
 });
 
@@ -246,9 +224,6 @@ async function expectEqualBooks(
   const marks = marksIn(site.books);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
 }
-
-const ONE_WAITS =
-  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n( {2}Beside that, .*\n)?$/;
 
 const isSale = ({ lines }: Members): boolean =>
   (lines as readonly Members[]).some(({ sellPrice }) => sellPrice !== null);
@@ -322,31 +297,4 @@ function newInvoice(
     ],
   });
   return { id: Number(row.Id), number: DocNumber, party, date, total, paid: false };
-}
-
-/** Number, payer, total and status of what was made in QuickBooks, in its order. */
-async function ownOnPlatform(site: OnlineSite, own: readonly OwnInvoice[]) {
-  const records = await site.records("invoices");
-  return own.flatMap((one) =>
-    records
-      .filter(({ invoiceNumber }) => invoiceNumber === one.number)
-      .map((row) => [
-        one.number,
-        row["payerCompanyId"],
-        number(row["total"]).fixed(2),
-        row["status"],
-      ]),
-  );
-}
-
-async function pricesOf(site: OnlineSite): Promise<Record<string, string>> {
-  const prices = (await site.records("rack-prices")).filter(
-    ({ companyId, terminalId, product }) =>
-      companyId === site.companyId &&
-      terminalId === "T-76-TX-2799" &&
-      (product === "ULSD-CLR" || product === "UNL-87"),
-  );
-  return Object.fromEntries(
-    prices.map(({ product, price }) => [text(product), number(price).plain()] as const),
-  );
 }

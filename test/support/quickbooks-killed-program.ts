@@ -9,6 +9,7 @@ import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/book
 import { defineMapping, type Sink } from "../../src/core/contract.ts";
 import { clearBreakers } from "../../src/engine/breakers.ts";
 import { push, recover, runFlow } from "../../src/engine/run.ts";
+import { notebookIn } from "../../src/store/notebooks.ts";
 import { invoiceDocument } from "../../connectors/example/example.fixture.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import {
@@ -46,11 +47,7 @@ const mappingOf = ({ kind, output, document }: (typeof KINDS)[keyof typeof KINDS
 const [, , folder = "", port = ""] = process.argv;
 const { signal } = new AbortController();
 const { engine, store, clock, ...bench } = engineOn(folder);
-const notebook = {
-  get: (name: string) => store.notebooks.get("books", name),
-  set: (name: string, text: string | null) =>
-    store.transaction(() => store.notebooks.set("books", name, text)),
-};
+const notebook = notebookIn(store, "books");
 const arrived = (): void => clearBreakers(engine, ["books"]);
 const { sinks } = quickbooksDesktop.open(
   DesktopConfig.parse(settings(Number(port), { holdMs: 50, patienceMs: 200, lingerMs: 0 })),

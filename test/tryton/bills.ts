@@ -1,5 +1,5 @@
 /** What happens on the platform to invoices that are in the books. */
-import type { Site } from "./site.ts";
+import type { Members, Site } from "./site.ts";
 
 /** An invoice as the control interface shows and takes it. */
 export interface Bill {
@@ -29,7 +29,7 @@ export async function bookedOf(
 }
 
 /** A payment that went through, of a part or of all. */
-export async function pay({ control }: Pick<Site, "control">, bill: Bill, part = 1): Promise<void> {
+async function pay({ control }: Pick<Site, "control">, bill: Bill, part = 1): Promise<void> {
   const amount = Math.round(bill.total * part * 100) / 100;
   const paidAt = new Date().toISOString();
   await control.records("payments", [
@@ -45,7 +45,7 @@ export async function pay({ control }: Pick<Site, "control">, bill: Bill, part =
   ]);
 }
 
-export function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
+function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
   const more = (amount: number): number => Math.round(amount * 100 + 1) / 100;
   const [line, ...rest] = lineItems;
   return {
@@ -53,4 +53,43 @@ export function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string
     total: more(total),
     lineItems: [{ ...line, amount: more(line?.amount ?? 0) }, ...rest],
   };
+}
+
+/** Invoices that are in the books, by what becomes of each on the platform. */
+export interface Changing {
+  /** Paid by half. */
+  readonly part: Bill;
+  /** Paid by a payment. */
+  readonly full: Bill;
+  /** Said to be paid, and no payment comes. */
+  readonly lone: Bill;
+  /** Void. */
+  readonly taken: Bill;
+  readonly disputed: Bill;
+  /** One cent more. */
+  readonly corrected: Bill;
+  /** A supplier's, which we pay. */
+  readonly bill: Bill;
+}
+
+/** Does it. Records as they were of those that the books hold on to, by their ids. */
+export async function changeOnPlatform(
+  site: Pick<Site, "control" | "records">,
+  { part, full, lone, taken, disputed, corrected, bill }: Changing,
+): Promise<ReadonlyMap<string, Members>> {
+  const { control } = site;
+  const was = await site.records("invoices");
+  const paidAt = new Date().toISOString();
+  await pay(site, part, 0.5);
+  await pay(site, full);
+  await control.patch("invoices", full.id, { status: "PAID", paidAt });
+  await control.patch("invoices", lone.id, { status: "PAID", paidAt });
+  await control.patch("invoices", taken.id, { status: "VOID" });
+  await control.patch("invoices", disputed.id, { status: "DISPUTED" });
+  await control.patch("invoices", corrected.id, oneCentMore(corrected));
+  await pay(site, bill);
+  await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+  return new Map(
+    [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
+  );
 }

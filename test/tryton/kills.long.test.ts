@@ -12,12 +12,12 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFailed, onTestFinished, test } from "vitest";
 import type { QuarantineGroup, Status } from "../../src/report/office.ts";
 import { Random } from "../../src/sandbox/scenes/random.ts";
+import { IN_STEP } from "../support/in-step.ts";
 import { until } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { balances, bookedInvoices, expected, invoicesByMonth } from "./ledger.ts";
 import { askStore, requestsIn } from "./requests.ts";
 import { layOut, openSite, type Site } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 /** Another one: KILLS_SEED=7 */
 const SEED = Number(process.env["KILLS_SEED"] ?? 20_261_121);
@@ -214,10 +214,7 @@ async function calm(site: Site): Promise<void> {
   };
   await until("calm", isCalm, CALM_MS);
   // What we wrote comes by once more, and must be known as our own.
-  expect(await site.command("once")).toMatchObject({
-    code: 0,
-    out: IN_STEP,
-  });
+  expect(await site.command("once")).toMatchObject({ code: 0, out: IN_STEP });
 }
 
 /** A document that is gone, and one that was made for what is gone. */

@@ -9,12 +9,12 @@ import type { CaseRow, Report } from "../../src/reconcile/report.ts";
 import type { KnownDifferences } from "../../src/report/office.ts";
 import { type Row, times } from "../conformance/support.ts";
 import { tempFolder } from "../support/folder.ts";
+import { IN_STEP } from "../support/in-step.ts";
 import { type Books, trytonIsThere, useTryton } from "../support/tryton.ts";
 import { type Clerk, clerkAt } from "./clerk.ts";
 import { dayOf } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, settle } from "./office.ts";
 import { layOut, openSite, type Site } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 const SLOW = 600_000;
 const DAY_MS = 86_400_000;
@@ -229,10 +229,7 @@ async function inStep(folder: string, books: Books) {
     "ULSD-CLR": "2.413755",
     "087": "2.19127",
   });
-  expect(await site.here("once")).toMatchObject({
-    code: 0,
-    out: IN_STEP,
-  });
+  expect(await site.here("once")).toMatchObject({ code: 0, out: IN_STEP });
 
   for (const number of ["B-1", "B-2", "B-3"]) await clerk.post(number);
   await paidBy(site, invoice("B-1"), 109.25, "ACH-5");
@@ -240,9 +237,6 @@ async function inStep(folder: string, books: Books) {
   await control.patch("invoices", invoice("INV-1")["id"], { status: "VOID" });
   await control.patch("invoices", invoice("INV-2")["id"], { status: "VOID" });
   await clerk.credit("INV-2", true);
-  expect(await site.here("once")).toMatchObject({
-    code: 0,
-    out: IN_STEP,
-  });
+  expect(await site.here("once")).toMatchObject({ code: 0, out: IN_STEP });
   return { site, invoice };
 }

@@ -9,29 +9,26 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FlowStatus, Status, Trace } from "../../src/report/office.ts";
 import { tempFolder } from "../support/folder.ts";
+import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
+import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
 import { settleIn } from "../support/site.ts";
 import { numbers, runs } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { isHalf, testedSeries } from "../support/tryton-releases.ts";
-import { type Bill, bookedOf, oneCentMore, pay } from "./bills.ts";
+import { type Bill, bookedOf, changeOnPlatform } from "./bills.ts";
 import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
 import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
 import { sideOf, text } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, type OwnInvoice } from "./office.ts";
 import { settle } from "./office.ts";
 import { layOut, type Members, openSite, type Site } from "./site.ts";
-import { IN_STEP } from "../support/in-step.ts";
 
 const SLOW = 2_700_000;
 /** 8.0 keeps an order open for an invoice of its own, which never comes: the platform's is the one that is booked. */
 const ORDERED = testedSeries === "6.0" ? "done" : "processing";
-const SAID_IN_STEP = {
-  code: 0,
-  signal: null,
-  out: IN_STEP,
-  err: "",
-};
+/** And nothing is in the log. */
+const SAID = { ...SAID_IN_STEP, err: "" };
 const TERMINAL = "T-76-TX-2799";
 const KNOWN = { code: "A-1001", companyId: "0942f541-2340-4858-9502-8b0979809fca" };
 
@@ -96,7 +93,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     numbers,
     async () => {
       const site = await inStep();
-      expect(firstRun).toEqual(SAID_IN_STEP);
+      expect(firstRun).toEqual(SAID);
       const { flows, stops } = await site.ask<Status>("status");
       expect(stops).toEqual([]);
       const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
@@ -119,8 +116,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 
   test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
     const site = await inStep();
-    const orders = await site.records("orders?key=supplier");
-    const wanted = orders.filter(({ status }) => CONFIRMED.has(text(status)));
+    const wanted = await confirmedOrders(site);
     const sales = await site.tryton.rows<{ reference: string; state: string }>(
       "sale.sale",
       [],
@@ -164,7 +160,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
         paid ? "PAID" : "OUTSTANDING",
       ]),
     );
-    expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
+    expect(await pricesAt(site, TERMINAL)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
   test.skipIf(isHalf)(
@@ -173,8 +169,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     async () => {
       const site = await inStep();
       const before = await footprint(site);
-      for (let run = 0; run < runs(1, 2); run++)
-        expect(await site.here("once")).toEqual(SAID_IN_STEP);
+      for (let run = 0; run < runs(1, 2); run++) expect(await site.here("once")).toEqual(SAID);
       expect(await footprint(site)).toEqual(before);
       const { flows } = await site.ask<Status>("status");
       expect(flows.find(({ name }) => name === "invoices-issued")).toMatchObject({
@@ -222,7 +217,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     "changes on both sides: all of them arrive, and posted money is never changed",
     async () => {
       const site = await inStep();
-      const { tryton, control } = site;
+      const { tryton } = site;
       const issued = await bookedOf(site, "out");
       const [part, full, taken, corrected, counter, disputed, lone] = issued as [
         Bill,
@@ -234,21 +229,8 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
         Bill,
       ];
       const [bill] = (await bookedOf(site, "in")) as [Bill];
-      const paidAt = new Date().toISOString();
-      const was = await site.records("invoices");
-      const asBooked = new Map(
-        [corrected, lone].map(({ id }) => [id, was.find((one) => one["id"] === id) as Members]),
-      );
-
-      await pay(site, part, 0.5);
-      await pay(site, full);
-      await control.patch("invoices", full.id, { status: "PAID", paidAt });
-      await control.patch("invoices", lone.id, { status: "PAID", paidAt });
-      await control.patch("invoices", taken.id, { status: "VOID" });
-      await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-      await control.patch("invoices", corrected.id, oneCentMore(corrected));
-      await pay(site, bill);
-      await control.patch("invoices", bill.id, { status: "PAID", paidAt });
+      const changing = { part, full, lone, taken, disputed, corrected, bill };
+      const asBooked = await changeOnPlatform(site, changing);
       await settle(
         tryton,
         await tryton.one("account.invoice", "number", counter.invoiceNumber),
@@ -258,7 +240,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       await newCustomer(tryton, "C-902", "Comal Ready Mix");
       const own = [...ownInvoices, await newInvoice(tryton, "C-902", today, ["300", "2.4999"])];
 
-      const waiting = { ...SAID_IN_STEP, out: expect.stringMatching(ONE_WAITS) as unknown };
+      const waiting = { ...SAID, out: ONE_WAITS };
       // What the clerk has settled is told until the platform has heard of it, in the same run.
       const told = expect.stringMatching(/"documents":1,"msg":"differs"}\n$/) as unknown;
       expect(await site.command("once")).toEqual({ ...waiting, err: told });
@@ -282,7 +264,10 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
       const now = await site.records("invoices");
       expect(now.find(({ id }) => id === counter.id)).toMatchObject({ status: "PAID" });
       expect(await ownOnPlatform(site, own)).toHaveLength(4);
-      expect(await pricesOf(site)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.2005" });
+      expect(await pricesAt(site, TERMINAL)).toEqual({
+        "ULSD-CLR": "2.413755",
+        "UNL-87": "2.2005",
+      });
 
       const settled = await footprint(site);
       expect(await site.here("once")).toEqual(waiting);
@@ -292,17 +277,6 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     },
   );
 });
-
-const ONE_WAITS =
-  /^Nothing is left to do now, but both sides are not in step:\n {2}invoices-issued: 1 document waits for payments, until \d.* at the latest\n {4}Nobody need do anything.*\n( {2}Beside that, .*\n)?$/;
-
-const CONFIRMED = new Set([
-  "CONFIRMED",
-  "IN_TRANSIT",
-  "DELIVERED",
-  "PENDING_VERIFICATION",
-  "INVOICED",
-]);
 
 const counted = ({ received, delivered, skipped, echoes, quarantined }: FlowStatus) => ({
   received,
@@ -369,26 +343,4 @@ async function footprint({ tryton, control }: Site): Promise<object> {
     notes: await count("ir.note"),
     touched: [await touched("account.invoice"), await touched("sale.sale")],
   };
-}
-
-/** Number, payer, total and status of what was made in Tryton, in its order. */
-async function ownOnPlatform(site: Site, own: readonly OwnInvoice[]) {
-  const records = await site.records("invoices");
-  return own.flatMap(({ number: name }) =>
-    records
-      .filter(({ invoiceNumber }) => invoiceNumber === name)
-      .map((one) => [name, one["payerCompanyId"], number(one["total"]).fixed(2), one["status"]]),
-  );
-}
-
-async function pricesOf(site: Site): Promise<Record<string, string>> {
-  const prices = (await site.records("rack-prices")).filter(
-    ({ companyId, terminalId, product }) =>
-      companyId === site.companyId &&
-      terminalId === TERMINAL &&
-      (product === "ULSD-CLR" || product === "UNL-87"),
-  );
-  return Object.fromEntries(
-    prices.map(({ product, price }) => [text(product), number(price).plain()] as const),
-  );
 }

@@ -57,6 +57,8 @@ const purpose = el(353, "ID", 2, 2);
 const priceBasis = el(639, "ID", 2, 2);
 const agreement = el(591, "ID", 3, 3);
 const bank = [el(506, "ID", 2, 2), el(507, "AN", 3, 12), el(569, "ID", 1, 3), el(508, "AN", 1, 35)];
+const catalogue = el(683, "ID", 2, 2);
+const edition = [el(684, "AN", 1, 15), el(685, "AN", 1, 15), el(686, "AN", 1, 6)];
 const productIds = Array.from({ length: 10 }, () => [el(235, "ID", 2, 2), el(234, "AN", 1, 48)]);
 
 /** By the segment's name; the first element is 01. What is not here is not read, and passes. */
@@ -151,18 +153,7 @@ export const segments: Readonly<Record<string, readonly Element[]>> = {
   TDS: [must(amountInCents), amountInCents, amountInCents, amountInCents],
   CTT: [must(el(354, "N0", 1, 6)), el(347, "R", 1, 10)],
 
-  BCT: [
-    must(el(683, "ID", 2, 2)),
-    el(684, "AN", 1, 15),
-    el(685, "AN", 1, 15),
-    el(686, "AN", 1, 6),
-    el(683, "ID", 2, 2),
-    el(684, "AN", 1, 15),
-    el(685, "AN", 1, 15),
-    el(686, "AN", 1, 6),
-    text80,
-    purpose,
-  ],
+  BCT: [must(catalogue), ...edition, catalogue, ...edition, text80, purpose],
   G53: [must(el(875, "ID", 3, 3))],
   LIN: [lineId, ...productIds.flat().map((one, at) => (at < 2 ? must(one) : one))],
   CTP: [

@@ -45,15 +45,22 @@ export const backTo = async (asked: Asked, told: string): Promise<Answer> => {
   return { to: isLeft ? `/needs-you/${segment(id)}` : "/needs-you", told };
 };
 
+/** What a form is about: a group or a delivery, and the flow of both. */
+interface Chosen {
+  readonly selector: string;
+  readonly flow: string;
+}
+
 /**
  * The group that is named in the address, or a delivery of it that was shown.
  * @throws OfficeError when the delivery has left the group meanwhile: nothing else is done instead
  */
-export async function selected(asked: Asked): Promise<string> {
+export async function selected(asked: Asked): Promise<Chosen> {
   const { form } = asked;
-  const { id, deliveries } = await shownGroup(asked, form.get("skip"));
+  const { id, flow, deliveries } = await shownGroup(asked, form.get("skip"));
   const selector = form.get("selector") ?? id;
-  if (selector === id || deliveries.some(({ delivery }) => delivery === selector)) return selector;
+  if (selector === id || deliveries.some(({ delivery }) => delivery === selector))
+    return { selector, flow };
   throw new OfficeError(
     "This document is not in the group any more, or is on another page of it now: nothing was done.",
     "Load the page again: somebody may have settled it, or one before it.",

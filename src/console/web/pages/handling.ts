@@ -135,14 +135,10 @@ export async function edit(asked: Asked): Promise<Answer> {
   const { office, form } = asked;
   const person = personOf(asked);
   const editing = { field: (form.get("field") ?? "").trim(), value: form.get("value") ?? "" };
-  const { delivery, field, value, still } = await office.edit(
-    await selected(asked),
-    editing,
-    person,
-  );
+  const { selector, flow } = await selected(asked);
+  const { delivery, field, value, still } = await office.edit(selector, editing, person);
   const told = `${field} is "${value}" now.`;
   if (still !== null) return backTo(asked, `${told} It cannot go out yet: ${still}`);
-  const { flow } = await office.quarantineShow(asked.params["group"] ?? "", 1);
   await office.retry(delivery, false, person);
   return backTo(asked, `${told} ${await triedAgain(asked, 1, [flow])}`);
 }
@@ -150,12 +146,14 @@ export async function edit(asked: Asked): Promise<Answer> {
 export async function assign(asked: Asked): Promise<Answer> {
   const to = (asked.form.get("to") ?? "").trim();
   const assignment = { ...personOf(asked), to: to === "" ? null : to };
-  const { assigned } = await asked.office.assign(await selected(asked), assignment);
+  const { selector } = await selected(asked);
+  const { assigned } = await asked.office.assign(selector, assignment);
   const whose = to === "" ? "assigned to nobody" : `assigned to ${to}`;
   return backTo(asked, `${plural(assigned, "document")} ${whose}.`);
 }
 
 export async function remark(asked: Asked): Promise<Answer> {
-  const { noted } = await asked.office.remark(await selected(asked), personOf(asked));
+  const { selector } = await selected(asked);
+  const { noted } = await asked.office.remark(selector, personOf(asked));
   return backTo(asked, `Noted on ${plural(noted, "document")}.`);
 }

@@ -255,8 +255,8 @@ export function addRowForm(
 }
 
 export async function retry(asked: Asked): Promise<Answer> {
-  const { flow } = await asked.office.quarantineShow(asked.params["group"] ?? "", 1);
-  const { retried, left } = await asked.office.retry(await selected(asked), false, personOf(asked));
+  const { selector, flow } = await selected(asked);
+  const { retried, left } = await asked.office.retry(selector, false, personOf(asked));
   const rest =
     left === 0
       ? ""
@@ -265,13 +265,14 @@ export async function retry(asked: Asked): Promise<Answer> {
 }
 
 export async function resolve(asked: Asked): Promise<Answer> {
-  const { resolved } = await asked.office.resolve(await selected(asked), personOf(asked));
+  const { selector } = await selected(asked);
+  const { resolved } = await asked.office.resolve(selector, personOf(asked));
   return backTo(asked, `${plural(resolved, "document")} closed.`);
 }
 
 export async function found(asked: Asked): Promise<Answer> {
   const receiverId = (asked.form.get("receiver") ?? "").trim();
-  const selector = await selected(asked);
+  const { selector } = await selected(asked);
   await asked.office.resolve(selector, {
     ...personOf(asked),
     ...(receiverId === "" ? {} : { receiverId }),
