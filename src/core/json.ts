@@ -8,7 +8,11 @@ export type Json =
  * @throws SyntaxError for what is no JSON, RangeError for a number with an exponent of five digits
  */
 export const parseExact = (text: string): Json =>
-  parseWith(text, Decimal.of, (object) => object) as Json;
+  parseWith(
+    text,
+    (digits) => Decimal.of(digits),
+    (object) => object,
+  ) as Json;
 
 /**
  * Parses JSON in one pass: `numberOf` makes a value of each number's digits as they were written, `valueOf` of each object,
