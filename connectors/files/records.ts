@@ -78,9 +78,9 @@ export async function readRecords(
 const isScattered = ({ record }: Profile): boolean =>
   typeof record === "object" && "same" in record;
 
-/** What {@link readRecords} has put there, in the order of the file: at most `limit` after the one at `after`. */
-export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
-  scratch.page(after, limit).map(({ text }) => unpackedChange(text));
+/** What {@link readRecords} has put there, in the order of the file: as {@link Scratch.page} gives it. */
+export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
+  scratch.page(...page).map(({ text }) => unpackedChange(text));
 
 function open(
   { file, sheet, manifest }: Part,
@@ -183,17 +183,44 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   return { id, version: null, text, origin, fault: cellFault(problem) };
 }
 
-/** What {@link stringifyExact} gives for the values of a record, in a third of its time. */
-function textOf(value: unknown): string {
-  if (value === null) return "null";
-  if (value instanceof Decimal) return value.text;
-  if (typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
-  let text = "";
+/** What {@link stringifyExact} gives for the values of a record, in half of its time. */
+const textOf = (values: Draft["values"]): string => withValue("", values);
+
+/** By appending alone: each text in between would be one more to make and to clear away. */
+function withValue(before: string, value: unknown): string {
+  if (value === null) return `${before}null`;
+  if (value instanceof Decimal) return before + value.text;
+  if (typeof value !== "object") return before + JSON.stringify(value);
+  let text = before;
+  if (Array.isArray(value)) {
+    text += "[";
+    for (let at = 0; at < value.length; at++)
+      text = withValue(at === 0 ? text : `${text},`, value[at]);
+    return `${text}]`;
+  }
   const members = value as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(members))
-    text += `${text === "" ? "" : ","}"${name}":${textOf(members[name])}`;
-  return `{${text}}`;
+  const names = Object.keys(members);
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? "";
+    text = withValue(text + labelOf(name)[at === 0 ? "first" : "next"], members[name]);
+  }
+  return names.length === 0 ? `${text}{}` : `${text}}`;
+}
+
+interface Label {
+  readonly first: string;
+  readonly next: string;
+}
+
+const labels = new Map<string, Label>();
+
+/** Names of fields are those of the layouts: there are some hundred. */
+function labelOf(name: string): Label {
+  const known = labels.get(name);
+  if (known !== undefined) return known;
+  const label = { first: `{"${name}":`, next: `,"${name}":` };
+  labels.set(name, label);
+  return label;
 }
 
 const NEXT = "Correct it in the ERP and export again; a corrected file is read like any other.";

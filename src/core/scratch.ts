@@ -7,8 +7,15 @@ export interface Scratch {
   put(key: string, text: string): string | null;
   /** Gives a record that is there another text; its place stays. */
   replace(key: string, text: string): void;
-  /** At most `limit` records after the one at `after`, in order; `at` counts from 1. */
-  page(after: number, limit: number): readonly { readonly at: number; readonly text: string }[];
+  /**
+   * At most `limit` records after the one at `after`, in order; `at` counts from 1. Where `characters` is given, none
+   * follows once their texts have so many: a page is bounded however large its records are.
+   */
+  page(
+    after: number,
+    limit: number,
+    characters?: number,
+  ): readonly { readonly at: number; readonly text: string }[];
   /** How many records there are. */
   count(): number;
   /** Appends to the list under a key. */
@@ -43,8 +50,18 @@ export function memoryScratch(): Scratch {
       const found = records.get(key);
       if (found !== undefined) found.text = text;
     },
-    page: (after, limit) =>
-      order.slice(after, after + limit).flatMap((key) => records.get(key) ?? []),
+    page(after, limit, characters = Infinity) {
+      const found: { at: number; text: string }[] = [];
+      let length = 0;
+      for (const key of order.slice(after, after + limit)) {
+        if (length >= characters) break;
+        const record = records.get(key);
+        if (record === undefined) continue;
+        found.push(record);
+        length += record.text.length;
+      }
+      return found;
+    },
     count: () => order.length,
     add(list, key, text) {
       const texts = listOf(list).get(key) ?? [];

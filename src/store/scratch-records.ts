@@ -43,12 +43,14 @@ export function recordsIn(database: Database.Database): Records {
       const at = indexed().find(key);
       if (at !== null) chunks.replace(at, { key, text });
     },
-    page(after, limit) {
+    page(after, limit, characters = Infinity) {
       const found: { at: number; text: string }[] = [];
       let at = after;
+      let length = 0;
       for (const { text } of chunks.from(after + 1)) {
-        if (found.length === limit) break;
+        if (found.length === limit || length >= characters) break;
         found.push({ at: ++at, text });
+        length += text.length;
       }
       return found;
     },

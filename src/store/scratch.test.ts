@@ -34,6 +34,9 @@ test.each([
     { at: 2, text: "b1" },
   ]);
   expect(scratch.page(2, 2)).toEqual([{ at: 3, text: "c3" }]);
+  const texts = (characters: number): string[] =>
+    scratch.page(0, 9, characters).map(({ text }) => text);
+  expect([1, 2, 3, 4].map(texts)).toEqual([["A"], ["A", "b1"], ["A", "b1"], ["A", "b1", "c3"]]);
   for (const [key, text] of ["x1", "y2", "x3", "z4"].map((one) => [one.charAt(0), one] as const))
     scratch.add("lines", key, text);
   scratch.add("taxes", "x", "other");
@@ -59,7 +62,10 @@ test("a scratch on disk says of every key what one in memory says, over many rec
         [33, 40],
         [399, 10],
       ] as const)
-        expect(disk.page(after, limit)).toEqual(memory.page(after, limit));
+        for (const characters of [undefined, 1, 70_000])
+          expect(disk.page(after, limit, characters)).toEqual(
+            memory.page(after, limit, characters),
+          );
       disk.close();
     }),
     { numRuns: 8 },
