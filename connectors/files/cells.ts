@@ -98,7 +98,8 @@ function decimal(cell: string, { decimal: sign, implied, negated }: CellForm): D
         : `a number of nothing but digits`;
     throw new RangeError(`"${short(cell)}" is not ${wanted}`);
   }
-  const digits = implied === undefined ? cell.replace(",", ".") : pointed(cell, implied);
+  const plain = sign === "," ? cell.replace(",", ".") : cell;
+  const digits = implied === undefined ? plain : pointed(cell, implied);
   return negated === true ? turned(digits) : Decimal.of(digits);
 }
 

@@ -80,7 +80,7 @@ const isScattered = ({ record }: Profile): boolean =>
 
 /** What {@link readRecords} has put there, in the order of the file: as {@link Scratch.page} gives it. */
 export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
-  scratch.page(...page).map(({ text }) => unpackedChange(text));
+  scratch.page(...page).map(({ key, text }) => unpackedChange(key, text));
 
 function open(
   { file, sheet, manifest }: Part,
@@ -243,20 +243,28 @@ export const keepChange = (scratch: Scratch, change: Change): void => keep(scrat
 function keep(scratch: Scratch, change: Change, scattered: boolean): void {
   const found = scratch.put(change.id, packedChange(change));
   if (found === null) return;
-  const other = unpackedChange(found);
+  const other = unpackedChange(change.id, found);
   if (scattered || other.text !== change.text)
     scratch.replace(change.id, packedChange(twice(other, change)));
 }
 
-/** Its text is not written as JSON a second time; a line end stands in neither part. */
-const packedChange = ({ id, origin, fault, text }: Change): string =>
-  `${JSON.stringify([id, origin, fault])}\n${text}`;
+/** Its key is its id. The first line says how long its place is, and has its fault: a line end stands in neither. */
+const packedChange = ({ origin = "", fault, text }: Change): string =>
+  `${origin.length} ${fault === undefined ? "" : JSON.stringify(fault)}\n${origin}${text}`;
 
-function unpackedChange(packed: string): Change {
-  const end = packed.indexOf("\n");
-  const [id, origin, fault] = JSON.parse(packed.slice(0, end)) as [string, string, Fault | null];
-  const text = packed.slice(end + 1);
-  return { id, version: null, text, origin, ...(fault === null ? {} : { fault }) };
+function unpackedChange(id: string, packed: string): Change {
+  const space = packed.indexOf(" ");
+  const end = packed.indexOf("\n", space);
+  const place = end + 1 + Number(packed.slice(0, space));
+  const origin = packed.slice(end + 1, place);
+  const fault = packed.slice(space + 1, end);
+  return {
+    id,
+    version: null,
+    text: packed.slice(place),
+    ...(origin === "" ? {} : { origin }),
+    ...(fault === "" ? {} : { fault: JSON.parse(fault) as Fault }),
+  };
 }
 
 const twice = (first: Change, second: Change): Change => ({

@@ -8,14 +8,10 @@ export interface Scratch {
   /** Gives a record that is there another text; its place stays. */
   replace(key: string, text: string): void;
   /**
-   * At most `limit` records after the one at `after`, in order; `at` counts from 1. Where `characters` is given, none
-   * follows once their texts have so many: a page is bounded however large its records are.
+   * At most `limit` records after the first `after`, in order. Where `characters` is given, none follows once their texts
+   * have so many: a page is bounded however large its records are.
    */
-  page(
-    after: number,
-    limit: number,
-    characters?: number,
-  ): readonly { readonly at: number; readonly text: string }[];
+  page(after: number, limit: number, characters?: number): readonly Kept[];
   /** How many records there are. */
   count(): number;
   /** Appends to the list under a key. */
@@ -27,10 +23,14 @@ export interface Scratch {
   close(): void;
 }
 
+export interface Kept {
+  readonly key: string;
+  readonly text: string;
+}
+
 /** In memory: for what is known to be small. */
 export function memoryScratch(): Scratch {
-  const records = new Map<string, { at: number; text: string }>();
-  const order: string[] = [];
+  const records = new Map<string, { key: string; text: string }>();
   const lists = new Map<string, Map<string, { at: number; text: string }[]>>();
   let added = 0;
   const listOf = (list: string): Map<string, { at: number; text: string }[]> => {
@@ -42,8 +42,7 @@ export function memoryScratch(): Scratch {
     put(key, text) {
       const found = records.get(key);
       if (found !== undefined) return found.text;
-      order.push(key);
-      records.set(key, { at: order.length, text });
+      records.set(key, { key, text });
       return null;
     },
     replace(key, text) {
@@ -51,18 +50,16 @@ export function memoryScratch(): Scratch {
       if (found !== undefined) found.text = text;
     },
     page(after, limit, characters = Infinity) {
-      const found: { at: number; text: string }[] = [];
+      const found: Kept[] = [];
       let length = 0;
-      for (const key of order.slice(after, after + limit)) {
-        if (length >= characters) break;
-        const record = records.get(key);
-        if (record === undefined) continue;
-        found.push(record);
-        length += record.text.length;
+      for (const { key, text } of records.values().drop(after)) {
+        if (found.length === limit || length >= characters) break;
+        found.push({ key, text });
+        length += text.length;
       }
       return found;
     },
-    count: () => order.length,
+    count: () => records.size,
     add(list, key, text) {
       const texts = listOf(list).get(key) ?? [];
       texts.push({ at: ++added, text });

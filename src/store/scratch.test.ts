@@ -30,10 +30,10 @@ test.each([
   scratch.replace("never there", "-");
   expect(scratch.count()).toBe(3);
   expect(scratch.page(0, 2)).toEqual([
-    { at: 1, text: "A" },
-    { at: 2, text: "b1" },
+    { key: "a", text: "A" },
+    { key: "b", text: "b1" },
   ]);
-  expect(scratch.page(2, 2)).toEqual([{ at: 3, text: "c3" }]);
+  expect(scratch.page(2, 2)).toEqual([{ key: "c", text: "c3" }]);
   const texts = (characters: number): string[] =>
     scratch.page(0, 9, characters).map(({ text }) => text);
   expect([1, 2, 3, 4].map(texts)).toEqual([["A"], ["A", "b1"], ["A", "b1"], ["A", "b1", "c3"]]);
@@ -80,7 +80,7 @@ test("of 50,000 keys that are alike, in any order, each one that comes again is 
     expect(scratch.put(keys[at] ?? "", "again")).toBe(`${at}`);
   expect([scratch.count(), scratch.page(49_999, 9)]).toEqual([
     50_000,
-    [{ at: 50_000, text: "49999" }],
+    [{ key: keys.at(-1), text: "49999" }],
   ]);
   scratch.close();
 });
