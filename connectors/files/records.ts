@@ -190,6 +190,7 @@ const textOf = (values: Draft["values"]): string => withValue("", values);
 function withValue(before: string, value: unknown): string {
   if (value === null) return `${before}null`;
   if (value instanceof Decimal) return before + value.text;
+  if (typeof value === "string" && PLAIN.test(value)) return `${before}"${value}"`;
   if (typeof value !== "object") return before + JSON.stringify(value);
   let text = before;
   if (Array.isArray(value)) {
@@ -199,13 +200,17 @@ function withValue(before: string, value: unknown): string {
     return `${text}]`;
   }
   const members = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(members);
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at] ?? "";
-    text = withValue(text + labelOf(name)[at === 0 ? "first" : "next"], members[name]);
+  let isFirst = true;
+  for (const name in members) {
+    const { first, next } = labelOf(name);
+    text = withValue(text + (isFirst ? first : next), members[name]);
+    isFirst = false;
   }
-  return names.length === 0 ? `${text}{}` : `${text}}`;
+  return isFirst ? `${text}{}` : `${text}}`;
 }
+
+/** Text that JSON writes as it is. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 interface Label {
   readonly first: string;
