@@ -75,14 +75,15 @@ function worded(cell: string, values: ReadonlyMap<string, string>): string {
 function text(cell: string, isLong: boolean): string {
   if (cell.length > TEXT_MAX && !isLong)
     throw new RangeError(`is ${cell.length} characters long; ${TEXT_MAX} are read`);
-  // oxlint-disable-next-line no-control-regex
-  const found = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffd]/.exec(cell)?.[0];
-  if (found !== undefined)
+  if (DAMAGE.test(cell))
     throw new RangeError(
-      `holds the control character ${codeOf(found)}; the file is damaged or in another encoding`,
+      `holds the control character ${codeOf(DAMAGE.exec(cell)?.[0] ?? "")}; the file is damaged or in another encoding`,
     );
   return cell.includes("\r\n") ? cell.replaceAll("\r\n", "\n") : cell;
 }
+
+// oxlint-disable-next-line no-control-regex
+const DAMAGE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffd]/;
 
 const codeOf = (character: string): string =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
@@ -98,7 +99,8 @@ function decimal(cell: string, { decimal: sign, implied, negated }: CellForm): D
         : `a number of nothing but digits`;
     throw new RangeError(`"${short(cell)}" is not ${wanted}`);
   }
-  const digits = implied === undefined ? cell.replace(",", ".") : pointed(cell, implied);
+  const plain = sign === "," ? cell.replace(",", ".") : cell;
+  const digits = implied === undefined ? plain : pointed(cell, implied);
   return negated === true ? turned(digits) : Decimal.of(digits);
 }
 

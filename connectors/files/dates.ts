@@ -69,11 +69,11 @@ function patternOf(form: string): RegExp {
 
 function calendar(cell: string, year: string, month: string, day: string): string {
   const full = year.length === 2 ? `20${year}` : year;
-  const iso = `${full}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
-  const at = new Date(`${iso}T00:00:00Z`);
-  if (Number(full) < 1900 || Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== iso)
-    throw new RangeError(`"${cell}" is not a day of the calendar`);
-  return iso;
+  // A day that a month does not have is one of the next month.
+  const at = new Date(Date.UTC(Number(full), Number(month) - 1, Number(day)));
+  const isDay = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
+  if (Number(full) < 1900 || !isDay) throw new RangeError(`"${cell}" is not a day of the calendar`);
+  return `${full}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
 /** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. */

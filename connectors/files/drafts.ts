@@ -125,26 +125,36 @@ function groupDraft(table: Table, rows: readonly Row[], joins: readonly Join[]):
   const head = readEntry(table, table.head, first);
   if (table.isPlain) return plainDraft(table, first, head);
   const values: Record<string, unknown> = { ...(head?.values ?? table.head.template) };
-  const problems = [
-    ...rows.flatMap((row) => raggedness(table, row) ?? []),
-    ...(head?.problems ?? []),
-    ...strays(table, rows),
-  ];
+  const problems = [...raggedIn(table, rows), ...(head?.problems ?? []), ...strays(table, rows)];
   const { layout } = table.profile;
   for (const name of Object.keys(layout.lists)) {
     const list = table.lists.find((one) => one.name === name);
     const join = joins.find((one) => one.name === name);
     const entries =
-      list === undefined
-        ? (join?.take(head?.values) ?? null)
-        : rows
-            .filter(({ cells }) => isOf(table, list.tags, cells))
-            .flatMap((row) => readEntry(table, list, row) ?? []);
+      list === undefined ? (join?.take(head?.values) ?? null) : entriesIn(table, list, rows);
     const isNone = entries === null && !layout.optional.includes(name);
     values[name] = isNone ? [] : (entries?.map((entry) => entry.values) ?? null);
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
   }
   return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
+}
+
+function raggedIn(table: Table, rows: readonly Row[]): Problem[] {
+  const found: Problem[] = [];
+  for (const row of rows) {
+    const ragged = raggedness(table, row);
+    if (ragged !== null) found.push(ragged);
+  }
+  return found;
+}
+
+function entriesIn(table: Table, list: Table["lists"][number], rows: readonly Row[]): Entry[] {
+  const found: Entry[] = [];
+  for (const row of rows) {
+    const entry = isOf(table, list.tags, row.cells) ? readEntry(table, list, row) : null;
+    if (entry !== null) found.push(entry);
+  }
+  return found;
 }
 
 /** A record that is a row and nothing else. */

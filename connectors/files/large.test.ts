@@ -45,6 +45,22 @@ test("pages hold a thousand changes; only the last one makes the file known, and
   expect(await folder.names()).toEqual(["archive"]);
 });
 
+test("a page of large records holds fewer of them, each record is in one page, and the last page makes the file known", async () => {
+  await folder.put("customers.csv", file(...many(500, "x".repeat(3_000))));
+  const { pages } = await folder.read(picks.customers);
+  const ids = pages.map(({ changes }) => changes.map(({ id }) => id));
+  expect(ids.flat()).toEqual(Array.from({ length: 500 }, (_, at) => String(at)));
+  for (const { changes } of pages)
+    expect(changes.slice(0, -1).reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(
+      500_000,
+    );
+  expect(pages.map(({ arrival }) => arrival?.name)).toEqual([
+    ...pages.slice(1).map(() => undefined),
+    "customers.csv",
+  ]);
+  expect(pages.length).toBe(4);
+});
+
 test.each([
   ["a stray quote", (rows: string[]) => file(...rows, party("x", 'a"b"'), party("y", "Acme"))],
   [

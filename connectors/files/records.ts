@@ -78,9 +78,9 @@ export async function readRecords(
 const isScattered = ({ record }: Profile): boolean =>
   typeof record === "object" && "same" in record;
 
-/** What {@link readRecords} has put there, in the order of the file: at most `limit` after the one at `after`. */
-export const changesOf = (scratch: Scratch, after: number, limit: number): Change[] =>
-  scratch.page(after, limit).map(({ text }) => unpackedChange(text));
+/** What {@link readRecords} has put there, in the order of the file: as {@link Scratch.page} gives it. */
+export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
+  scratch.page(...page).map(({ key, text }) => unpackedChange(key, text));
 
 function open(
   { file, sheet, manifest }: Part,
@@ -183,17 +183,49 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   return { id, version: null, text, origin, fault: cellFault(problem) };
 }
 
-/** What {@link stringifyExact} gives for the values of a record, in a third of its time. */
-function textOf(value: unknown): string {
-  if (value === null) return "null";
-  if (value instanceof Decimal) return value.text;
-  if (typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
-  let text = "";
+/** What {@link stringifyExact} gives for the values of a record, in half of its time. */
+const textOf = (values: Draft["values"]): string => withValue("", values);
+
+/** By appending alone: each text in between would be one more to make and to clear away. */
+function withValue(before: string, value: unknown): string {
+  if (value === null) return `${before}null`;
+  if (value instanceof Decimal) return before + value.text;
+  if (typeof value === "string" && PLAIN.test(value)) return `${before}"${value}"`;
+  if (typeof value !== "object") return before + JSON.stringify(value);
+  let text = before;
+  if (Array.isArray(value)) {
+    text += "[";
+    for (let at = 0; at < value.length; at++)
+      text = withValue(at === 0 ? text : `${text},`, value[at]);
+    return `${text}]`;
+  }
   const members = value as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(members))
-    text += `${text === "" ? "" : ","}"${name}":${textOf(members[name])}`;
-  return `{${text}}`;
+  let isFirst = true;
+  for (const name in members) {
+    const { first, next } = labelOf(name);
+    text = withValue(text + (isFirst ? first : next), members[name]);
+    isFirst = false;
+  }
+  return isFirst ? `${text}{}` : `${text}}`;
+}
+
+/** Text that JSON writes as it is. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+interface Label {
+  readonly first: string;
+  readonly next: string;
+}
+
+const labels = new Map<string, Label>();
+
+/** Names of fields are those of the layouts: there are some hundred. */
+function labelOf(name: string): Label {
+  const known = labels.get(name);
+  if (known !== undefined) return known;
+  const label = { first: `{"${name}":`, next: `,"${name}":` };
+  labels.set(name, label);
+  return label;
 }
 
 const NEXT = "Correct it in the ERP and export again; a corrected file is read like any other.";
@@ -216,20 +248,28 @@ export const keepChange = (scratch: Scratch, change: Change): void => keep(scrat
 function keep(scratch: Scratch, change: Change, scattered: boolean): void {
   const found = scratch.put(change.id, packedChange(change));
   if (found === null) return;
-  const other = unpackedChange(found);
+  const other = unpackedChange(change.id, found);
   if (scattered || other.text !== change.text)
     scratch.replace(change.id, packedChange(twice(other, change)));
 }
 
-/** Its text is not written as JSON a second time; a line end stands in neither part. */
-const packedChange = ({ id, origin, fault, text }: Change): string =>
-  `${JSON.stringify([id, origin, fault])}\n${text}`;
+/** Its key is its id. The first line says how long its place is, and has its fault: a line end stands in neither. */
+const packedChange = ({ origin = "", fault, text }: Change): string =>
+  `${origin.length} ${fault === undefined ? "" : JSON.stringify(fault)}\n${origin}${text}`;
 
-function unpackedChange(packed: string): Change {
-  const end = packed.indexOf("\n");
-  const [id, origin, fault] = JSON.parse(packed.slice(0, end)) as [string, string, Fault | null];
-  const text = packed.slice(end + 1);
-  return { id, version: null, text, origin, ...(fault === null ? {} : { fault }) };
+function unpackedChange(id: string, packed: string): Change {
+  const space = packed.indexOf(" ");
+  const end = packed.indexOf("\n", space);
+  const place = end + 1 + Number(packed.slice(0, space));
+  const origin = packed.slice(end + 1, place);
+  const fault = packed.slice(space + 1, end);
+  return {
+    id,
+    version: null,
+    text: packed.slice(place),
+    ...(origin === "" ? {} : { origin }),
+    ...(fault === "" ? {} : { fault: JSON.parse(fault) as Fault }),
+  };
 }
 
 const twice = (first: Change, second: Change): Change => ({

@@ -37,8 +37,8 @@ interface Place {
   readonly looking: boolean;
 }
 
-/** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds. */
-const PAGE = 1_000;
+/** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds, be they long. */
+const PAGE = { changes: 1_000, characters: 500_000 };
 /** What lies in the folder says where reading goes on. */
 const position = null;
 
@@ -202,22 +202,25 @@ async function* pagesOf(
       const { cut } = extract;
       const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
       const total = scratch.count();
-      for (let done = 0; done + PAGE < total; done += PAGE) {
+      for (let done = 0; ;) {
         if (reading.signal.aborted) return false;
-        yield { changes: changesOf(scratch, done, PAGE), position, share: (done + PAGE) / total };
+        const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
+        done += changes.length;
+        if (done >= total) {
+          yield {
+            changes,
+            position,
+            share: 1,
+            cameAt,
+            arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
+            notices: said,
+            acknowledgements: whole.acknowledgements ?? [],
+            replies: read.replies === null ? [] : (whole.replies ?? []),
+          };
+          break;
+        }
+        yield { changes, position, share: done / total };
       }
-      if (reading.signal.aborted) return false;
-      const last = Math.max(Math.ceil(total / PAGE) - 1, 0) * PAGE;
-      yield {
-        changes: changesOf(scratch, last, PAGE),
-        position,
-        share: 1,
-        cameAt,
-        arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
-        notices: said,
-        acknowledgements: whole.acknowledgements ?? [],
-        replies: read.replies === null ? [] : (whole.replies ?? []),
-      };
       await archive(read, opened, cut === null ? archived : place.failed, cut);
       return true;
     } finally {

@@ -189,6 +189,7 @@ function leavesOf(
       ? []
       : [{ at: find(column), texts: new Set(texts) }];
   });
+  if (rules.length === 0) return () => false;
   return (cells) => rules.some(({ at, texts }) => texts.has(at(cells).trim()));
 }
 
@@ -205,12 +206,14 @@ export interface TableRow extends Row {
 export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]> {
   const continues = continuation(table);
   const { header, file } = table.profile;
+  const isBlank = (cell: string): boolean =>
+    cell === "" || (file === "fixed" && cell.trim() === "");
   let isFirst = true;
   let isEmpty = table.sheet.header.length === 0;
   for await (const batch of table.sheet.rows()) {
     const rows: TableRow[] = [];
     for (const { line, cells } of batch) {
-      if (cells.every((cell) => cell === "" || (file === "fixed" && cell.trim() === ""))) continue;
+      if (cells.every(isBlank)) continue;
       isEmpty = false;
       if (header === "tags" && cells[0]?.startsWith("!") === true) checkHeader(table, line, cells);
       else if (table.leaves(cells)) table.counted.leftOut++;
@@ -253,12 +256,11 @@ export function isCutInRecord(table: Table): boolean {
 function continuation(table: Table): (cells: readonly string[]) => boolean {
   const { record } = table.profile;
   if (record === "row") return () => false;
-  if (record === "continues")
-    return (cells) => table.head.places.every(({ find }) => find(cells) === "");
+  if (record === "continues") return areEmpty(table.head.places);
   if ("tag" in record) return (cells) => table.tag?.(cells) !== record.tag;
   const names = "same" in record ? record.same : record.inherits;
   const places = table.head.places.filter(({ name }) => names.includes(name));
-  if ("inherits" in record) return (cells) => places.every(({ find }) => find(cells) === "");
+  if ("inherits" in record) return areEmpty(places);
   let before: string | null = null;
   return (cells) => {
     const now = JSON.stringify(places.map(({ find }) => find(cells)));
@@ -268,7 +270,18 @@ function continuation(table: Table): (cells: readonly string[]) => boolean {
   };
 }
 
-/** The values of a block in a row; null when all its cells are empty. `only`: of these fields. */
+/** Asked of every row: a loop that makes nothing. */
+const areEmpty =
+  (places: readonly Place[]) =>
+  (cells: readonly string[]): boolean => {
+    for (let at = 0; at < places.length; at++) if (places[at]?.find(cells) !== "") return false;
+    return true;
+  };
+
+/**
+ * The values of a block in a row; null when all its cells are empty. `only`: of these fields. It runs for every row, so what
+ * it needs for a problem is made where there is one.
+ */
 export function readEntry(
   table: Table,
   { template, places }: Block,
@@ -278,29 +291,31 @@ export function readEntry(
   const values: Record<string, Cell> = { ...template };
   let problems: Problem[] | null = null;
   let empty = true;
-  for (const { name, label, type, filled, blank, form, find, must, optional } of places) {
+  for (const place of places) {
+    const { name, must } = place;
     if (only !== null && !only(name)) continue;
-    const cell = find(row.cells);
-    if (must !== null && (cell === must || (optional && cell === ""))) continue;
-    const found = (message: string): void => {
-      problems ??= [];
-      problems.push({ file: table.file, line: row.line, column: label, message, value: cell });
-    };
+    const cell = place.find(row.cells);
+    if (must !== null && (cell === must || (place.optional && cell === ""))) continue;
+    let wrong: string | null = null;
     if (must !== null) {
       const expected = must === "" ? "nothing there" : `"${must}"`;
-      found(`${label} is "${cell.slice(0, 60)}", and the profile expects ${expected}`);
-      continue;
+      wrong = `is "${cell.slice(0, 60)}", and the profile expects ${expected}`;
+    } else {
+      try {
+        const value = readCell(place.type, cell, place.form);
+        values[name] = value === null && place.blank ? "" : value;
+        empty &&= value === null;
+        if (value === null && place.filled) wrong = "is empty";
+      } catch (error) {
+        empty = false;
+        values[name] = null;
+        wrong = (error as RangeError).message;
+      }
     }
-    try {
-      const value = readCell(type, cell, form);
-      values[name] = value === null && blank ? "" : value;
-      empty &&= value === null;
-      if (value === null && filled) found(`${label} is empty`);
-    } catch (error) {
-      empty = false;
-      values[name] = null;
-      found(`${label} ${(error as RangeError).message}`);
-    }
+    if (wrong === null) continue;
+    const message = `${place.label} ${wrong}`;
+    problems ??= [];
+    problems.push({ file: table.file, line: row.line, column: place.label, message, value: cell });
   }
   return empty ? null : { line: row.line, values, problems: problems ?? NONE };
 }

@@ -35,10 +35,18 @@ test("without versions, prices A, B, A are three revisions", () => {
 
 test("timestamps sort by age to the nanosecond, whatever their zone", () => {
   expect(sortableInstant("2026-11-21T08:00:00+01:00")).toBe("2026-11-21T07:00:00.000000000Z");
+  expect(sortableInstant("2026-11-21 07:00:00.1z")).toBe("2026-11-21T07:00:00.100000000Z");
   expect(sortableInstant("2026-11-21T07:00:00.123456Z")).toBe("2026-11-21T07:00:00.123456000Z");
 });
 
 test("a date that does not exist, or has no zone, is no instant", () => {
-  for (const text of ["2026-02-30T10:00:00Z", "2026-11-21T10:00:00", "2026-11-21", "yesterday", ""])
+  for (const text of [
+    "2026-02-30T10:00:00Z",
+    "2026-11-21T24:00:00Z",
+    "2026-11-21T10:00:00",
+    "2026-11-21",
+    "yesterday",
+    "",
+  ])
     expect(sortableInstant(text), text).toBeNull();
 });

@@ -48,13 +48,17 @@ export function sortableInstant(text: string): string | null {
   const match = INSTANT.exec(text);
   if (match === null) return null;
   const [, date, time, fraction = "", zone = "Z"] = match;
-  const seconds = Date.parse(`${date}T${time}${zone === "z" ? "Z" : zone}`);
-  if (Number.isNaN(seconds)) return null;
-  const utc = new Date(seconds).toISOString();
-  // Date.parse silently turns February 30th into March 2nd; a shifted day shows in the round trip.
-  const local = new Date(Date.parse(`${date}T${time}Z`)).toISOString();
-  if (local.slice(0, 10) !== date) return null;
-  return `${utc.slice(0, 19)}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
+  const local = Date.parse(`${date}T${time}Z`);
+  // Date.parse silently turns February 30th into March 2nd, and midnight as 24:00 into the next day.
+  if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(date?.slice(8))) return null;
+  const seconds =
+    zone === "Z" || zone === "z" ? `${date}T${time}` : inUtc(`${date}T${time}${zone}`);
+  return seconds === null ? null : `${seconds}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
+}
+
+function inUtc(text: string): string | null {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : new Date(at).toISOString().slice(0, 19);
 }
 
 /** Instants by value; other texts as they are. For `canonical`, where a platform may write times in any notation. */

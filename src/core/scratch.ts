@@ -7,8 +7,11 @@ export interface Scratch {
   put(key: string, text: string): string | null;
   /** Gives a record that is there another text; its place stays. */
   replace(key: string, text: string): void;
-  /** At most `limit` records after the one at `after`, in order; `at` counts from 1. */
-  page(after: number, limit: number): readonly { readonly at: number; readonly text: string }[];
+  /**
+   * At most `limit` records after the first `after`, in order. Where `characters` is given, none follows once their texts
+   * have so many: a page is bounded however large its records are.
+   */
+  page(after: number, limit: number, characters?: number): readonly Kept[];
   /** How many records there are. */
   count(): number;
   /** Appends to the list under a key. */
@@ -20,10 +23,14 @@ export interface Scratch {
   close(): void;
 }
 
+export interface Kept {
+  readonly key: string;
+  readonly text: string;
+}
+
 /** In memory: for what is known to be small. */
 export function memoryScratch(): Scratch {
-  const records = new Map<string, { at: number; text: string }>();
-  const order: string[] = [];
+  const records = new Map<string, { key: string; text: string }>();
   const lists = new Map<string, Map<string, { at: number; text: string }[]>>();
   let added = 0;
   const listOf = (list: string): Map<string, { at: number; text: string }[]> => {
@@ -35,17 +42,24 @@ export function memoryScratch(): Scratch {
     put(key, text) {
       const found = records.get(key);
       if (found !== undefined) return found.text;
-      order.push(key);
-      records.set(key, { at: order.length, text });
+      records.set(key, { key, text });
       return null;
     },
     replace(key, text) {
       const found = records.get(key);
       if (found !== undefined) found.text = text;
     },
-    page: (after, limit) =>
-      order.slice(after, after + limit).flatMap((key) => records.get(key) ?? []),
-    count: () => order.length,
+    page(after, limit, characters = Infinity) {
+      const found: Kept[] = [];
+      let length = 0;
+      for (const { key, text } of records.values().drop(after)) {
+        if (found.length === limit || length >= characters) break;
+        found.push({ key, text });
+        length += text.length;
+      }
+      return found;
+    },
+    count: () => records.size,
     add(list, key, text) {
       const texts = listOf(list).get(key) ?? [];
       texts.push({ at: ++added, text });

@@ -119,3 +119,53 @@ test("an instant that is written otherwise at each reading is one revision, anot
   for (const version of [null, "1"]) expect(taken(texts, version)).toEqual([1, 0, 0, 0, 1]);
   store.close();
 });
+
+test("the deliveries of a page wait in the order of arrival, be records new, known or there twice, and each is counted", () => {
+  const pages = array(array(integer({ min: 0, max: 9 }), { maxLength: 12 }), { maxLength: 4 });
+  assert(
+    property(pages, integer({ min: 0, max: 3 }), (told, failing) => {
+      const store = openStore(tempFolder());
+      const { flow } = store.flows.open("bills");
+      const arrived: { recordId: string; version: string; origin: string; receivedMs: number }[] =
+        [];
+      let version = 0;
+      for (const [at, ids] of told.entries()) {
+        const changes = ids.map((id) => ({
+          id: `${id}`,
+          version: `v${100 + ++version}`,
+          text: "{}",
+          origin: `line ${version}`,
+        }));
+        const take = (): unknown => store.intake.page(flow, { changes, position: 1 }, at);
+        if (at === failing)
+          expect(() =>
+            store.transaction(() => {
+              take();
+              throw new Error("crash");
+            }),
+          ).toThrow("crash");
+        store.transaction(take);
+        for (const { id, version, origin } of changes)
+          arrived.push({ recordId: id, version, origin, receivedMs: at });
+      }
+      const waiting = arrived.filter(
+        ({ recordId }, at) => !arrived.slice(at + 1).some((later) => later.recordId === recordId),
+      );
+      expect(store.deliveries.pending(flow, 0, 100)).toMatchObject(
+        waiting.map(({ recordId, version, origin }) => ({ recordId, version, origin })),
+      );
+      for (const id of new Set(arrived.map(({ recordId }) => recordId)))
+        expect(store.questions.deliveries(id)).toMatchObject(
+          arrived.filter(({ recordId }) => recordId === id),
+        );
+      const counts = Object.fromEntries(store.deliveries.counts(flow));
+      expect([counts["pending"] ?? 0, counts["superseded"] ?? 0]).toEqual([
+        waiting.length,
+        arrived.length - waiting.length,
+      ]);
+      expect(store.sweeps.recordsSince(flow, "")).toBe(waiting.length);
+      store.close();
+    }),
+    { numRuns: 60 },
+  );
+});

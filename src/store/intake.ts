@@ -89,13 +89,11 @@ export function intake(database: Database.Database) {
         fault,
         change.text,
       );
-      addDelivery.run(flow, added.lastInsertRowid, revision, atMs, change.version, origin);
-      fresh.record(change.version);
-      fresh.delivery();
+      fresh.record(added.lastInsertRowid, change.version);
       return true;
     }
-    // What moves now may have come with this page.
-    fresh.save(flow);
+    // What moves now may have come with this page, and deliveries are in the order of arrival.
+    fresh.save(flow, atMs);
     replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
     supersede.run(known.record);
     addDelivery.run(flow, known.record, revision, atMs, change.version, origin);
@@ -106,7 +104,7 @@ export function intake(database: Database.Database) {
   function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
     fresh.forget();
     const taken = changes.map((change) => take(flow, change, atMs));
-    fresh.save(flow);
+    fresh.save(flow, atMs);
     return counted(taken);
   }
 

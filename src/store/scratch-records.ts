@@ -4,14 +4,9 @@
  * an index of all keys does. The filter has one size, and no more than a chunk is in memory.
  */
 import type Database from "better-sqlite3";
-import type { Scratch } from "../core/scratch.ts";
+import type { Kept, Scratch } from "../core/scratch.ts";
 
 type Records = Pick<Scratch, "put" | "replace" | "page" | "count">;
-
-interface Entry {
-  readonly key: string;
-  readonly text: string;
-}
 
 /** A chunk is written when it has so many records, or so many characters. */
 const CHUNK_RECORDS = 32;
@@ -43,12 +38,13 @@ export function recordsIn(database: Database.Database): Records {
       const at = indexed().find(key);
       if (at !== null) chunks.replace(at, { key, text });
     },
-    page(after, limit) {
-      const found: { at: number; text: string }[] = [];
-      let at = after;
-      for (const { text } of chunks.from(after + 1)) {
-        if (found.length === limit) break;
-        found.push({ at: ++at, text });
+    page(after, limit, characters = Infinity) {
+      const found: Kept[] = [];
+      let length = 0;
+      for (const entry of chunks.from(after + 1)) {
+        if (found.length === limit || length >= characters) break;
+        found.push(entry);
+        length += entry.text.length;
       }
       return found;
     },
@@ -78,11 +74,11 @@ function indexIn(database: Database.Database): KeyIndex {
 }
 
 interface Chunks {
-  append(entry: Entry): void;
-  replace(at: number, entry: Entry): void;
-  at(at: number): Entry | undefined;
+  append(entry: Kept): void;
+  replace(at: number, entry: Kept): void;
+  at(at: number): Kept | undefined;
   /** All from a place on; places count from 1. */
-  from(at: number): Iterable<Entry>;
+  from(at: number): Iterable<Kept>;
   count(): number;
 }
 
@@ -104,10 +100,10 @@ function chunksIn(database: Database.Database): Chunks {
     "select first, lengths, body from chunk where first <= ? order by first desc limit 1",
   );
   /** Those that are not written yet, from the place `written + 1` on. */
-  let waiting: Entry[] = [];
+  let waiting: Kept[] = [];
   let characters = 0;
   let written = 0;
-  const holding = (at: number): { first: number; entries: Entry[] } => {
+  const holding = (at: number): { first: number; entries: Kept[] } => {
     const chunk = at > written ? undefined : select.get(at);
     return chunk === undefined
       ? { first: written + 1, entries: waiting }
@@ -147,13 +143,13 @@ function chunksIn(database: Database.Database): Chunks {
   return chunks;
 }
 
-function packed(entries: readonly Entry[]): Pick<Chunk, "lengths" | "body"> {
+function packed(entries: readonly Kept[]): Pick<Chunk, "lengths" | "body"> {
   const texts = entries.flatMap(({ key, text }) => [key, text]);
   return { lengths: texts.map(({ length }) => length).join(" "), body: texts.join("") };
 }
 
-function unpacked({ lengths, body }: Chunk): Entry[] {
-  const entries: Entry[] = [];
+function unpacked({ lengths, body }: Chunk): Kept[] {
+  const entries: Kept[] = [];
   const all = lengths.split(" ").map(Number);
   let at = 0;
   const next = (length = 0): string => body.slice(at, (at += length));

@@ -30,10 +30,13 @@ test.each([
   scratch.replace("never there", "-");
   expect(scratch.count()).toBe(3);
   expect(scratch.page(0, 2)).toEqual([
-    { at: 1, text: "A" },
-    { at: 2, text: "b1" },
+    { key: "a", text: "A" },
+    { key: "b", text: "b1" },
   ]);
-  expect(scratch.page(2, 2)).toEqual([{ at: 3, text: "c3" }]);
+  expect(scratch.page(2, 2)).toEqual([{ key: "c", text: "c3" }]);
+  const texts = (characters: number): string[] =>
+    scratch.page(0, 9, characters).map(({ text }) => text);
+  expect([1, 2, 3, 4].map(texts)).toEqual([["A"], ["A", "b1"], ["A", "b1"], ["A", "b1", "c3"]]);
   for (const [key, text] of ["x1", "y2", "x3", "z4"].map((one) => [one.charAt(0), one] as const))
     scratch.add("lines", key, text);
   scratch.add("taxes", "x", "other");
@@ -59,7 +62,10 @@ test("a scratch on disk says of every key what one in memory says, over many rec
         [33, 40],
         [399, 10],
       ] as const)
-        expect(disk.page(after, limit)).toEqual(memory.page(after, limit));
+        for (const characters of [undefined, 1, 70_000])
+          expect(disk.page(after, limit, characters)).toEqual(
+            memory.page(after, limit, characters),
+          );
       disk.close();
     }),
     { numRuns: 8 },
@@ -74,7 +80,7 @@ test("of 50,000 keys that are alike, in any order, each one that comes again is 
     expect(scratch.put(keys[at] ?? "", "again")).toBe(`${at}`);
   expect([scratch.count(), scratch.page(49_999, 9)]).toEqual([
     50_000,
-    [{ at: 50_000, text: "49999" }],
+    [{ key: keys.at(-1), text: "49999" }],
   ]);
   scratch.close();
 });

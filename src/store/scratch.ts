@@ -40,9 +40,14 @@ export function openScratch(folder: string, bytes: number): Scratch {
 
 function databaseAt(path: string): Database.Database {
   const database = new Database(path);
-  for (const pragma of ["journal_mode = memory", "synchronous = off", "locking_mode = exclusive"])
+  for (const pragma of [
+    "page_size = 16384",
+    "journal_mode = memory",
+    "synchronous = off",
+    "locking_mode = exclusive",
+  ])
     database.pragma(pragma);
-  database.pragma("cache_size = -16000");
+  database.pragma("cache_size = -4000");
   database.exec(`
     begin;
     create table item (at integer primary key, list text not null, key text not null, text text not null) strict;
