@@ -46,17 +46,24 @@ const LINE = {
   ...row.amountsOrNone("quantity unit_price amount"),
 };
 
-const INVOICE = {
+/** What posting may change, and who an invoice is. */
+const HEAD = {
   type: row.as<InvoiceType>(),
   state: row.as<"draft" | "validated" | "posted" | "paid" | "cancelled">(),
   ...row.texts("create_date"),
   ...row.textsOrNone("number reference comment description invoice_date payment_term_date"),
-  ...row.textsOrNone("write_date reconciled"),
+  ...row.textsOrNone("write_date"),
   ...row.ids("create_uid"),
   ...row.idsOrNone("write_uid payment_term move"),
-  ...row.amounts("untaxed_amount tax_amount total_amount amount_to_pay"),
+  ...row.amounts("untaxed_amount tax_amount total_amount"),
   party: row.one(row.texts("code")),
   currency: row.one(row.texts("code")),
+};
+
+const INVOICE = {
+  ...HEAD,
+  ...row.textsOrNone("reconciled"),
+  ...row.amounts("amount_to_pay"),
   lines: row.many(LINE),
   taxes: row.many({
     account: row.one(row.textsOrNone("code")),
@@ -95,6 +102,82 @@ export async function readInvoices(
   const { user } = await books.tryton.session();
   return rows.map((row) => entryIn(row, user));
 }
+
+const WRITTEN = row.many(row.textsOrNone("write_date"));
+const POSTED = {
+  ...HEAD,
+  lines: WRITTEN,
+  taxes: WRITTEN,
+  lines_to_pay: row.many({
+    ...row.textsOrNone("maturity_date"),
+    ...row.idsOrNone("reconciliation"),
+  }),
+  ...row.idLists("payment_lines"),
+};
+
+/**
+ * The same of which some were compared as drafts and then posted: those are read without what the comparison has seen
+ * (a third of Tryton's time for them, a fifth of the bytes). Posting (`Invoice._post`, `set_number`, `get_move` of
+ * account_invoice, 6.0 and 8.0) sets number, state and move, the sums that it keeps, an invoice date and tax identifiers
+ * that are empty; it computes no line anew, and it refuses where the taxes would be others. What it may set is read
+ * again. Lines and taxes that were written since, or are not those of before, and payments, are read in full.
+ * @throws TrytonError
+ */
+export async function readAgain(
+  books: Books,
+  domain: Domain,
+  compared: readonly Entry[],
+  signal?: AbortSignal,
+): Promise<Entry[]> {
+  const rows = await rowsOf(books, "account.invoice", domain, POSTED, { signal });
+  const { user } = await books.tryton.session();
+  const entries = new Map(
+    rows.flatMap((row) => {
+      const before = compared.find(({ id }) => id === row.id);
+      return before !== undefined && isAsCompared(row, before)
+        ? [[row.id, entryIn(postedOf(row, before), user)] as const]
+        : [];
+    }),
+  );
+  const others = rows.flatMap(({ id }) => (entries.has(id) ? [] : [id]));
+  if (others.length > 0)
+    for (const entry of await readInvoices(books, where({ "id in": others }), { signal }))
+      entries.set(entry.id, entry);
+  return rows.flatMap(({ id }) => entries.get(id) ?? []);
+}
+
+type Posted = row.RowOf<typeof POSTED>;
+
+/** Posted, with the same lines and taxes, none of which was written since it was made; and nothing has paid it. */
+function isAsCompared(row: Posted, before: Entry): boolean {
+  const parts = [...row.lines, ...row.taxes];
+  return (
+    row.state === "posted" &&
+    row.total_amount.sign !== 0 &&
+    isSame(row.lines, before.lines) &&
+    isSame(row.taxes, before.taxes) &&
+    parts.every(({ write_date }) => write_date === null) &&
+    row.payment_lines.length === 0 &&
+    row.lines_to_pay.every(({ reconciliation }) => reconciliation === null)
+  );
+}
+
+interface Part {
+  readonly id: number;
+}
+const isSame = (parts: readonly Part[], others: readonly Part[]): boolean =>
+  parts.length === others.length && parts.every(({ id }, at) => id === others[at]?.id);
+
+/** All of it is to pay. */
+const postedOf = (row: Posted, { lines, taxes }: Entry): Row => ({
+  ...row,
+  lines,
+  taxes,
+  lines_to_pay: row.lines_to_pay.map((term) => ({ ...term, reconciliation: null })),
+  payment_lines: [],
+  amount_to_pay: row.total_amount,
+  reconciled: null,
+});
 
 /** The same with what sources tell besides. @throws TrytonError */
 export async function readTold(books: Books, domain: Domain, search: Search): Promise<ToldEntry[]> {
