@@ -5,10 +5,21 @@ export type Json =
 
 /** Parses JSON with every number as a {@link Decimal} that keeps its digits. @throws SyntaxError */
 export function parseExact(text: string): Json {
-  return (JSON.parse as ParseWithSource)(text, (_key, value, context) =>
-    typeof value === "number" ? Decimal.of(context.source ?? String(value)) : value,
-  ) as Json;
+  return parseWith(text, (digits) => Decimal.of(digits)) as Json;
 }
+
+/**
+ * Parses JSON in one pass: `number` makes a value of each number's digits as they were written, `other` of each other
+ * value, after what it holds. @throws SyntaxError, what these throw
+ */
+export const parseWith = (
+  text: string,
+  number: (digits: string) => unknown,
+  other: (value: unknown) => unknown = (value) => value,
+): unknown =>
+  (JSON.parse as ParseWithSource)(text, (_key, value, context) =>
+    typeof value === "number" ? number(context.source ?? String(value)) : other(value),
+  );
 
 /** JSON text in which every Decimal keeps its digits. */
 export function stringifyExact(value: unknown): string {
