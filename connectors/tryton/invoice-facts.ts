@@ -103,6 +103,8 @@ export async function readInvoices(
   return rows.map((row) => entryIn(row, user));
 }
 
+/** What nobody can have paid yet. */
+const DRAFT = { ...HEAD, lines: INVOICE.lines, taxes: INVOICE.taxes };
 const WRITTEN = row.many(row.textsOrNone("write_date"));
 const POSTED = {
   ...HEAD,
@@ -115,69 +117,75 @@ const POSTED = {
   ...row.idLists("payment_lines"),
 };
 
+/** The same after this send has made some, by these marks: as long as they are drafts, nothing pays them. @throws TrytonError */
+export const readMade = (
+  books: Books,
+  domain: Domain,
+  made: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Entry[]> =>
+  readPart(books, domain, signal, DRAFT, (row) =>
+    row.state === "draft" && made.has(platformIdIn(row.comment) ?? "")
+      ? { ...row, ...UNPAID, lines_to_pay: [], amount_to_pay: Decimal.zero }
+      : null,
+  );
+
 /**
- * The same of which some were compared as drafts and then posted: those are read without what the comparison has seen
- * (a third of Tryton's time for them, a fifth of the bytes). Posting (`Invoice._post`, `set_number`, `get_move` of
- * account_invoice, 6.0 and 8.0) sets number, state and move, the sums that it keeps, an invoice date and tax identifiers
- * that are empty; it computes no line anew, and it refuses where the taxes would be others. What it may set is read
- * again. Lines and taxes that were written since, or are not those of before, and payments, are read in full.
- * @throws TrytonError
+ * The same after this send has compared some as drafts and posted them: those are read without what was compared and
+ * posting does not change. Posting (`_post`, `set_number` and `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets
+ * number, state and move, tax identifiers and an invoice date that were empty, and keeps the sums; it refuses where taxes
+ * would be others, and writes no line. So lines and taxes are the same where they are those that were compared, and none
+ * was written since it was made. Others, and what is paid by now, are read in full. @throws TrytonError
  */
-export async function readAgain(
+export const readPosted = (
   books: Books,
   domain: Domain,
   compared: readonly Entry[],
-  signal?: AbortSignal,
+  signal: AbortSignal,
+): Promise<Entry[]> =>
+  readPart(books, domain, signal, POSTED, (row) => {
+    const before = compared.find(({ id }) => id === row.id);
+    if (before === undefined || !isAsCompared(row, before)) return null;
+    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
+    const { lines, taxes } = before;
+    const open = { lines_to_pay: terms, amount_to_pay: row.total_amount };
+    return { ...row, ...UNPAID, ...open, lines, taxes };
+  });
+
+const UNPAID = { payment_lines: [], reconciled: null };
+
+/** Posted, with the lines and taxes of before, which nobody has written; and nothing has paid it. */
+const isAsCompared = (row: row.RowOf<typeof POSTED>, { lines, taxes }: Entry): boolean =>
+  row.state === "posted" &&
+  row.total_amount.sign !== 0 &&
+  isUnwritten(row.lines, lines) &&
+  isUnwritten(row.taxes, taxes) &&
+  row.payment_lines.length === 0 &&
+  row.lines_to_pay.every(({ reconciliation }) => reconciliation === null);
+
+const isUnwritten = (
+  parts: row.RowOf<typeof POSTED>["lines"],
+  before: readonly { readonly id: number }[],
+): boolean =>
+  parts.length === before.length &&
+  parts.every(({ id, write_date }, at) => write_date === null && id === before[at]?.id);
+
+/** Reads some fields, and all of them of those that `whole` cannot tell the rest of (null). */
+async function readPart<Of extends row.Fields>(
+  books: Books,
+  domain: Domain,
+  signal: AbortSignal,
+  fields: Of,
+  whole: (row: row.RowOf<Of>) => Row | null,
 ): Promise<Entry[]> {
-  const rows = await rowsOf(books, "account.invoice", domain, POSTED, { signal });
+  const rows = await rowsOf(books, "account.invoice", domain, fields, { signal });
   const { user } = await books.tryton.session();
-  const entries = new Map(
-    rows.flatMap((row) => {
-      const before = compared.find(({ id }) => id === row.id);
-      return before !== undefined && isAsCompared(row, before)
-        ? [[row.id, entryIn(postedOf(row, before), user)] as const]
-        : [];
-    }),
-  );
-  const others = rows.flatMap(({ id }) => (entries.has(id) ? [] : [id]));
-  if (others.length > 0)
-    for (const entry of await readInvoices(books, where({ "id in": others }), { signal }))
-      entries.set(entry.id, entry);
-  return rows.flatMap(({ id }) => entries.get(id) ?? []);
+  const told = rows.flatMap((row) => whole(row) ?? []).map((row) => entryIn(row, user));
+  const others = rows.map(({ id }) => id).filter((id) => told.every((one) => one.id !== id));
+  if (others.length === 0) return told;
+  const rest = await readInvoices(books, where({ "id in": others }), { signal });
+  return [...told, ...rest].toSorted((one, other) => one.id - other.id);
 }
-
-type Posted = row.RowOf<typeof POSTED>;
-
-/** Posted, with the same lines and taxes, none of which was written since it was made; and nothing has paid it. */
-function isAsCompared(row: Posted, before: Entry): boolean {
-  const parts = [...row.lines, ...row.taxes];
-  return (
-    row.state === "posted" &&
-    row.total_amount.sign !== 0 &&
-    isSame(row.lines, before.lines) &&
-    isSame(row.taxes, before.taxes) &&
-    parts.every(({ write_date }) => write_date === null) &&
-    row.payment_lines.length === 0 &&
-    row.lines_to_pay.every(({ reconciliation }) => reconciliation === null)
-  );
-}
-
-interface Part {
-  readonly id: number;
-}
-const isSame = (parts: readonly Part[], others: readonly Part[]): boolean =>
-  parts.length === others.length && parts.every(({ id }, at) => id === others[at]?.id);
-
-/** All of it is to pay. */
-const postedOf = (row: Posted, { lines, taxes }: Entry): Row => ({
-  ...row,
-  lines,
-  taxes,
-  lines_to_pay: row.lines_to_pay.map((term) => ({ ...term, reconciliation: null })),
-  payment_lines: [],
-  amount_to_pay: row.total_amount,
-  reconciled: null,
-});
 
 /** The same with what sources tell besides. @throws TrytonError */
 export async function readTold(books: Books, domain: Domain, search: Search): Promise<ToldEntry[]> {

@@ -12,8 +12,9 @@ import {
   type InvoiceType,
   isDraft,
   NO_CREDIT_NOTE,
-  readAgain,
   readInvoices,
+  readMade,
+  readPosted,
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
 import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
@@ -24,6 +25,7 @@ import { invoiceChanges } from "./sources/invoices.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
+const NOTHING = { made: new Set<string>(), compared: [] };
 
 export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapter<K, Entry> {
   const [type, other] = kind === "invoice" ? (["out", "in"] as const) : (["in", "out"] as const);
@@ -42,7 +44,7 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     resourceOf,
     fixedIn,
     expected: (documents) => expectedOf(books, documents),
-    async search(names, signal, compared = []) {
+    async search(names, signal, { made, compared } = NOTHING) {
       const { marks = [], references = [], numbers = [], ids = [], turned = [] } = names;
       const clause = either({
         "comment in": marks.map(markOf),
@@ -54,9 +56,9 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
       const sides = [[...(await ofSide()), clause], ...(turned.length === 0 ? [] : [where(there)])];
       const company = where(await ofCompany(books));
       const domain = [...company, NO_CREDIT_NOTE, ["OR", ...sides]];
-      return compared.length === 0
-        ? readInvoices(books, domain, { signal })
-        : readAgain(books, domain, compared, signal);
+      if (compared.length > 0) return readPosted(books, domain, compared, signal);
+      if (made.size > 0) return readMade(books, domain, made, signal);
+      return readInvoices(books, domain, { signal });
     },
     async page(scope, after, signal) {
       const domain = [...(await listed(scope)), ["id", ">", after]];

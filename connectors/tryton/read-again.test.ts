@@ -7,10 +7,11 @@ import {
   deskIn,
   find,
   invoiceDocument,
+  paymentDocument,
   rows,
   send,
 } from "./sink.fixture.ts";
-import { invoiceSink } from "./sinks.ts";
+import { invoiceSink, paymentSink } from "./sinks.ts";
 
 const POST = "model.account.invoice.post";
 const READ = "model.account.invoice.search_read";
@@ -44,12 +45,11 @@ const CHANGES: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
 describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", () => {
   const server = useTryton();
 
-  test("is read again without the lines and taxes that were compared, which nobody has written since", async () => {
+  test("is compared without payments, and read again without the lines and taxes that were compared", async () => {
     const desk = deskIn(server);
-    const asked: string[] = [];
+    const asked: (readonly string[])[] = [];
     const before = async (method: string, params: readonly unknown[]): Promise<void> => {
-      if (method === POST) asked.length = 0;
-      if (method === READ) asked.push(...(params[4] as string[]));
+      if (method === READ) asked.push(params[4] as readonly string[]);
     };
     const documents = [invoiceDocument(), invoiceDocument()];
     const sink = invoiceSink(between(desk.books, { before }));
@@ -58,9 +58,14 @@ describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", ()
       ids: documents.map(({ number }) => number),
       detail: documents.map(({ number }) => `${number} posted`).join(", "),
     });
-    expect(asked).toEqual(expect.arrayContaining(["number", "total_amount", "lines.write_date"]));
-    expect(asked).not.toContain("lines.unit_price");
-    expect(asked).not.toContain("taxes.base");
+    const [first, compared, posted] = asked;
+    expect(asked).toHaveLength(3);
+    expect(first).toEqual(expect.arrayContaining(["lines.unit_price", "payment_lines.debit"]));
+    expect(compared).toEqual(expect.arrayContaining(["total_amount", "lines.unit_price"]));
+    expect(compared).not.toContain("payment_lines.debit");
+    expect(posted).toEqual(expect.arrayContaining(["total_amount", "lines.write_date"]));
+    expect(posted).not.toContain("lines.unit_price");
+    expect(posted).not.toContain("taxes.base");
     expect(await find(sink, ...documents)).toMatchObject({ found: "exact" });
   });
 
@@ -90,5 +95,17 @@ describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", ()
     const sink = invoiceSink(between(desk.books, { before }));
     expect(await send(sink, document)).toMatchObject({ outcome: "done" });
     expect(await find(sink, document)).toMatchObject({ found: "exact" });
+  });
+
+  test("is called paid when somebody paid it right after it was posted", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument();
+    const payment = paymentDocument({ invoice: document.number, invoiceId: document.id });
+    const after = async (method: string): Promise<void> => {
+      if (method === POST) await send(paymentSink(desk.books), payment);
+    };
+    const sink = invoiceSink(between(desk.books, { after }));
+    const detail = `${document.number} paid`;
+    expect(await send(sink, document)).toMatchObject({ outcome: "done", detail });
   });
 });
