@@ -2,8 +2,9 @@
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
-import type { BookedInvoice, Credit, Settling } from "../../src/books/booked.ts";
+import { type BookedInvoice, type Credit, settlingIn } from "../../src/books/booked.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { inPart, isUnwritten } from "../../src/books/again.ts";
 import { draftName } from "../../src/books/invoices.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -103,88 +104,36 @@ export async function readInvoices(
   return rows.map((row) => entryIn(row, user));
 }
 
-/** What nobody can have paid yet. */
-const DRAFT = { ...HEAD, lines: INVOICE.lines, taxes: INVOICE.taxes };
 const WRITTEN = row.many(row.textsOrNone("write_date"));
-const POSTED = {
-  ...HEAD,
-  lines: WRITTEN,
-  taxes: WRITTEN,
-  lines_to_pay: row.many({
-    ...row.textsOrNone("maturity_date"),
-    ...row.idsOrNone("reconciliation"),
-  }),
-  ...row.idLists("payment_lines"),
-};
-
-/** The same after this send has made some, by these marks: as long as they are drafts, nothing pays them. @throws TrytonError */
-export const readMade = (
-  books: Books,
-  domain: Domain,
-  made: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<Entry[]> =>
-  readPart(books, domain, signal, DRAFT, (row) =>
-    row.state === "draft" && made.has(platformIdIn(row.comment) ?? "")
-      ? { ...row, ...UNPAID, lines_to_pay: [], amount_to_pay: Decimal.zero }
-      : null,
-  );
+const TERM = { ...row.textsOrNone("maturity_date"), ...row.idsOrNone("reconciliation") };
+const PARTS = { lines: WRITTEN, taxes: WRITTEN, lines_to_pay: row.many(TERM) };
+const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
 
 /**
- * The same after this send has compared some as drafts and posted them: those are read without what was compared and
- * posting does not change. Posting (`_post`, `set_number` and `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets
- * number, state and move, tax identifiers and an invoice date that were empty, and keeps the sums; it refuses where taxes
- * would be others, and writes no line. So lines and taxes are the same where they are those that were compared, and none
- * was written since it was made. Others, and what is paid by now, are read in full. @throws TrytonError
+ * The same; what was compared as a draft and then posted is read without what posting does not change. It (`_post`,
+ * `set_number`, `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets number, state, move, and a date and tax
+ * identifiers that were empty; it refuses other taxes, and writes no line. What was written or paid since is read in full.
  */
-export const readPosted = (
+export async function readAgain(
   books: Books,
   domain: Domain,
   compared: readonly Entry[],
-  signal: AbortSignal,
-): Promise<Entry[]> =>
-  readPart(books, domain, signal, POSTED, (row) => {
-    const before = compared.find(({ id }) => id === row.id);
-    if (before === undefined || !isAsCompared(row, before)) return null;
-    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
-    const { lines, taxes } = before;
-    const open = { lines_to_pay: terms, amount_to_pay: row.total_amount };
-    return { ...row, ...UNPAID, ...open, lines, taxes };
-  });
-
-const UNPAID = { payment_lines: [], reconciled: null };
-
-/** Posted, with the lines and taxes of before, which nobody has written; and nothing has paid it. */
-const isAsCompared = (row: row.RowOf<typeof POSTED>, { lines, taxes }: Entry): boolean =>
-  row.state === "posted" &&
-  row.total_amount.sign !== 0 &&
-  isUnwritten(row.lines, lines) &&
-  isUnwritten(row.taxes, taxes) &&
-  row.payment_lines.length === 0 &&
-  row.lines_to_pay.every(({ reconciliation }) => reconciliation === null);
-
-const isUnwritten = (
-  parts: row.RowOf<typeof POSTED>["lines"],
-  before: readonly { readonly id: number }[],
-): boolean =>
-  parts.length === before.length &&
-  parts.every(({ id, write_date }, at) => write_date === null && id === before[at]?.id);
-
-/** Reads some fields, and all of them of those that `whole` cannot tell the rest of (null). */
-async function readPart<Of extends row.Fields>(
-  books: Books,
-  domain: Domain,
-  signal: AbortSignal,
-  fields: Of,
-  whole: (row: row.RowOf<Of>) => Row | null,
+  search: Search,
 ): Promise<Entry[]> {
-  const rows = await rowsOf(books, "account.invoice", domain, fields, { signal });
+  if (compared.length === 0) return readInvoices(books, domain, search);
+  const rows = await rowsOf(books, "account.invoice", domain, POSTED, search);
   const { user } = await books.tryton.session();
-  const told = rows.flatMap((row) => whole(row) ?? []).map((row) => entryIn(row, user));
-  const others = rows.map(({ id }) => id).filter((id) => told.every((one) => one.id !== id));
-  if (others.length === 0) return told;
-  const rest = await readInvoices(books, where({ "id in": others }), { signal });
-  return [...told, ...rest].toSorted((one, other) => one.id - other.id);
+  const asCompared = (row: row.RowOf<typeof POSTED>): Entry | null => {
+    const before = compared.find(({ id }) => id === row.id);
+    if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return null;
+    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
+    const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
+    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return null;
+    const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
+    return entryIn({ ...before, ...row, ...open, lines: before.lines, taxes: before.taxes }, user);
+  };
+  const rest = (ids: readonly number[]) => readInvoices(books, where({ "id in": ids }), search);
+  return inPart(rows, asCompared, rest);
 }
 
 /** The same with what sources tell besides. @throws TrytonError */
@@ -208,7 +157,7 @@ function entryIn(row: Row, user: number): Entry {
     toPay: row.amount_to_pay,
     facts: factsOf(row),
     terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingOf(row),
+    settling: settlingIn(row, row.type === "out"),
     stamp: row.write_date ?? row.create_date,
   };
 }
@@ -261,31 +210,6 @@ const lineOf = (line: Row["lines"][number]): FactLine => ({
   amount: line.amount ?? Decimal.zero,
   text: line.description,
 });
-
-/**
- * Payments that were entered on it, and what else it was reconciled with. A payment that was reconciled with something
- * else (the move that took it back) pays nothing here.
- */
-function settlingOf(row: Row): Settling[] {
-  const reconciliations = row.lines_to_pay.flatMap((term) => term.reconciliation ?? []);
-  const own = new Set(reconciliations.map(({ id }) => id));
-  const entered = row.payment_lines.filter(
-    ({ reconciliation }) => reconciliation === null || own.has(reconciliation),
-  );
-  const others = reconciliations
-    .flatMap(({ lines }) => lines)
-    .filter(({ move }) => move.id !== row.move);
-  const lines = new Map([...entered, ...others].map((line) => [line.id, line]));
-  return [...lines.values()].map(({ id, move, credit, debit }) => {
-    const amount = credit.minus(debit);
-    return {
-      name: `#${move.id}`,
-      description: move.description,
-      amount: row.type === "out" ? amount : amount.negated(),
-      isReconciled: others.some((other) => other.id === id),
-    };
-  });
-}
 
 /** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws TrytonError */
 export async function creditsOf(

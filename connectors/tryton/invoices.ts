@@ -12,9 +12,8 @@ import {
   type InvoiceType,
   isDraft,
   NO_CREDIT_NOTE,
+  readAgain,
   readInvoices,
-  readMade,
-  readPosted,
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
 import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
@@ -25,7 +24,6 @@ import { invoiceChanges } from "./sources/invoices.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
-const NOTHING = { made: new Set<string>(), compared: [] };
 
 export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapter<K, Entry> {
   const [type, other] = kind === "invoice" ? (["out", "in"] as const) : (["in", "out"] as const);
@@ -44,7 +42,7 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     resourceOf,
     fixedIn,
     expected: (documents) => expectedOf(books, documents),
-    async search(names, signal, { made, compared } = NOTHING) {
+    async search(names, signal, compared = []) {
       const { marks = [], references = [], numbers = [], ids = [], turned = [] } = names;
       const clause = either({
         "comment in": marks.map(markOf),
@@ -55,10 +53,7 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
       const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
       const sides = [[...(await ofSide()), clause], ...(turned.length === 0 ? [] : [where(there)])];
       const company = where(await ofCompany(books));
-      const domain = [...company, NO_CREDIT_NOTE, ["OR", ...sides]];
-      if (compared.length > 0) return readPosted(books, domain, compared, signal);
-      if (made.size > 0) return readMade(books, domain, made, signal);
-      return readInvoices(books, domain, { signal });
+      return readAgain(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], compared, { signal });
     },
     async page(scope, after, signal) {
       const domain = [...(await listed(scope)), ["id", ">", after]];

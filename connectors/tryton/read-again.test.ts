@@ -45,7 +45,7 @@ const CHANGES: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
 describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", () => {
   const server = useTryton();
 
-  test("is compared without payments, and read again without the lines and taxes that were compared", async () => {
+  test("is read again without the lines and taxes that were compared", async () => {
     const desk = deskIn(server);
     const asked: (readonly string[])[] = [];
     const before = async (method: string, params: readonly unknown[]): Promise<void> => {
@@ -58,11 +58,9 @@ describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", ()
       ids: documents.map(({ number }) => number),
       detail: documents.map(({ number }) => `${number} posted`).join(", "),
     });
-    const [first, compared, posted] = asked;
+    const [, compared, posted] = asked;
     expect(asked).toHaveLength(3);
-    expect(first).toEqual(expect.arrayContaining(["lines.unit_price", "payment_lines.debit"]));
     expect(compared).toEqual(expect.arrayContaining(["total_amount", "lines.unit_price"]));
-    expect(compared).not.toContain("payment_lines.debit");
     expect(posted).toEqual(expect.arrayContaining(["total_amount", "lines.write_date"]));
     expect(posted).not.toContain("lines.unit_price");
     expect(posted).not.toContain("taxes.base");

@@ -70,10 +70,8 @@ export function encode(value: unknown): string {
  * What Tryton's JSON text says: ids and counts as integers, Decimals and floats as Decimal, days and stamps as text.
  * @throws SyntaxError
  */
-export const decode = (text: string): unknown => parseWith(text, numberOf, plain);
-
-const numberOf = (text: string): number | Decimal =>
-  /^-?\d{1,15}$/.test(text) ? Number(text) : Decimal.of(text);
+export const decode = (text: string): unknown =>
+  parseWith(text, (all) => (/^-?\d{1,15}$/.test(all) ? Number(all) : Decimal.of(all)), plain);
 
 function plain(value: unknown): unknown {
   if (value === null || typeof value !== "object" || !("__class__" in value)) return value;

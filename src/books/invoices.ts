@@ -36,12 +36,6 @@ export interface InvoiceNames {
   readonly turned?: readonly string[];
 }
 
-/** {@link Call.made}, and those of {@link Call.compared} as they stood then. */
-export interface Known<Native> {
-  readonly made: ReadonlySet<string>;
-  readonly compared: readonly Native[];
-}
-
 /** What an ERP adds for one side. Every method @throws Refused, BookError */
 export interface InvoiceDesk<K extends Kind, Native extends Row> {
   readonly ladder: Ladder;
@@ -54,11 +48,11 @@ export interface InvoiceDesk<K extends Kind, Native extends Row> {
   /** See {@link Standing.fixed}. */
   fixedIn(row: Native): readonly string[];
   expected(documents: readonly InvoiceDocument[]): Promise<readonly (Facts | Refused)[]>;
-  /** @param known what this send has done with some of them; left out: nothing */
+  /** @param compared some of them as {@link Call.compared} has them; left out: none */
   search(
     names: InvoiceNames,
     signal: AbortSignal,
-    known?: Known<Native>,
+    compared?: readonly Native[],
   ): Promise<readonly Native[]>;
   /** The first rows in a scope after an id, in the order of ids: `most` of {@link inPages}. */
   page(scope: Scope, after: number, signal: AbortSignal): Promise<readonly Native[]>;
@@ -158,7 +152,7 @@ async function locate<K extends Kind, Native extends Row>(
     turned: isInspected ? [] : marksOf(older.filter(({ target }) => target !== "cancelled")),
   };
   const before = [...compared.values()].map(({ native }) => native as Native);
-  const rows = await desk.search(names, signal, { made, compared: before });
+  const rows = await desk.search(names, signal, before);
   // Nobody has noted a dispute on what this send has just made.
   const disputes = new Set(marksOf(wanted.filter(({ disputed }) => disputed)));
   const noted = rows.filter(
