@@ -2,8 +2,9 @@
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
-import type { BookedInvoice, Credit, Settling } from "../../src/books/booked.ts";
+import { type BookedInvoice, type Credit, settlingIn } from "../../src/books/booked.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
+import { inPart, isUnwritten } from "../../src/books/again.ts";
 import { draftName } from "../../src/books/invoices.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -46,17 +47,24 @@ const LINE = {
   ...row.amountsOrNone("quantity unit_price amount"),
 };
 
-const INVOICE = {
+/** What posting may change, and who an invoice is. */
+const HEAD = {
   type: row.as<InvoiceType>(),
   state: row.as<"draft" | "validated" | "posted" | "paid" | "cancelled">(),
   ...row.texts("create_date"),
   ...row.textsOrNone("number reference comment description invoice_date payment_term_date"),
-  ...row.textsOrNone("write_date reconciled"),
+  ...row.textsOrNone("write_date"),
   ...row.ids("create_uid"),
   ...row.idsOrNone("write_uid payment_term move"),
-  ...row.amounts("untaxed_amount tax_amount total_amount amount_to_pay"),
+  ...row.amounts("untaxed_amount tax_amount total_amount"),
   party: row.one(row.texts("code")),
   currency: row.one(row.texts("code")),
+};
+
+const INVOICE = {
+  ...HEAD,
+  ...row.textsOrNone("reconciled"),
+  ...row.amounts("amount_to_pay"),
   lines: row.many(LINE),
   taxes: row.many({
     account: row.one(row.textsOrNone("code")),
@@ -96,6 +104,38 @@ export async function readInvoices(
   return rows.map((row) => entryIn(row, user));
 }
 
+const WRITTEN = row.many(row.textsOrNone("write_date"));
+const TERM = { ...row.textsOrNone("maturity_date"), ...row.idsOrNone("reconciliation") };
+const PARTS = { lines: WRITTEN, taxes: WRITTEN, lines_to_pay: row.many(TERM) };
+const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
+
+/**
+ * The same; what was compared as a draft and then posted is read without what posting does not change. It (`_post`,
+ * `set_number`, `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets number, state, move, and a date and tax
+ * identifiers that were empty; it refuses other taxes, and writes no line. What was written or paid since is read in full.
+ */
+export async function readAgain(
+  books: Books,
+  domain: Domain,
+  compared: readonly Entry[],
+  search: Search,
+): Promise<Entry[]> {
+  if (compared.length === 0) return readInvoices(books, domain, search);
+  const rows = await rowsOf(books, "account.invoice", domain, POSTED, search);
+  const { user } = await books.tryton.session();
+  const asCompared = (row: row.RowOf<typeof POSTED>): Entry | null => {
+    const before = compared.find(({ id }) => id === row.id);
+    if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return null;
+    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
+    const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
+    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return null;
+    const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
+    return entryIn({ ...before, ...row, ...open, lines: before.lines, taxes: before.taxes }, user);
+  };
+  const rest = (ids: readonly number[]) => readInvoices(books, where({ "id in": ids }), search);
+  return inPart(rows, asCompared, rest);
+}
+
 /** The same with what sources tell besides. @throws TrytonError */
 export async function readTold(books: Books, domain: Domain, search: Search): Promise<ToldEntry[]> {
   const rows = await rowsOf(books, "account.invoice", domain, TOLD, search);
@@ -117,7 +157,7 @@ function entryIn(row: Row, user: number): Entry {
     toPay: row.amount_to_pay,
     facts: factsOf(row),
     terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingOf(row),
+    settling: settlingIn(row, row.type === "out"),
     stamp: row.write_date ?? row.create_date,
   };
 }
@@ -170,31 +210,6 @@ const lineOf = (line: Row["lines"][number]): FactLine => ({
   amount: line.amount ?? Decimal.zero,
   text: line.description,
 });
-
-/**
- * Payments that were entered on it, and what else it was reconciled with. A payment that was reconciled with something
- * else (the move that took it back) pays nothing here.
- */
-function settlingOf(row: Row): Settling[] {
-  const reconciliations = row.lines_to_pay.flatMap((term) => term.reconciliation ?? []);
-  const own = new Set(reconciliations.map(({ id }) => id));
-  const entered = row.payment_lines.filter(
-    ({ reconciliation }) => reconciliation === null || own.has(reconciliation),
-  );
-  const others = reconciliations
-    .flatMap(({ lines }) => lines)
-    .filter(({ move }) => move.id !== row.move);
-  const lines = new Map([...entered, ...others].map((line) => [line.id, line]));
-  return [...lines.values()].map(({ id, move, credit, debit }) => {
-    const amount = credit.minus(debit);
-    return {
-      name: `#${move.id}`,
-      description: move.description,
-      amount: row.type === "out" ? amount : amount.negated(),
-      isReconciled: others.some((other) => other.id === id),
-    };
-  });
-}
 
 /** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws TrytonError */
 export async function creditsOf(

@@ -12,6 +12,7 @@ import {
   type InvoiceType,
   isDraft,
   NO_CREDIT_NOTE,
+  readAgain,
   readInvoices,
 } from "./invoice-facts.ts";
 import { step } from "./invoice-steps.ts";
@@ -41,7 +42,8 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     resourceOf,
     fixedIn,
     expected: (documents) => expectedOf(books, documents),
-    async search({ marks = [], references = [], numbers = [], ids = [], turned = [] }, signal) {
+    async search(names, signal, compared = []) {
+      const { marks = [], references = [], numbers = [], ids = [], turned = [] } = names;
       const clause = either({
         "comment in": marks.map(markOf),
         "reference in": references,
@@ -51,7 +53,7 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
       const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
       const sides = [[...(await ofSide()), clause], ...(turned.length === 0 ? [] : [where(there)])];
       const company = where(await ofCompany(books));
-      return readInvoices(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], { signal });
+      return readAgain(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], compared, { signal });
     },
     async page(scope, after, signal) {
       const domain = [...(await listed(scope)), ["id", ">", after]];

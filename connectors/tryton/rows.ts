@@ -64,7 +64,7 @@ export const many = <Of extends Fields>(parts: Of): Field<readonly RowOf<Of>[]> 
   read: (value) => (value as readonly Raw[]).map((row) => rowIn(parts, row)),
 });
 
-type Raw = Readonly<Record<string, unknown>>;
+export type Raw = Readonly<Record<string, unknown>>;
 
 /** What is asked for: `number`, `lines.amount`, `lines.product.code`. */
 export const namesOf = (fields: Fields): string[] =>

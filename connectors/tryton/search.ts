@@ -1,6 +1,6 @@
 /** Records of Tryton, as every part of this connector looks for them. */
 import type { Scope } from "../../src/core/holdings.ts";
-import { type Fields, namesOf, rowIn, type RowOf } from "./rows.ts";
+import { type Fields, namesOf, type Raw, rowIn, type RowOf } from "./rows.ts";
 import { day, stamp } from "./values.ts";
 import type { Tryton } from "./wire.ts";
 
@@ -50,8 +50,6 @@ export async function rowsOf<Of extends Fields>(
   const rows = await searched<Raw>(books, `${model}.search_read`, domain, search, namesOf(fields));
   return rows.map((row) => rowIn(fields, row));
 }
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** Their database ids. @throws TrytonError */
 export const idsOf = (

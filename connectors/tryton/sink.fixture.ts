@@ -305,15 +305,15 @@ export const allInvoices = (desk: Desk): Promise<InvoiceRow[]> =>
 
 /** Who stands between us and Tryton: may hold a call back, or lose its answer. */
 export interface Between {
-  readonly before?: (method: string) => Promise<void>;
+  readonly before?: (method: string, params: readonly unknown[]) => Promise<void>;
   /** The call was carried out. */
   readonly after?: (method: string) => Promise<void>;
 }
 
 export function between(books: Books, { before, after }: Between): Books {
-  const call: Tryton["call"] = async (method, ...rest) => {
-    await before?.(method);
-    const result = await books.tryton.call(method, ...rest);
+  const call: Tryton["call"] = async (method, params, ...rest) => {
+    await before?.(method, params);
+    const result = await books.tryton.call(method, params, ...rest);
     await after?.(method);
     return result as never;
   };

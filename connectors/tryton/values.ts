@@ -4,7 +4,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type Json, parseExact } from "../../src/core/json.ts";
+import { parseWith } from "../../src/core/json.ts";
 
 /** A value as it travels: of a class that JSON lacks. */
 interface Wired {
@@ -70,15 +70,12 @@ export function encode(value: unknown): string {
  * What Tryton's JSON text says: ids and counts as integers, Decimals and floats as Decimal, days and stamps as text.
  * @throws SyntaxError
  */
-export const decode = (text: string): unknown => plain(parseExact(text));
+export const decode = (text: string): unknown =>
+  parseWith(text, (all) => (/^-?\d{1,15}$/.test(all) ? Number(all) : Decimal.of(all)), plain);
 
-function plain(value: Json): unknown {
-  if (value instanceof Decimal) return /^-?\d{1,15}$/.test(value.text) ? Number(value.text) : value;
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(plain);
-  const fields = Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, plain(field)]),
-  );
+function plain(value: object): unknown {
+  if (!("__class__" in value)) return value;
+  const fields = value as Fields;
   const name = fields["__class__"];
   if (name === "Decimal") return Decimal.of(fields["decimal"] as string);
   if (name === "date") return dayText(fields);

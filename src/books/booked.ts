@@ -46,6 +46,49 @@ export type Settling = PaidInvoice["settling"][number] & {
   readonly name: string;
 };
 
+/** An entry in the ledger that pays, or is reconciled with what does. */
+interface PayingLine {
+  readonly id: number;
+  readonly move: { readonly id: number; readonly description: string | null };
+  readonly debit: Decimal;
+  readonly credit: Decimal;
+}
+
+/** Payments as a ledger has them. */
+interface Paid {
+  /** The entry of the invoice itself. */
+  readonly move: number | null;
+  readonly lines_to_pay: readonly {
+    readonly reconciliation: { readonly id: number; readonly lines: readonly PayingLine[] } | null;
+  }[];
+  readonly payment_lines: readonly (PayingLine & { readonly reconciliation: number | null })[];
+}
+
+/**
+ * Payments that were entered on an invoice, and what else it was reconciled with. A payment that was reconciled with
+ * something else (the move that took it back) pays nothing here.
+ */
+export function settlingIn({ move: own, ...paid }: Paid, isSale: boolean): Settling[] {
+  const reconciliations = paid.lines_to_pay.flatMap((term) => term.reconciliation ?? []);
+  const known = new Set(reconciliations.map(({ id }) => id));
+  const entered = paid.payment_lines.filter(
+    ({ reconciliation }) => reconciliation === null || known.has(reconciliation),
+  );
+  const others = reconciliations
+    .flatMap(({ lines }) => lines)
+    .filter(({ move }) => move.id !== own);
+  const lines = new Map<number, PayingLine>([...entered, ...others].map((line) => [line.id, line]));
+  return [...lines.values()].map(({ id, move, credit, debit }) => {
+    const amount = credit.minus(debit);
+    return {
+      name: `#${move.id}`,
+      description: move.description,
+      amount: isSale ? amount : amount.negated(),
+      isReconciled: others.some((other) => other.id === id),
+    };
+  });
+}
+
 /** A credit note of an invoice that counts. */
 export interface Credit {
   readonly name: string;

@@ -48,7 +48,12 @@ export interface InvoiceDesk<K extends Kind, Native extends Row> {
   /** See {@link Standing.fixed}. */
   fixedIn(row: Native): readonly string[];
   expected(documents: readonly InvoiceDocument[]): Promise<readonly (Facts | Refused)[]>;
-  search(names: InvoiceNames, signal?: AbortSignal): Promise<readonly Native[]>;
+  /** @param compared some of them as {@link Call.compared} has them; left out: none */
+  search(
+    names: InvoiceNames,
+    signal: AbortSignal,
+    compared?: readonly Native[],
+  ): Promise<readonly Native[]>;
   /** The first rows in a scope after an id, in the order of ids: `most` of {@link inPages}. */
   page(scope: Scope, after: number, signal: AbortSignal): Promise<readonly Native[]>;
   count(scope: Scope, signal: AbortSignal): Promise<number>;
@@ -128,7 +133,7 @@ const standingOf = <K extends Kind, Native extends Row>(
 async function locate<K extends Kind, Native extends Row>(
   desk: InvoiceDesk<K, Native>,
   wanted: readonly Wanted<K>[],
-  { made, purpose, signal }: Call,
+  { made, compared = new Map(), purpose, signal }: Call,
 ): Promise<Standing<Native>[]> {
   const { guard, notes, resourceOf } = desk;
   const older = wanted.filter(({ mark }) => !made.has(mark));
@@ -137,7 +142,7 @@ async function locate<K extends Kind, Native extends Row>(
   const references = wanted.map(({ number }) => number);
   const bindings = wanted.flatMap(({ binding }) => binding ?? []);
   const isInspected = purpose === "inspection";
-  const rows = await desk.search({
+  const names = {
     marks: marksOf(wanted),
     references,
     numbers: [...references, ...bindings],
@@ -145,7 +150,9 @@ async function locate<K extends Kind, Native extends Row>(
     // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost its
     // link. What is void asks for its own side only.
     turned: isInspected ? [] : marksOf(older.filter(({ target }) => target !== "cancelled")),
-  });
+  };
+  const before = [...compared.values()].map(({ native }) => native as Native);
+  const rows = await desk.search(names, signal, before);
   // Nobody has noted a dispute on what this send has just made.
   const disputes = new Set(marksOf(wanted.filter(({ disputed }) => disputed)));
   const noted = rows.filter(

@@ -41,6 +41,8 @@ class Send {
   #changed = false;
   /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
   readonly #own = new Set<string>();
+  /** See {@link Call.compared}. */
+  readonly #compared = new Map<string, Standing>();
   readonly #parties: Parties;
   /** Why this send settled an invoice as one, by its mark. */
   readonly #settled = new Map<string, string>();
@@ -55,7 +57,8 @@ class Send {
     this.#books = books;
     this.#kind = kind;
     this.#carried = carried;
-    this.#call = { key, signal, purpose: "delivery", made: this.#own };
+    const [made, compared] = [this.#own, this.#compared];
+    this.#call = { key, signal, purpose: "delivery", made, compared };
     this.#parties = new Parties(books);
   }
 
@@ -139,8 +142,13 @@ class Send {
         : [],
     );
     this.#verb = to;
+    this.#compared.clear();
     await adapterOf(this.#books, this.#kind).advance(to, steps, this.#call);
     this.#changed = true;
+    if (to !== "posted") return;
+    // What is to be settled is read again in full: what pays it counts.
+    for (const { wanted, standing } of steps)
+      if (wanted.target === "posted") this.#compared.set(wanted.mark, standing);
   }
 
   async #settle(wanted: Wanted, standing: Standing, amount: Decimal): Promise<void> {
