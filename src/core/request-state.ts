@@ -64,6 +64,7 @@ export interface RequestState {
   readonly proofs: number;
 }
 
+/** Stores leave out what is as in here (src/store/requests.ts): a value never changes. */
 export const freshRequest: RequestState = {
   state: "ready",
   generation: 0,

@@ -98,7 +98,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     add(request: NewRequest, atMs: number): number {
       const { flow, operation, kind, number, revision, lane, key, target, body } = request;
       const { generation } = request;
-      const machine = JSON.stringify({ ...freshRequest, generation } satisfies RequestState);
+      const machine = packed({ ...freshRequest, generation });
       const frozen = [key, target, body, sha256(body)] as const;
       const row = [flow, operation, kind, number, revision, lane, ...frozen, machine, atMs, atMs];
       return Number(add.run(row).lastInsertRowid);
@@ -138,7 +138,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
       const sent = next.lastSend?.wallMs ?? null;
-      const row = [next.state, JSON.stringify(next), atMs, sent, sent];
+      const row = [next.state, packed(next), atMs, sent, sent];
       const statement = isFinal(next.state) ? settle : move;
       const result = statement.run(...row, request.request, request.machine.state);
       if (result.changes !== 1)
@@ -165,5 +165,25 @@ export function expectWhole(
 
 function read(row: Row): StoredRequest {
   expectWhole(row);
-  return { ...row, machine: JSON.parse(row.machine) as RequestState };
+  return { ...row, machine: unpacked(row.machine) };
 }
+
+const FIELDS = Object.keys(freshRequest) as (keyof RequestState)[];
+
+/**
+ * What of it is not as in a {@link freshRequest}, and the state and the generation, which statements ask for: each move
+ * writes it anew, and all of it would be half of the row of a small document. So no value of a fresh one ever changes.
+ */
+function packed(machine: RequestState): string {
+  const { state, generation } = machine;
+  const told: Partial<Record<keyof RequestState, unknown>> = { state, generation };
+  for (const field of FIELDS)
+    if (machine[field] !== freshRequest[field]) told[field] = machine[field];
+  return JSON.stringify(told);
+}
+
+/** Stores of older versions have all of it. */
+const unpacked = (machine: string): RequestState => ({
+  ...freshRequest,
+  ...(JSON.parse(machine) as Partial<RequestState>),
+});
