@@ -3,33 +3,46 @@ import type Database from "better-sqlite3";
 
 /** The same database; what is wrong with a statement is told by its first use. */
 export function preparedLate(database: Database.Database): Database.Database {
-  const prepare = (sql: string): Asked => late(() => database.prepare(sql));
+  const prepare = (sql: string) => new LateStatement(() => database.prepare(sql));
   return Object.create(database, { prepare: { value: prepare } }) as Database.Database;
 }
 
 type Statement = Database.Statement;
-type Call = "run" | "get" | "all" | "iterate";
 
 /** What the store asks of a statement. */
-type Asked = Pick<Statement, Call> & Readonly<Record<"pluck" | "raw", () => Asked>>;
+class LateStatement implements Pick<Statement, "run" | "get" | "all" | "iterate"> {
+  readonly #prepare: () => Statement;
+  #prepared: Statement | null = null;
 
-/** From its first use on its calls are those of the statement itself: the store makes a dozen of them for a document. */
-function late(prepare: () => Statement): Asked {
-  const first =
-    (call: Call) =>
-    (...values: unknown[]): never => {
-      const statement = prepare();
-      for (const name of ["run", "get", "all", "iterate"] as const)
-        asked[name] = statement[name].bind(statement) as never;
-      return asked[call](...values) as never;
-    };
-  const asked: Record<Call, (...values: unknown[]) => unknown> & Pick<Asked, "pluck" | "raw"> = {
-    run: first("run"),
-    get: first("get"),
-    all: first("all"),
-    iterate: first("iterate"),
-    pluck: () => late(() => prepare().pluck()),
-    raw: () => late(() => prepare().raw()),
-  };
-  return asked as Asked;
+  constructor(prepare: () => Statement) {
+    this.#prepare = prepare;
+  }
+
+  get #statement(): Statement {
+    return (this.#prepared ??= this.#prepare());
+  }
+
+  run(...values: unknown[]): Database.RunResult {
+    return this.#statement.run(...values);
+  }
+
+  get(...values: unknown[]): unknown {
+    return this.#statement.get(...values);
+  }
+
+  all(...values: unknown[]): unknown[] {
+    return this.#statement.all(...values);
+  }
+
+  iterate(...values: unknown[]): IterableIterator<unknown> {
+    return this.#statement.iterate(...values);
+  }
+
+  pluck(): LateStatement {
+    return new LateStatement(() => this.#prepare().pluck());
+  }
+
+  raw(): LateStatement {
+    return new LateStatement(() => this.#prepare().raw());
+  }
 }
