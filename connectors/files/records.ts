@@ -202,8 +202,8 @@ function withValue(before: string, value: unknown): string {
   const members = value as Readonly<Record<string, unknown>>;
   let isFirst = true;
   for (const name in members) {
-    const { first, next } = labelOf(name);
-    text = withValue(text + (isFirst ? first : next), members[name]);
+    const { first, later } = labelOf(name);
+    text = withValue(text + (isFirst ? first : later), members[name]);
     isFirst = false;
   }
   return isFirst ? `${text}{}` : `${text}}`;
@@ -214,7 +214,7 @@ const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 interface Label {
   readonly first: string;
-  readonly next: string;
+  readonly later: string;
 }
 
 const labels = new Map<string, Label>();
@@ -223,7 +223,7 @@ const labels = new Map<string, Label>();
 function labelOf(name: string): Label {
   const known = labels.get(name);
   if (known !== undefined) return known;
-  const label = { first: `{"${name}":`, next: `,"${name}":` };
+  const label = { first: `{"${name}":`, later: `,"${name}":` };
   labels.set(name, label);
   return label;
 }
