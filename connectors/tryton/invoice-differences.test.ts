@@ -10,7 +10,7 @@ import type { Books } from "./books.ts";
 import { fixedIn, ladderOf } from "./invoices.ts";
 import { pay } from "./pay.ts";
 import { day } from "./values.ts";
-import { creditInTryton, wizard } from "./clerk.fixture.ts";
+import { creditInTryton, takeBack, wizard } from "./clerk.fixture.ts";
 import {
   allInvoices,
   between,
@@ -304,10 +304,7 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
     expect(await find(sink, document)).toEqual({ found: "different", detail, fault });
     await unreconcile(desk, id);
     expect(await send(sink, document)).toMatchObject({ fault: { code: "settled-before" } });
-    await wizard(desk, "account.move.cancel", "cancel", { default: { description: null } }, [
-      "account.move",
-      move?.id ?? 0,
-    ]);
+    await takeBack(desk, move?.id ?? 0);
     expect(await send(sink, document)).toMatchObject({ outcome: "done" });
     expect(await find(sink, document)).toMatchObject({ found: "exact" });
     const lines = await rows<{ id: number }>(desk, "account.move.line", [
