@@ -3,10 +3,14 @@ import { answering } from "../../src/books/answering.ts";
 import { type FaultKind, TRYTON, TrytonError, unavailable } from "./errors.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';
+/** Of 8.0. */
+const REOPEN =
+  'model.account.invoice.post: To continue, you must reopen the period "2026-11" of company "Prairie Fuel" for the date "11/21/2026".';
 
 test.for<[kind: FaultKind, says: string, answer: object, reading: object]>([
   ["refused", "no", { outcome: "refused", fault: { code: "refused-by-tryton" } }, { stop: null }],
   ["refused", "closed period", { fault: { code: "closed-period" } }, { stop: null }],
+  ["refused", REOPEN, { fault: { code: "closed-period" } }, { stop: null }],
   ["refused", RIGHT, { outcome: "nothing", stop: "scope" }, { stop: null }],
   ["warning", "sure?", { fault: { code: "needs-accountant" } }, { stop: null }],
   ["concurrency", "changed", { outcome: "nothing", waitMs: 5_000 }, { waitMs: null }],

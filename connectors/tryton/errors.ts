@@ -70,7 +70,7 @@ const NEXT = {
 } as const;
 
 const CLOSED =
-  /create a period for the date|closed (?:journal-)?period|period of move .* is closed/;
+  /create a period for the date|closed (?:journal-)?period|period of move .* is closed|reopen the (?:period|fiscal year) "/;
 /** A right that the user lacks: every document would fail, so the endpoint stops instead. */
 const BARRED =
   /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/;
