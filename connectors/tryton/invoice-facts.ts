@@ -2,9 +2,9 @@
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
+import { inPart, isUnwritten } from "../../src/books/again.ts";
 import { type BookedInvoice, type Credit, settlingIn } from "../../src/books/booked.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { inPart, isUnwritten } from "../../src/books/again.ts";
 import { draftName } from "../../src/books/invoices.ts";
 import { platformIdIn } from "../../src/books/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -105,6 +105,7 @@ export async function readInvoices(
 }
 
 const WRITTEN = row.many(row.textsOrNone("write_date"));
+const isWritten = (part: { readonly write_date: string | null }) => part.write_date !== null;
 const TERM = { ...row.textsOrNone("maturity_date"), ...row.idsOrNone("reconciliation") };
 const PARTS = { lines: WRITTEN, taxes: WRITTEN, lines_to_pay: row.many(TERM) };
 const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
@@ -128,7 +129,7 @@ export async function readAgain(
     if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return null;
     const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
     const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
-    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return null;
+    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before, isWritten)) return null;
     const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
     return entryIn({ ...before, ...row, ...open, lines: before.lines, taxes: before.taxes }, user);
   };
@@ -157,7 +158,7 @@ function entryIn(row: Row, user: number): Entry {
     toPay: row.amount_to_pay,
     facts: factsOf(row),
     terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingIn(row, row.type === "out"),
+    settling: settlingIn(row.move, row.lines_to_pay, row.payment_lines, row.type === "out"),
     stamp: row.write_date ?? row.create_date,
   };
 }

@@ -8,15 +8,16 @@ interface Parts<P extends Part> {
   readonly taxes: readonly P[];
 }
 
-/** Are the lines and taxes those of `before`, and has nobody written one since it was made? */
-export const isUnwritten = (
-  now: Parts<Part & { readonly write_date: string | null }>,
+/** Are the lines and taxes those of `before`, and has nobody written one since? @param isWritten has somebody written it since it was made? */
+export const isUnwritten = <P extends Part>(
+  now: Parts<P>,
   before: Parts<Part>,
+  isWritten: (part: P) => boolean,
 ): boolean =>
   (["lines", "taxes"] as const).every(
     (list) =>
       now[list].length === before[list].length &&
-      now[list].every((part, at) => part.write_date === null && part.id === before[list][at]?.id),
+      now[list].every((part, at) => !isWritten(part) && part.id === before[list][at]?.id),
   );
 
 /**

@@ -54,24 +54,25 @@ interface PayingLine {
   readonly credit: Decimal;
 }
 
-/** Payments as a ledger has them. */
-interface Paid {
-  /** The entry of the invoice itself. */
-  readonly move: number | null;
-  readonly lines_to_pay: readonly {
-    readonly reconciliation: { readonly id: number; readonly lines: readonly PayingLine[] } | null;
-  }[];
-  readonly payment_lines: readonly (PayingLine & { readonly reconciliation: number | null })[];
+/** A part of what is owed by one day, and what it is reconciled with. */
+interface Term {
+  readonly reconciliation: { readonly id: number; readonly lines: readonly PayingLine[] } | null;
 }
 
 /**
  * Payments that were entered on an invoice, and what else it was reconciled with. A payment that was reconciled with
  * something else (the move that took it back) pays nothing here.
+ * @param own the move of the invoice itself
  */
-export function settlingIn({ move: own, ...paid }: Paid, isSale: boolean): Settling[] {
-  const reconciliations = paid.lines_to_pay.flatMap((term) => term.reconciliation ?? []);
+export function settlingIn(
+  own: number | null,
+  terms: readonly Term[],
+  payments: readonly (PayingLine & { readonly reconciliation: number | null })[],
+  isSale: boolean,
+): Settling[] {
+  const reconciliations = terms.flatMap((term) => term.reconciliation ?? []);
   const known = new Set(reconciliations.map(({ id }) => id));
-  const entered = paid.payment_lines.filter(
+  const entered = payments.filter(
     ({ reconciliation }) => reconciliation === null || known.has(reconciliation),
   );
   const others = reconciliations
