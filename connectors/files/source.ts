@@ -202,24 +202,20 @@ async function* pagesOf(
       const { cut } = extract;
       const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
       const total = scratch.count();
-      for (let done = 0; ;) {
+      const end = {
+        cameAt,
+        arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
+        notices: said,
+        acknowledgements: whole.acknowledgements ?? [],
+        replies: read.replies === null ? [] : (whole.replies ?? []),
+      };
+      let isLast = false;
+      for (let done = 0; !isLast;) {
         if (reading.signal.aborted) return false;
         const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
         done += changes.length;
-        if (done >= total) {
-          yield {
-            changes,
-            position,
-            share: 1,
-            cameAt,
-            arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
-            notices: said,
-            acknowledgements: whole.acknowledgements ?? [],
-            replies: read.replies === null ? [] : (whole.replies ?? []),
-          };
-          break;
-        }
-        yield { changes, position, share: done / total };
+        isLast = done >= total;
+        yield { changes, position, share: isLast ? 1 : done / total, ...(isLast ? end : {}) };
       }
       await archive(read, opened, cut === null ? archived : place.failed, cut);
       return true;
