@@ -206,7 +206,8 @@ function takenBack(
 
 function uncertain(before: RequestState, answer: Answer, policy: Policy, at: Moment): RequestState {
   const request = answer.unanswered ? { ...before, unanswered: true } : before;
-  if (answer.person === "now") return { ...request, state: "manual" };
+  // Also of each of its documents: see `apart`.
+  if (answer.person === "now") return { ...request, conflict: true, state: "manual" };
   if (answer.probe) return probing(request, answer, at);
   const conflict = request.conflict || answer.person === "unless-found";
   return toBeRead({ ...request, conflict }, answer.holdMs ?? 0, policy, at);
@@ -371,6 +372,27 @@ function decided(request: RequestState, decision: "done" | "cancel"): RequestSta
   }
   expect(request, "cancel", ["ready", "preflight", "unknown", "manual"]);
   return { ...request, state: "cancelled", evidence: "person", notBefore: null };
+}
+
+/**
+ * A request of one of the documents of a request that is a person's, which is given up for that: nothing of it goes
+ * before it was looked for by itself, and where reads that find nothing left the whole to a person they leave it there, too.
+ */
+export function apart(whole: RequestState, generation: number): RequestState {
+  const fresh = { ...freshRequest, generation };
+  const { firstSentWallMs, lastSend, timedOut, conflict, unanswered, proofs, preflighted } = whole;
+  if (firstSentWallMs === null) return fresh;
+  return {
+    ...fresh,
+    state: "unknown",
+    firstSentWallMs,
+    lastSend,
+    timedOut,
+    conflict,
+    unanswered,
+    proofs,
+    preflighted,
+  };
 }
 
 function settle(

@@ -16,7 +16,7 @@ import { arrived } from "./arrived.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { refusedBecause, taken, undecided } from "./faults.ts";
-import { accepted, refused } from "./halving.ts";
+import { accepted, refused, tookApart } from "./halving.ts";
 import { keyOf } from "./key.ts";
 import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
@@ -154,9 +154,13 @@ async function send(
     const each =
       answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
     const parts = partsOf(carried, each);
-    const after = moved(engine, flow, sending, event, told(answer), parts);
-    apply(engine, flow, after, carried, answer);
-    return after;
+    return apply(
+      engine,
+      flow,
+      moved(engine, flow, sending, event, told(answer), parts),
+      carried,
+      answer,
+    );
   });
   if (next.machine.state === "done") clearBreakers(engine, scopes);
   return next;
@@ -206,8 +210,7 @@ async function read(
     const each = "each" in finding ? finding.each?.map((one) => `${finding.found}: ${one}`) : [];
     const detail = `${finding.found}: ${finding.detail}`;
     const after = moved(engine, flow, looking, event, detail, partsOf(carried, each));
-    apply(engine, flow, after, carried, finding);
-    return after;
+    return apply(engine, flow, after, carried, finding);
   });
 }
 
@@ -253,11 +256,10 @@ function renew(engine: Engine, flow: Flow, request: StoredRequest): StoredReques
     const event = { type: "renew", at: clock.now() } as const;
     const after = moved(engine, flow, request, event, "the key is too old");
     const carried = store.requests.carried(request.request);
-    apply(engine, flow, after, carried, {
+    return apply(engine, flow, after, carried, {
       found: "none",
       detail: "all its keys have grown too old",
     });
-    return after;
   });
 }
 
@@ -305,14 +307,14 @@ function raised(engine: Engine, flow: Flow, request: number, raise: Raise): void
     });
 }
 
-/** What a request's new state means for the deliveries it carries. Inside the same transaction. */
+/** What a request's new state means for the deliveries it carries. Inside the same transaction. Returns it as it is then. */
 function apply(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
   carried: readonly Carried[],
   cause: Answer | Finding,
-): void {
+): StoredRequest {
   const { deliveries } = engine.store;
   const at = engine.clock.now().wallMs;
   switch (request.machine.state) {
@@ -331,19 +333,36 @@ function apply(
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);
       break;
-    case "manual":
+    case "manual": {
+      if (carried.length > 1) return takeApart(engine, flow, request, carried);
       for (const one of carried) {
         const looked = request.machine.firstSentWallMs === null;
         const fault = looked ? taken(cause) : undecided(cause);
         deliveries.quarantine(one.delivery, { number: null, fault }, at);
       }
       break;
+    }
     case "ready":
     case "preflight":
     case "sending":
     case "unknown":
       break;
   }
+  return request;
+}
+
+/** Of several documents a person decides about those that it is about; each is looked for by itself. */
+function takeApart(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  carried: readonly Carried[],
+): StoredRequest {
+  const event = { type: "decision", at: engine.clock.now(), decision: "cancel" } as const;
+  const detail = `its ${carried.length} documents go on one by one, each looked for first`;
+  const after = moved(engine, flow, request, event, detail);
+  tookApart(engine.store, request.request, carried);
+  return after;
 }
 
 function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {

@@ -5,14 +5,17 @@ import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
+import { apart } from "../core/request.ts";
+import { freshRequest } from "../core/request-state.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId } from "../store/links.ts";
 import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { contentOf, isContentOf } from "./content.ts";
 import { correctedBefore } from "./corrected.ts";
+import { moved } from "./deliver.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { shareOf, waitsForFirst } from "./halving.ts";
+import { mostOf, takenFrom, waitsForFirst } from "./halving.ts";
 import { goneBefore, undecidedBefore } from "./faults.ts";
 import { keyOf } from "./key.ts";
 import { referencesOf } from "./looked-up.ts";
@@ -46,7 +49,9 @@ type Judged =
       readonly also?: () => void;
     }
   /** Something it depends on is on its way: it is looked at again once that is settled. */
-  | { readonly verdict: "held" };
+  | { readonly verdict: "held" }
+  /** It goes by itself now. */
+  | { readonly verdict: "apart" };
 
 /** What the documents of one round have in common. */
 interface Round extends Earlier {
@@ -93,10 +98,11 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
       if (judged.verdict === "ready") ready.push(judged.ready);
+      else if (judged.verdict === "apart") apart++;
       else if (judged.verdict === "quarantined") {
         store.deliveries.quarantine(delivery.delivery, judged, at);
         judged.also?.();
-      } else if (judged.verdict !== "held")
+      } else if (judged.verdict === "skipped" || judged.verdict === "echo")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
       if (judged.verdict === "skipped" || judged.verdict === "quarantined")
         tellWaiting(engine, flow, delivery.recordId, "note" in judged ? judged.note : null, at);
@@ -113,9 +119,6 @@ function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): b
   if (sink.itemsMax === 1 || first === undefined) return true;
   return lot === first.delivery.lot && ready.length < mostOf(lot, sink);
 }
-
-const mostOf = (lot: number | null, sink: Sink): number =>
-  lot === null ? shareOf(sink) : sink.itemsMax;
 
 function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Round): Judged {
   const { store } = engine;
@@ -137,6 +140,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     if (before.is === "undecided")
       return { verdict: "quarantined", number, fault: undecidedBefore, request: before.request };
     if (before.is === "under-way") return { verdict: "held" };
+    if (before.is === "replaced") return takesOver(engine, flow, delivery, before.request);
     if (link === null && round.turning.has(delivery.recordId)) return { verdict: "held" };
     const turn = link === null ? turned(engine, flow, delivery, number) : null;
     if (turn !== null) return { verdict: "quarantined", number, ...turn };
@@ -180,6 +184,21 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     const fault = error instanceof WaitsFor ? awaitedFault(engine, flow, error) : faultOf(error);
     return { verdict: "quarantined", fault, number };
   }
+}
+
+/** Where requests carry many documents, a newer version takes the place of one that a person has, and is looked for first. */
+function takesOver(
+  engine: Engine,
+  flow: Flow,
+  { delivery }: PendingDelivery,
+  before: number,
+): Judged {
+  const { store, clock } = engine;
+  const request = store.requests.get(before);
+  const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+  if (request !== null) moved(engine, flow, request, event, "a newer version goes instead");
+  store.lots.put(delivery, -before);
+  return { verdict: "apart" };
 }
 
 /** What a document waits for at its receiver, its newer version waits for as well. */
@@ -303,6 +322,10 @@ function freezeAll(
       continue;
     }
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
+    const whole = takenFrom(first.delivery.lot);
+    const before = whole === null ? null : store.requests.get(whole);
+    const machine =
+      before === null ? { ...freshRequest, generation } : apart(before.machine, generation);
     const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
     const frozen = numbered(engine, sink, items, first.alone);
     const request = store.requests.add(
@@ -314,7 +337,7 @@ function freezeAll(
         revision,
         lane,
         key,
-        generation,
+        machine,
         ...frozen,
       },
       at,

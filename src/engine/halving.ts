@@ -5,6 +5,9 @@
  *
  * A bad document of n so costs about log2 n requests, and the good ones travel in large batches all the while. Where
  * many are bad, batches grow smaller by themselves. The two parts of a refused request r are lots 2r and 2r + 1.
+ *
+ * A request that only a person can settle is taken apart: its documents go on one by one, each looked for by itself
+ * first, so that a person has the one that it is about, with its own cause, and nobody waits for that. They are lot -r.
  */
 import type { Sink } from "../core/contract.ts";
 import type { Carried } from "../store/deliveries.ts";
@@ -20,6 +23,7 @@ export function refused(
 ): void {
   const lot = lotOf(carried);
   if (lot === null) learn(sink, 0.7);
+  else if (isApart(lot)) return;
   // Of the other half nothing is known now.
   else if (isFirst(lot)) for (const delivery of lots.pending(lot + 1)) lots.put(delivery, null);
   if (carried.length === 1) return;
@@ -38,7 +42,7 @@ export function accepted(
 ): void {
   const lot = lotOf(carried);
   if (lot === null) learn(sink, 1.5);
-  else if (isFirst(lot)) {
+  else if (!isApart(lot) && isFirst(lot)) {
     const suspects = lots.pending(lot + 1);
     const middle = Math.ceil(suspects.length / 2);
     suspects.forEach((delivery, index) => {
@@ -49,10 +53,30 @@ export function accepted(
 
 /** A second half waits for what the first one shows. */
 export const waitsForFirst = (lots: Lots, lot: number | null): boolean =>
-  lot !== null && !isFirst(lot) && lots.isOpen(lot - 1);
+  lot !== null && !isApart(lot) && !isFirst(lot) && lots.isOpen(lot - 1);
+
+/** A request of several is a person's, and was given up for that. Inside the transaction of what it met. */
+export function tookApart(
+  { deliveries, lots }: Pick<Store, "deliveries" | "lots">,
+  request: number,
+  carried: readonly Carried[],
+): void {
+  for (const { delivery } of carried) {
+    deliveries.reopen(delivery);
+    lots.putNewest(delivery, -request);
+  }
+}
+
+/** The request that was taken apart; null: none was. */
+export const takenFrom = (lot: number | null): number | null =>
+  lot !== null && isApart(lot) ? -lot : null;
+
+/** How many of a lot go together at most. */
+export const mostOf = (lot: number | null, sink: Sink): number =>
+  lot === null ? shareOf(sink) : isApart(lot) ? 1 : sink.itemsMax;
 
 /** How many documents of no lot go together now; at least 1. */
-export const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);
+const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);
 
 /** By how the last batches fared. A hint for speed, so it is not stored. */
 const shares = new WeakMap<Sink, number>();
@@ -66,5 +90,7 @@ function learn(sink: Sink, factor: number): void {
 const lotOf = ([first]: readonly Carried[]): number | null => first?.lot ?? null;
 
 const part = (request: number, first: boolean): number => 2 * request + (first ? 0 : 1);
+
+const isApart = (lot: number): boolean => lot < 0;
 
 const isFirst = (lot: number): boolean => lot % 2 === 0;

@@ -11,7 +11,9 @@ type Before =
   /** To be judged again once that is settled. */
   | { readonly is: "under-way" }
   /** An earlier version waits for a person, whose decision this one needs as well. */
-  | { readonly is: "undecided"; readonly request: number };
+  | { readonly is: "undecided"; readonly request: number }
+  /** The same, and this one takes its place: it is looked for by itself. */
+  | { readonly is: "replaced"; readonly request: number };
 
 export interface Earlier {
   /** `told`: the record as its source told it. Inside a transaction. */
@@ -26,8 +28,9 @@ export function earlierThan(
 ): Earlier {
   const { store } = engine;
   const { kind } = flow.mapping;
-  // A batch that waits for a person holds up no newer version; its lane holds up all while it is on its way.
-  const own = flow.sink.itemsMax === 1 ? deliveries.map(({ record }) => record) : [];
+  const own = deliveries.map(({ record }) => record);
+  // While a batch is on its way its lane holds up all.
+  const isAlone = flow.sink.itemsMax === 1;
   const versions = new Map(
     store.underWay.versions(kind, flow.flow, own).map((one) => [one.record, one]),
   );
@@ -35,8 +38,9 @@ export function earlierThan(
   return {
     before(record, number, told) {
       const version = versions.get(record);
-      if (version?.state === "manual") return { is: "undecided", request: version.request };
-      if (version !== undefined) return { is: "under-way" };
+      if (version?.state === "manual")
+        return { is: isAlone ? "undecided" : "replaced", request: version.request };
+      if (version !== undefined && isAlone) return { is: "under-way" };
       const live = store.requests.live(kind, number);
       // Our own document may come by in a poll before its outcome is known.
       if (live !== null && isFromReceiver(live, flow) && recognised(engine, live, told))

@@ -16,7 +16,16 @@ export function lots(database: Database.Database) {
     .pluck();
   const put = database.prepare("update delivery set lot = ? where delivery = ?");
 
+  const putNewest = database.prepare(
+    `update delivery set lot = ? where state = 'pending'
+       and record = (select record from delivery where delivery = ?)`,
+  );
+
   return {
+    /** What of this delivery's record is pending: itself, or the version that has taken its place. */
+    putNewest(delivery: number, lot: number): void {
+      putNewest.run(lot, delivery);
+    },
     /** Is any delivery of this lot still to be tried? */
     isOpen(lot: number): boolean {
       return open.get(lot) !== undefined;

@@ -1,7 +1,7 @@
 import { assert, boolean, constantFrom, nat, option, property, record, string } from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { RequestState } from "../core/request-state.ts";
+import { freshRequest, type RequestState } from "../core/request-state.ts";
 import { openStore } from "./store.ts";
 
 const count = nat({ max: 3 });
@@ -45,7 +45,7 @@ test("the state of a request is read as it was written, whatever of it is as in 
             revision: "r",
             lane: `bill B-${number}`,
             key,
-            generation: machine.generation,
+            machine: { ...freshRequest, generation: machine.generation },
             ...bytes,
           },
           0,

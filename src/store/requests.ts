@@ -15,7 +15,8 @@ export interface NewRequest extends Frozen {
   readonly revision: string;
   readonly lane: string;
   readonly key: string;
-  readonly generation: number;
+  /** What is known of it already. */
+  readonly machine: RequestState;
 }
 
 export interface StoredRequest {
@@ -53,8 +54,8 @@ const ROW = `request, flow, operation, kind, number, revision, lane, key, target
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
-       state, live, machine, created_ms, updated_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', 1, ?, ?, ?)`,
+       state, live, machine, created_ms, updated_ms, sent_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`,
   );
   const open = database.prepare<[number], Row>(
     `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
@@ -97,10 +98,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   return {
     add(request: NewRequest, atMs: number): number {
       const { flow, operation, kind, number, revision, lane, key, target, body } = request;
-      const { generation } = request;
-      const machine = packed({ ...freshRequest, generation });
-      const frozen = [key, target, body, sha256(body)] as const;
-      const row = [flow, operation, kind, number, revision, lane, ...frozen, machine, atMs, atMs];
+      const { machine } = request;
+      const frozen = [key, target, body, sha256(body), machine.state, packed(machine)] as const;
+      const sentMs = machine.lastSend?.wallMs ?? null;
+      const row = [flow, operation, kind, number, revision, lane, ...frozen, atMs, atMs, sentMs];
       return Number(add.run(row).lastInsertRowid);
     },
 

@@ -36,7 +36,7 @@ export function underWay(database: Database.Database) {
      where request.live = 1 and kind = ?`,
   );
   const turns = database.prepare<[number], Turn>(
-    `select request, lane from ${OPEN} where flow = ? and live = 1 order by request`,
+    `select request, lane from ${OPEN} where flow = ? and live = 1 and state <> 'manual' order by request`,
   );
   const newer = database
     .prepare<[number], number>(
@@ -57,7 +57,7 @@ export function underWay(database: Database.Database) {
     records(kind: Kind): { flow: number; recordId: string }[] {
       return records.all(kind).map(({ flow, id }) => ({ flow, recordId: shownId(id) }));
     },
-    /** The open requests of a flow, oldest first, without their bytes. */
+    /** The open requests of a flow that are no person's, oldest first, without their bytes. */
     turns(flow: number): Turn[] {
       return turns.all(flow);
     },

@@ -1,0 +1,219 @@
+/** A document that a person must decide about holds up what depends on it, and nothing else. */
+import { expect, test } from "vitest";
+import { type Bench, bill, engineOn, quickPolicy, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import type { Change, Sink } from "../core/contract.ts";
+import type { Answer, Policy } from "../core/outcome.ts";
+import { retry, select } from "../report/decisions.ts";
+import { Daemon } from "./daemon.ts";
+import type { Flow } from "./engine.ts";
+
+const signal = new AbortController().signal;
+const keyless: Policy = { ...quickPolicy, settleMs: 0, keyLifeMs: null, probeMs: 0 };
+const lost: Answer = { outcome: "unknown", unanswered: true, detail: "no answer came" };
+
+const counts = ({ store }: Bench, { flow }: Flow) =>
+  Object.fromEntries(store.deliveries.counts(flow));
+const numbersIn = (body: string) =>
+  (JSON.parse(body) as { number: string }[]).map(({ number }) => number);
+
+/** Books that take several documents at once; a clerk has one of `other` under its number already. */
+function books(policy: Policy = keyless, options: Partial<Sink> = {}) {
+  const there = new Map<string, string>();
+  const other = new Set<string>();
+  const answers: (Answer & { readonly keeps?: readonly string[] })[] = [];
+  const looks: string[][] = [];
+  const sends: string[][] = [];
+  const sink = receiver({
+    itemsMax: 20,
+    writes: "upsert",
+    policy,
+    async find({ body }) {
+      const numbers = numbersIn(body);
+      looks.push(numbers);
+      const clash = numbers.find((number) => other.has(number));
+      if (clash !== undefined)
+        return { found: "different", detail: `${clash} is another one of 5.00` };
+      return numbers.every((number) => there.has(number))
+        ? { found: "exact", ids: numbers.map((number) => `book-${number}`), detail: "there" }
+        : { found: "none", detail: "not all of it is there" };
+    },
+    ...options,
+  });
+  sink.send = async ({ body }) => {
+    const numbers = numbersIn(body);
+    sends.push(numbers);
+    const { keeps, ...answer } = answers.shift() ?? {
+      outcome: "done",
+      detail: "200",
+      ids: numbers.map((number) => `book-${number}`),
+    };
+    for (const number of keeps ?? (answer.outcome === "done" ? numbers : []))
+      there.set(number, body);
+    return answer;
+  };
+  return { sink, there, other, answers, looks, sends };
+}
+
+function flowOf(bench: Bench, sink: Sink) {
+  const pages: Change[][] = [];
+  let position = 0;
+  const source = {
+    async *read() {
+      for (const changes of pages.splice(0)) yield { changes, position: ++position };
+    },
+  };
+  const flow = bench.flow({ sink, source });
+  const once = async (...changes: Change[]) => {
+    pages.push(changes);
+    return new Daemon(bench.engine, bench.engine.flows).once(signal);
+  };
+  return { flow, once };
+}
+
+const bills = (count: number, from = 1) =>
+  Array.from({ length: count }, (_, at) => bill(`INV-${from + at}`, "1"));
+
+const causes = ({ store }: Bench) =>
+  store.questions
+    .quarantine()
+    .flatMap((row) => store.questions.quarantined(row))
+    .map(({ number, cause }) => [number, cause]);
+
+test("of a batch that only a person can settle one document is the person's, and the others go by themselves", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, other, answers, looks, sends } = books();
+  const { flow, once } = flowOf(bench, sink);
+  other.add("INV-3");
+  // Two of five arrived, and the answer is lost.
+  answers.push({ ...lost, keeps: ["INV-1", "INV-2"] });
+  await once(...bills(5));
+  expect(counts(bench, flow)).toEqual({ delivered: 4, quarantined: 1 });
+  expect(causes(bench)).toEqual([
+    ["INV-3", "nobody can tell by machine whether it arrived: INV-3 is another one of 5.00"],
+  ]);
+  expect(looks[0]).toHaveLength(5);
+  // What is there is found by itself and not sent again.
+  expect(looks).toContainEqual(["INV-1"]);
+  expect(sends.slice(1)).toEqual([["INV-4"], ["INV-5"]]);
+});
+
+test("what comes after it goes out, too, at once and after a restart", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  const { sink, other, answers } = books();
+  const { flow, once } = flowOf(bench, sink);
+  other.add("INV-1");
+  answers.push(lost);
+  await once(...bills(2));
+  await once(...bills(59, 10));
+  expect(counts(bench, flow)).toEqual({ delivered: 60, quarantined: 1 });
+  bench.store.close();
+  bench.clock.restart();
+  const again = engineOn(folder, bench.clock);
+  const second = flowOf(again, sink);
+  await second.once(...bills(3, 100));
+  expect(counts(again, second.flow)).toEqual({ delivered: 63, quarantined: 1 });
+});
+
+test("killed while its documents go one by one, each arrives once", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  const { sink, other, answers, sends } = books();
+  const { once } = flowOf(bench, sink);
+  other.add("INV-2");
+  const stop = new AbortController();
+  answers.push({ ...lost, keeps: ["INV-1"] });
+  const find = sink.find.bind(sink);
+  let looks = 0;
+  sink.find = async (request, by) => {
+    // The process ends after the first document was looked for by itself.
+    if (++looks === 3) throw new TypeError("killed");
+    return find(request, by);
+  };
+  await once(...bills(4)).catch(() => stop.abort());
+  bench.store.close();
+  bench.clock.restart();
+  sink.find = find;
+  const again = engineOn(folder, bench.clock);
+  const second = flowOf(again, sink);
+  await second.once();
+  expect(counts(again, second.flow)).toEqual({ delivered: 3, quarantined: 1 });
+  const alone = sends.slice(1).flat();
+  expect(alone.toSorted()).toEqual(["INV-3", "INV-4"]);
+});
+
+test("where reads that find nothing leave a batch to a person, they leave each of its documents to one", async () => {
+  const bench = engineOn(tempFolder());
+  const policy: Policy = { ...keyless, afterTimeout: "person" };
+  const { sink, answers, sends } = books(policy);
+  const { flow, once } = flowOf(bench, sink);
+  // Held for a day; one of three arrived all the same.
+  answers.push({ outcome: "unknown", holdMs: 86_400_000, detail: "504", keeps: ["INV-2"] });
+  await once(...bills(3));
+  expect(counts(bench, flow)).toEqual({ delivered: 1, quarantined: 2 });
+  expect(sends).toHaveLength(1);
+  await once(...bills(2, 10));
+  expect(counts(bench, flow)).toEqual({ delivered: 3, quarantined: 2 });
+});
+
+test("a key that somebody else has used gives none of its documents a new one unread", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, answers, sends } = books();
+  const { flow, once } = flowOf(bench, sink);
+  answers.push({
+    outcome: "unknown",
+    person: "now",
+    detail: "409 key conflict",
+    keeps: ["INV-1"],
+  });
+  await once(...bills(3));
+  expect(counts(bench, flow)).toEqual({ delivered: 1, quarantined: 2 });
+  expect(sends).toHaveLength(1);
+});
+
+test("a look before the first send that meets another document sends the others", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, other, sends } = books({ ...keyless, preflight: true });
+  const { flow, once } = flowOf(bench, sink);
+  other.add("INV-2");
+  await once(...bills(3));
+  expect(counts(bench, flow)).toEqual({ delivered: 2, quarantined: 1 });
+  expect(causes(bench)).toEqual([
+    ["INV-2", "the receiver has another document under this number: INV-2 is another one of 5.00"],
+  ]);
+  expect(sends).toEqual([["INV-1"], ["INV-3"]]);
+});
+
+test("a newer version of what a person has is looked for by itself and takes its place", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, other, answers, looks } = books();
+  const { flow, once } = flowOf(bench, sink);
+  other.add("INV-1");
+  answers.push(lost);
+  await once(...bills(2));
+  other.clear();
+  const before = looks.length;
+  await once(bill("INV-1", "1", { note: "new" }), ...bills(2, 10));
+  expect(counts(bench, flow)).toEqual({ superseded: 1, delivered: 4 });
+  expect(looks.slice(before)).toEqual([["INV-1"]]);
+  // No request is left behind that nobody sees.
+  expect(bench.store.requests.open(flow.flow)).toEqual([]);
+});
+
+test("a person who retries the one document has it sent, and nothing else again", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, other, answers, sends } = books();
+  const { flow, once } = flowOf(bench, sink);
+  other.add("INV-1");
+  answers.push(lost);
+  await once(...bills(3));
+  other.clear();
+  bench.store.transaction(() => {
+    for (const one of select(bench.engine, [flow], "all")) retry(bench.engine, one);
+  });
+  const before = sends.length;
+  await once();
+  expect(counts(bench, flow)).toEqual({ delivered: 3 });
+  expect(sends.slice(before)).toEqual([["INV-1"]]);
+});
