@@ -85,7 +85,7 @@ export async function dropFolder(): Promise<DropFolder> {
       if (page.arrival) seen.push({ ...page.arrival, at: "2026-11-21T12:00:00Z" });
     }
     const changes = pages.flatMap((page) => page.changes);
-    return { pages, changes, obstacles, notices: pages.flatMap(({ notices }) => notices ?? []) };
+    return { pages, changes, obstacles, notices: pages.flatMap(toldOf) };
   }
   const folder: DropFolder = {
     path,
@@ -120,6 +120,12 @@ export async function dropFolder(): Promise<DropFolder> {
   };
   return folder;
 }
+
+/** What a person is told of a page. */
+export const toldOf = ({ notices = [], refused = [] }: Page): string[] => [
+  ...notices,
+  ...refused.map(({ fault }) => fault.message),
+];
 
 /** The records of changes without a fault, as a mapping would get them. */
 export function recordsOf<R>({ record }: Layout<R>, changes: readonly Change[]): R[] {

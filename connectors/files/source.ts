@@ -3,7 +3,8 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import type { Page, Reading, Sink, Source } from "../../src/core/contract.ts";
+import type { Page, Reading, Refusal, Sink, Source, Whole } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import type { Drop, Site } from "./drop.ts";
@@ -13,13 +14,13 @@ import { checkBytes, type Manifest, manifestsOf } from "./manifest.ts";
 import { HEADS } from "./profile.ts";
 import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
 import { finishMoves, type Move, moveSet } from "./moves.ts";
-import { ageOf, type FileSet, type Found, list } from "./pickup.ts";
+import { ageOf, ARCHIVED, type FileSet, type Found, list } from "./pickup.ts";
 import { changesOf } from "./records.ts";
 import { dayFolder, removeOld } from "./retention.ts";
 import { Blocked } from "./rights.ts";
 import { readerOf } from "./formats.ts";
 import type { Reader } from "./reader.ts";
-import { type Opened, openSet } from "./sets.ts";
+import { type Opened, openSet, type ReadResult } from "./sets.ts";
 
 interface Place {
   readonly drop: Drop;
@@ -176,7 +177,8 @@ async function* pagesOf(
   if (known !== null && (known.latest || !reader.restates)) {
     await archive(read, opened, archived);
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
-    yield { changes: [], position, cameAt, notices: [notice] };
+    const again = { ...wholeOf(opened), again: true } as const;
+    yield { changes: [], position, cameAt, notices: [notice], whole: again };
     return true;
   }
   try {
@@ -200,12 +202,15 @@ async function* pagesOf(
       }
       expectNew(name, whole.numbers ?? [], reading);
       const { cut } = extract;
-      const said = [...notices, ...extract.notices, ...(cut === null ? [] : [cutNotice(cut)])];
+      const said = [...notices, ...extract.notices];
       const total = scratch.count();
       const end = {
         cameAt,
         arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
         notices: said,
+        ...(cut === null
+          ? { whole: wholeOf(opened) }
+          : { refused: [refusalOf(opened, cutFault(cut, place))] }),
         acknowledgements: whole.acknowledgements ?? [],
         replies: read.replies === null ? [] : (whole.replies ?? []),
       };
@@ -225,8 +230,8 @@ async function* pagesOf(
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     // No arrival: after a change of the configuration, the same file may be read.
-    const notice = `${error.message}. It is in ${place.failed}.`;
-    yield { changes: [], position, cameAt, notices: [notice] };
+    const refused = [refusalOf(opened, wholeFault(error, place))];
+    yield { changes: [], position, cameAt, refused };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
     await archive(read, opened, place.failed, { file: error.file, line, column, reason });
@@ -255,18 +260,31 @@ function expectNew(name: string, numbers: readonly string[], reading: Reading): 
   }
 }
 
-const cutNotice = ({
-  file,
-  line,
-  reason,
-  wholeRows,
-}: {
-  readonly file: string;
-  readonly line: number;
-  readonly reason: string;
-  readonly wholeRows: number;
-}): string =>
-  `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole, the rest was not read. Export it again.`;
+type Cut = NonNullable<ReadResult["extract"]["cut"]>;
+
+const cutFault = ({ file, line, reason, wholeRows }: Cut, { failed }: Place): Fault => ({
+  code: "cut",
+  message: `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole and were read, the rest was not.`,
+  next: `Export it again under the same name. What came lies in ${failed}.`,
+});
+
+const wholeFault = ({ message }: PartFault, { failed }: Place): Fault => ({
+  code: "refused",
+  message: `${message}. Nothing of it was read.`,
+  next: `Correct it where it comes from and send it again under the same name. What came lies in ${failed}, with the reason beside it.`,
+});
+
+const refusalOf = ({ set, hash }: Opened, fault: Fault): Refusal => ({
+  what: plainNamesOf(set),
+  id: hash,
+  fault,
+});
+
+const wholeOf = ({ set, hash }: Opened): Whole => ({ names: [plainNamesOf(set)], id: hash });
+
+/** The names that it came under first: a file that a person corrects in `failed` and puts back has a hash in its name. */
+const plainNamesOf = ({ parts }: FileSet): string =>
+  [...parts.values()].map(({ name }) => name.replace(ARCHIVED, "$2")).join(" + ");
 
 /** Moves every file of a set; with an error, its reason goes beside the file. */
 async function archive(

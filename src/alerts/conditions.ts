@@ -103,10 +103,10 @@ function ofFlow({ name, lastError, unread, state, silence }: FlowStatus): Condit
     : [];
   const files = unread
     .filter(({ awaited }) => !awaited)
-    .map(({ what, code, message, next }) => ({
+    .map(({ what, code, message, next, lasts }) => ({
       key: `unread ${name} ${code} ${what}`,
       urgent: false,
-      title: `${name}: ${what} cannot be read`,
+      title: `${name}: ${what} ${lasts ? "was refused" : "cannot be read"}`,
       detail: message,
       next,
     }));

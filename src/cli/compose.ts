@@ -41,6 +41,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "clock jumped": "warn",
   "source unavailable": "warn",
   "not read": "warn",
+  refused: "warn",
 };
 
 export interface Composed {

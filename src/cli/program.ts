@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   quickbooks: async () => (await import("./quickbooks.ts")).quickbooks,
   release: async () => (await import("./release.ts")).release,
   pause: async () => (await import("./pause.ts")).pause,
+  settle: async () => (await import("./settle.ts")).settle,
   backfill: async () => (await import("./backfill.ts")).backfill,
   user: async () => (await import("./user.ts")).user,
   audit: async () => (await import("./audit.ts")).audit,

@@ -42,6 +42,7 @@ export const STATUS: Status = {
         {
           what: "orders-1121.csv",
           since: "2026-11-21T06:00:00.000Z",
+          lasts: false,
           code: "too-large",
           message: "orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
           next: "Move it away if it is no export; else raise maxBytes of this endpoint.",

@@ -210,10 +210,11 @@ const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "
 /** Files that lie there and are not read, and what waits behind each. */
 const unread = (flows: readonly Pick<FlowStatus, "name" | "unread">[]): string[] =>
   flows.flatMap(({ name, unread }) =>
-    unread.flatMap(({ what, since, message, next, behind }) => [
+    unread.flatMap(({ what, since, message, next, lasts, behind }) => [
       "",
-      `NOT READ ${name}: ${what} since ${instant(since)}: ${message}`,
+      `${lasts ? "REFUSED" : "NOT READ"} ${name}: ${what} since ${instant(since)}: ${message}`,
       `  ${next}`,
+      ...(lasts ? [`  Once it is seen to: fuelbridge settle ${name} "${what}" --note <text>`] : []),
       ...(behind.count === 0 ? [] : [`  ${heldBack(behind)}`]),
     ]),
   );

@@ -69,6 +69,7 @@ function officeAt(address: Address): Office {
     deeds: (before) => ask("deeds", before),
     pause: (flow, person) => ask("pause", flow, person),
     goOn: (flow, person) => ask("goOn", flow, person),
+    settleUnread: (flow, what, person) => ask("settleUnread", flow, what, person),
     tables: () => ask("tables"),
     addRow: (adding, person) => ask("addRow", adding, person),
     wasDone: (deed, person) => ask("wasDone", deed, person),

@@ -85,6 +85,7 @@ export const questions = {
   deeds: z.tuple([text.nullable()]),
   pause: z.tuple([text, person]),
   goOn: z.tuple([text, person]),
+  settleUnread: z.tuple([text, text, person]),
   tables: z.tuple([]),
   addRow: z.tuple([
     z.strictObject({ table: text, cells: z.record(text, z.string().max(1000)) }),

@@ -13,7 +13,7 @@ import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
-import type { Advance, Obstacle } from "./obstacle.ts";
+import type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
 import type { Notebook } from "./notebook.ts";
 import type { Presence } from "./presence.ts";
 import type { Rereading } from "./rereading.ts";
@@ -21,7 +21,7 @@ import type { Scratch } from "./scratch.ts";
 
 export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
 export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
-export type { Advance, Obstacle } from "./obstacle.ts";
+export type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
 export type { Notebook } from "./notebook.ts";
 export type { Rereading } from "./rereading.ts";
 export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
@@ -64,6 +64,10 @@ export interface Page {
   readonly cameAt?: string;
   /** What a person should be told about this page (a file recognised, a file cut short). */
   readonly notices?: readonly string[];
+  /** What came and was refused, whole or in part. */
+  readonly refused?: readonly Refusal[];
+  /** What came whole: it settles what was refused under its names. */
+  readonly whole?: Whole;
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
   readonly share?: number;
   /** What the receiver of earlier documents tells of them. */

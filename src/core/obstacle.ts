@@ -13,6 +13,23 @@ export interface Obstacle {
   readonly behind: { readonly count: number; readonly names: readonly string[] };
 }
 
+/** Something that came and was not taken, or not all of it: it stands until a person settles it or it comes whole. */
+export interface Refusal {
+  /** As a person finds it: a file's name, as it came. */
+  readonly what: string;
+  /** Of its bytes: the same ones again are no news. */
+  readonly id: string;
+  readonly fault: Fault;
+}
+
+/** Something that came whole, by every name under which it may have been refused before. */
+export interface Whole {
+  readonly names: readonly string[];
+  readonly id: string;
+  /** These bytes came before: they settle what other bytes left, and not what they left themselves. */
+  readonly again?: true;
+}
+
 /** How far a source is with something large that becomes pages only when all of it was read. */
 export interface Advance {
   readonly records: number;

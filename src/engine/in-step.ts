@@ -72,7 +72,7 @@ function unread({ store }: Engine, { name, paused }: Flow): ReturnType<Finder> {
   return { code: "unread", count: null, message, next: next ?? "", held: false };
 }
 
-/** Something lies there and is not read: a file without rights, or a larger one than its source takes. */
+/** Something lies there and is not read (a file without rights, or a larger one than its source takes), or was refused. */
 function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder> {
   const [first, ...others] = paused ? [] : store.obstacles.of(flow);
   if (first === undefined) return null;
@@ -82,7 +82,7 @@ function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder>
   return {
     code: "unread",
     count: others.length + 1,
-    message: `${first.what} is not read: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
+    message: `${first.what} ${first.lasts ? "was refused" : "is not read"}: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
     next: first.fault.next,
     held: false,
   };

@@ -1,5 +1,5 @@
 /** Source → store: one page, one transaction, until the source has no more. */
-import type { Advance, Obstacle } from "../core/contract.ts";
+import type { Advance, Obstacle, Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
@@ -56,12 +56,14 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         const notices = [...(page.notices ?? []), ...told];
         for (const notice of notices)
           store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });
+        const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
-        return { ...store.intake.page(flow.flow, page, at), notices };
+        return { ...store.intake.page(flow.flow, page, at), notices, refused };
       });
       pages++;
       came ||= page.cameAt !== undefined;
       received += taken.received;
+      for (const refusal of taken.refused) engine.note("refused", { flow: flow.name, ...refusal });
       for (const notice of taken.notices) engine.note("notice", { flow: flow.name, notice });
       stored += page.changes.length;
       engine.progress?.({
@@ -113,6 +115,23 @@ function empty({ store, clock, note }: Engine, { flow, name, source, silenceMs: 
     return words;
   });
   if (told !== null) note("silent", { flow: name, ...told });
+}
+
+/** Keeps what came and was refused, and returns what is new of it. Inside the page's transaction. */
+function keepRefused(
+  { store }: Engine,
+  { flow }: Flow,
+  { whole, refused = [] }: Page,
+  at: number,
+): Record<"what" | "code" | "message" | "next", string>[] {
+  if (whole !== undefined) store.obstacles.whole(flow, whole);
+  return refused.flatMap((refusal) => {
+    if (!store.obstacles.refuse(flow, refusal, at)) return [];
+    const { what, fault } = refusal;
+    const { code, message, next } = fault;
+    store.journal.audit(at, { flow, event: "refused", detail: `${what}: ${message}` });
+    return [{ what, code, message, next }];
+  });
 }
 
 /** Keeps what is not read as of now, and tells what is new of it. */

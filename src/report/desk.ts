@@ -36,6 +36,8 @@ export interface Desk {
   /** Nothing is read or sent by a flow until a person lets it go on, also after a restart. @throws OfficeError */
   pause(flow: string, person: Person): Promise<{ flow: string }>;
   goOn(flow: string, person: Person): Promise<{ flow: string }>;
+  /** What a flow's source has refused ({@link Unread.lasts}) is seen to. @throws OfficeError where nothing of that name is */
+  settleUnread(flow: string, what: string, person: Person): Promise<{ flow: string; what: string }>;
   /** The cross-reference tables, with the rows that documents wait for. */
   tables(): Promise<readonly ShownTable[]>;
   /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */

@@ -281,7 +281,7 @@ export interface FlowStatus {
   readonly superseded: number;
   /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
   readonly waits: { readonly count: number; readonly until: string } | null;
-  /** What its source cannot read though it lies there, the oldest first; and what that holds back. */
+  /** What its source cannot read though it lies there, or has refused, the oldest first; and what that holds back. */
   readonly unread: readonly Unread[];
   /** Nothing came into its source for longer than ever before, or than is set; null: no such silence is known. */
   readonly silence: Quiet | null;
@@ -299,6 +299,8 @@ export interface Unread {
   readonly next: string;
   /** Whoever writes it is not done yet: nobody need do anything. */
   readonly awaited: boolean;
+  /** It came and was refused: it stands until a person settles it ({@link Desk.settleUnread}) or it comes whole. */
+  readonly lasts: boolean;
   /** Newer ones that are not read before it, oldest first: all are counted, the first 20 are named. */
   readonly behind: { readonly count: number; readonly names: readonly string[] };
 }

@@ -63,6 +63,22 @@ export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person:
   store.journal.audit(clock.now().wallMs, entry);
 }
 
+/** Inside a transaction. @throws OfficeError when nothing of that name was refused */
+export function settleUnread(
+  { store, clock }: Engine,
+  { flow, name }: Flow,
+  what: string,
+  person: Person,
+): void {
+  if (!store.obstacles.settle(flow, what))
+    throw new OfficeError(
+      `Nothing that came to ${name} as "${what}" stands as refused.`,
+      "`fuelbridge status` names what was refused. What only lies there unread is gone when it is read or moved away.",
+    );
+  const entry = { flow, event: "refusal settled", detail: what, person };
+  store.journal.audit(clock.now().wallMs, entry);
+}
+
 /** Inside a transaction. */
 export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: Person): void {
   store.journal.audit(clock.now().wallMs, { flow, event: "run now", detail: name, person });

@@ -33,6 +33,7 @@ import {
   latelyOf,
   looksOf,
   ranNow,
+  settleUnread,
   shownTables,
   wasDone,
 } from "./people.ts";
@@ -231,6 +232,12 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
     deeds: async (before) => deedsOf(engine, before),
     pause: async (name, person) => held(name, clock.now().wallMs, person),
     goOn: async (name, person) => held(name, null, person),
+    settleUnread: async (name, what, person) => {
+      const flow = flows.find((one) => one.name === name);
+      if (flow === undefined) throw noFlow(name, flows);
+      store.transaction(() => settleUnread(engine, flow, what, person));
+      return { flow: name, what };
+    },
     tables: async () => shownTables(engine, known()),
     addRow: async (adding, person) => addRow(engine, known(), adding, person),
     async wasDone(deed, person) {
@@ -375,10 +382,12 @@ function flowStatus(
     resolved: count("resolved"),
     superseded: count("superseded"),
     waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
-    unread: store.obstacles.of(flow.flow).map(({ what, fault, awaited, behind, sinceMs }) => {
-      const { code, message, next } = fault;
-      return { what, since: iso(sinceMs), code, message, next, awaited, behind };
-    }),
+    unread: store.obstacles
+      .of(flow.flow)
+      .map(({ what, fault, awaited, behind, sinceMs, lasts }) => {
+        const { code, message, next } = fault;
+        return { what, since: iso(sinceMs), code, message, next, awaited, lasts, behind };
+      }),
     silence: silenceOf(store, flow),
   };
 }

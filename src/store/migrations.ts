@@ -393,4 +393,9 @@ export const migrations: readonly string[] = [
   countsByPage,
   lighterMoves,
   comparedMoves,
+  `
+  -- Of what came and was refused: the hash of its bytes. It stands until a person settles it or it comes whole. Null: it
+  -- lies there unread, as of the last reading.
+  alter table obstacle add column id text;
+  `,
 ];

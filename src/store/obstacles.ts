@@ -1,8 +1,14 @@
-/** What sources cannot read though it lies there (a file that is too large, or that a right is missing for), per flow. */
+/**
+ * What sources have not read, per flow: what lies there and cannot be read now (a file that is too large, or that a right
+ * is missing for), as of the last reading; and what came and was refused, which stands until a person settles it or it
+ * comes whole.
+ */
 import type Database from "better-sqlite3";
-import type { Obstacle } from "../core/contract.ts";
+import type { Obstacle, Refusal, Whole } from "../core/contract.ts";
 
 export interface StoredObstacle extends Obstacle {
+  /** It was refused: a person settles it. Else it is gone when the source can read it. */
+  readonly lasts: boolean;
   /** Since when it is so, ms. */
   readonly sinceMs: number;
 }
@@ -12,34 +18,64 @@ interface Row {
   readonly code: string;
   readonly since_ms: number;
   readonly obstacle: string;
+  readonly lasts: 0 | 1;
 }
 
 export function obstacles(database: Database.Database) {
   const all = database.prepare<[number], Row>(
-    "select what, code, since_ms, obstacle from obstacle where flow = ? order by rowid",
+    "select what, code, since_ms, obstacle, id is not null as lasts from obstacle where flow = ? order by rowid",
   );
-  const clear = database.prepare("delete from obstacle where flow = ?");
+  const clear = database.prepare("delete from obstacle where flow = ? and id is null");
   const add = database.prepare(
     "insert into obstacle (flow, what, code, since_ms, obstacle) values (?, ?, ?, ?, ?) on conflict do nothing",
   );
+  const refused = database.prepare<[number, string, string, string]>(
+    "select 1 from obstacle where flow = ? and what = ? and id = ? and obstacle = ?",
+  );
+  const drop = database.prepare(
+    "delete from obstacle where flow = ? and what = ? and id is not null and id is not ?",
+  );
+  const keep = database.prepare(
+    "insert or replace into obstacle (flow, what, code, since_ms, obstacle, id) values (?, ?, ?, ?, ?, ?)",
+  );
+  const momentary = (flow: number): Row[] => all.all(flow).filter(({ lasts }) => lasts === 0);
 
   return {
     /** In the order in which the source told them: the oldest file first. */
     of: (flow: number): StoredObstacle[] =>
-      all.all(flow).map(({ obstacle, since_ms }) => ({
+      all.all(flow).map(({ obstacle, since_ms, lasts }) => ({
         ...(JSON.parse(obstacle) as Obstacle),
         sinceMs: since_ms,
+        lasts: lasts === 1,
       })),
 
-    /** Is this what is stored? */
+    /** Came and was not taken. True when that is new. Call it inside a transaction. */
+    refuse(flow: number, { what, id, fault }: Refusal, atMs: number): boolean {
+      const behind = { count: 0, names: [] };
+      const text = JSON.stringify({ what, fault, awaited: false, behind } satisfies Obstacle);
+      if (refused.get(flow, what, id, text) !== undefined) return false;
+      drop.run(flow, what, null);
+      keep.run(flow, what, fault.code, atMs, text, id);
+      return true;
+    },
+
+    /** Came whole: what was refused under its names is settled. Call it inside a transaction. */
+    whole(flow: number, { names, id, again }: Whole): void {
+      for (const what of names) drop.run(flow, what, again === true ? id : null);
+    },
+
+    /** A person has seen to what was refused. False: nothing of that name is. Call it inside a transaction. */
+    settle: (flow: number, what: string): boolean => drop.run(flow, what, null).changes > 0,
+
+    /** Is this what lies there unread, as it is stored? */
     are(flow: number, told: readonly Obstacle[]): boolean {
-      const stored = all.all(flow).map(({ obstacle }) => obstacle);
+      const stored = momentary(flow).map(({ obstacle }) => obstacle);
       return JSON.stringify(stored) === JSON.stringify(told.map((one) => JSON.stringify(one)));
     },
 
-    /** All there are now, and returns those that are new. Call it inside a transaction. */
+    /** All that lies there now, and returns what is new of it. What was refused stays. Call it inside a transaction. */
     replace(flow: number, told: readonly Obstacle[], atMs: number): Obstacle[] {
-      const before = new Map(all.all(flow).map((row) => [keyOf(row.what, row.code), row]));
+      const before = new Map(momentary(flow).map((row) => [keyOf(row.what, row.code), row]));
       clear.run(flow);
       return told.filter((obstacle) => {
         const { what, fault } = obstacle;

@@ -94,6 +94,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
         message: text(),
         next: text(),
         awaited: false,
+        lasts: true,
         behind: { count: 0, names: [] },
       },
     ],
@@ -352,6 +353,7 @@ const changes = () => ({
   release: async () => ({ released: "doubled" }),
   pause: async () => ({ flow: "orders" }),
   goOn: async () => ({ flow: "orders" }),
+  settleUnread: async () => ({ flow: "orders", what: "orders.csv" }),
   addRow: async () => ({ table: "products", key: "ULSD" }),
   wasDone: async () => null,
 });

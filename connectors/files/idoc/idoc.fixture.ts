@@ -12,6 +12,7 @@ import type { SupplierInvoiceDocument } from "../documents.ts";
 import type { Site } from "../drop.ts";
 import { localDrop } from "../local.ts";
 import { openSinks, type FileSink } from "../sink.ts";
+import { toldOf } from "../source.fixture.ts";
 import { openSource } from "../source.ts";
 import { FilesConfig } from "../config.ts";
 
@@ -118,7 +119,7 @@ export async function readAll(folder: string, config: Record<string, unknown>) {
   const reading = { signal, known: () => null, stored: () => false };
   for await (const page of openSource(source, files, siteIn(folder)).read(null, reading)) {
     changes.push(...page.changes);
-    notices.push(...(page.notices ?? []));
+    notices.push(...toldOf(page));
   }
   return { changes, notices };
 }

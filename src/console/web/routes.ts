@@ -2,7 +2,7 @@
 import { audit } from "./pages/audit.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
-import { backfill, flows, now, pause, release, resume } from "./pages/flows.ts";
+import { backfill, flows, now, pause, release, resume, settle } from "./pages/flows.ts";
 import { assign, edit, remark } from "./pages/handling.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
 import {
@@ -52,6 +52,7 @@ export const routes: readonly Route[] = [
   page("/budget", budget),
   page("/flows", flows),
   form("operator", "/flows/:flow/pause", pause),
+  form("operator", "/flows/:flow/settle", settle),
   form("operator", "/flows/:flow/resume", resume),
   form("operator", "/flows/:flow/now", now),
   form("operator", "/flows/:flow/backfill", backfill),

@@ -80,6 +80,7 @@ const CHANGES = new Set([
   "resolve",
   "pause",
   "goOn",
+  "settleUnread",
   "runNow",
   "release",
   "addRow",

@@ -1,7 +1,7 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
 import { BACKFILL_SHARE, type BackfillState } from "../../../report/keeping.ts";
 import type { Look } from "../../../report/desk.ts";
-import type { FlowStatus, Stop } from "../../../report/office.ts";
+import type { FlowStatus, Stop, Unread } from "../../../report/office.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import {
   ago,
@@ -78,7 +78,7 @@ const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: 
     ])}
     ${flow.lastError === null ? "" : html`<p><strong>${sentence(flow.lastError.message)}</strong> ${flow.lastError.next}</p>`}
     ${flow.silence === null ? "" : html`<p><strong>${sentence(flow.silence.message)}</strong> ${flow.silence.next}</p>`}
-    ${flow.unread.map(({ what, message, next }) => html`<p><strong>Not read: ${what}.</strong> ${sentence(message)} ${next}</p>`)}
+    ${flow.unread.map((one, index) => unread(flow, one, `${flow.name}-${index}`, asked))}
     <details>
       <summary>Last looks</summary>
       ${lastLooks(flow, looks, asked)}
@@ -89,6 +89,28 @@ const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: 
     </details>
     ${flow.from.startsWith("platform.") && flow.state !== "paused" ? past(asked, flow) : ""}
   </article>`;
+
+const unread = (
+  { name }: FlowStatus,
+  { what, message, next, lasts }: Unread,
+  id: string,
+  asked: Asked,
+): Html =>
+  html`<p>
+      <strong>${lasts ? "Refused" : "Not read"}: ${what}.</strong> ${sentence(message)} ${next}
+    </p>
+    ${
+      lasts
+        ? changing(asked, {
+            id: `settle-${id}`,
+            action: `/flows/${segment(name)}/settle`,
+            button: `It is seen to: ${what}`,
+            role: "operator",
+            hint: "What was done about it?",
+            fields: html`<input type="hidden" name="what" value="${verbatim(what)}" />`,
+          })
+        : ""
+    }`;
 
 const lastLooks = ({ name }: FlowStatus, looks: readonly Look[], asked: Asked): Html =>
   table(
@@ -122,6 +144,13 @@ export async function pause(asked: Asked): Promise<Answer> {
 export async function resume(asked: Asked): Promise<Answer> {
   const { flow } = await asked.office.goOn(asked.params["flow"] ?? "", personOf(asked));
   return { to: "/flows", told: `${flow} goes on.` };
+}
+
+export async function settle(asked: Asked): Promise<Answer> {
+  const { office, params, form } = asked;
+  const named = [params["flow"] ?? "", form.get("what") ?? ""] as const;
+  const { flow, what } = await office.settleUnread(...named, personOf(asked));
+  return { to: "/flows", told: `${what} of ${flow} is settled.` };
 }
 
 export async function now(asked: Asked): Promise<Answer> {

@@ -134,8 +134,9 @@ function wrongs(status: Status, asked: Asked): Html[] {
           ${lastError?.next ?? ""} ${toFlow(name)}`,
     ),
     ...unread.map(
-      ({ name, what, message, next }) =>
-        html`<strong>${name}</strong> does not read ${what}: ${sentence(message)} ${next}`,
+      ({ name, what, message, next, lasts }) =>
+        html`<strong>${name}</strong> ${lasts ? "has refused" : "does not read"} ${what}:
+          ${sentence(message)} ${next} ${toFlow(name)}`,
     ),
     ...flows.flatMap(({ name, silence }) =>
       silence === null
