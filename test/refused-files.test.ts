@@ -78,11 +78,11 @@ function site(settings: Readonly<Record<string, unknown>>, more: object = {}) {
     office: () => running.office,
     put: (name: string, content: string | Buffer) =>
       writeFileSync(join(folder, "in", name), content),
-    async restart() {
+    restart: async (): Promise<void> => {
       await stop();
       running = start();
     },
-    async once() {
+    once: async () => {
       clock.advance(60_000);
       const { inStep } = await running.daemon.once(new AbortController().signal);
       const status = await running.office.status();
