@@ -89,6 +89,9 @@ async function fails(kit: Kit, ground: Ground, config: Config, stop: string | nu
     const answer = await deliver(sink, [good]).catch((error: unknown) => error);
     if (answer instanceof Error) expect(answer).toMatchObject(told);
     else expect(answer).toMatchObject({ outcome: "nothing", ...(stop === null ? {} : { stop }) });
+    // A stop is told with the advice of whoever answered, be it met by reading or by writing.
+    if (stop !== null && !(answer instanceof Error))
+      expect(answer).toMatchObject({ next: expect.stringMatching(/\w+ \w+/) });
     expect(await ground.effects(name, good)).toEqual([]);
   }
 }

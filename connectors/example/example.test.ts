@@ -164,6 +164,17 @@ describe("a paid invoice", () => {
     expect(ledger.rows("payments")).toHaveLength(2);
   });
 
+  test("whose wait ended while nothing ran is there, and not gone; without a wait it would be", async () => {
+    const ledger = await openLedger();
+    const { ids, waits } = await deliver(sinkOf(ledger, "invoices"), waiting);
+    const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks["invoices"] as Sink;
+    const { body } = requestOf(later, [waiting]);
+    const delivered = { id: waiting.id, counterpart: ids?.[0] ?? "", body };
+    const inspect = async (more: object) => later.inspect?.([{ ...delivered, ...more }], never);
+    expect(await inspect({ waitsUntil: waits?.[0] })).toEqual([{ is: "there", differences: [] }]);
+    expect(await inspect({})).toEqual([{ is: "gone" }]);
+  });
+
   test("that its payments settle needs no settlement", async () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices");

@@ -71,7 +71,7 @@ export function answerTo(error: unknown, wasAsked: boolean, missing: string | nu
   // The server was not reached: nothing was asked of it.
   if (error instanceof SourceUnavailable)
     return nothingDone(detail, {
-      ...(error.stop === null ? {} : { stop: error.stop as Breaker }),
+      ...(error.stop === null ? {} : { stop: error.stop as Breaker, next: error.next }),
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
     });
   if (wasAsked && UNCERTAIN.has(code)) return unknown(detail, { holdMs: SPARED_MS });

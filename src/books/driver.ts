@@ -30,6 +30,7 @@ export function bookSink(books: Books, kind: BookKind): Sink {
     itemsMax: adapterOf(books, kind).ladder.atomic,
     // Two that post at once may wait for each other in the ERP.
     atOnce: 1,
+    ...(kind === "invoice" || kind === "bill" ? { settleAfterMs: books.settleAfterMs } : {}),
     policy: { ...keyless, settleMs: books.settleMs },
     freeze: (items) => ({
       target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,

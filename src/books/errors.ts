@@ -80,7 +80,10 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
     case "data":
       return refused(faultOf(row, detail));
     case "configuration":
-      return nothingDone(detail, { stop: row?.stop ?? "credentials" });
+      return nothingDone(detail, {
+        stop: row?.stop ?? "credentials",
+        ...(row === null ? {} : { next: row.next }),
+      });
     case "raced":
     case "busy":
       return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS });

@@ -138,7 +138,9 @@ function inspected(
   // Only what was brought is missing: it may be brought again.
   const isUndone =
     next.do === "amended" && next.differences.every(({ field }) => field === "state");
-  if (isDraftAgain(planning.ladder, standing) || next.do === "cancelled" || next.do === "settle")
+  // Its wait has ended and it is about to be settled; where nothing waits, what settled it is missing.
+  const isUnsettled = next.do === "settle" && wanted.until === null;
+  if (isDraftAgain(planning.ladder, standing) || next.do === "cancelled" || isUnsettled)
     return gone;
   if (isUndone) return gone;
   if (wanted.target === "cancelled") return thereAsBrought;

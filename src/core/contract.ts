@@ -171,6 +171,8 @@ export interface Sink {
   readonly names?: string;
   /** What was taken from it cannot be looked for any more (a folder that an ERP empties). */
   readonly forgets?: boolean;
+  /** How long a document waits for what settles it ({@link Item.settledSince}), ms. Left out: none ever does. */
+  readonly settleAfterMs?: number;
   /** Requests it may have under way at once; 4 when left out. */
   readonly atOnce?: number;
   readonly policy: Policy;

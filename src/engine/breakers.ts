@@ -9,7 +9,8 @@ import type { Engine } from "./engine.ts";
 interface Habit {
   /** How long until one try is made all the same, unless we were told; null: a person must clear it. */
   readonly retryMs: number | null;
-  readonly next: string;
+  /** Said where whoever answered advises nothing: of any endpoint. `scope`: what is stopped. */
+  readonly next: (scope: string) => string;
 }
 
 const MINUTE = 60_000;
@@ -17,48 +18,61 @@ const DAY = 24 * 60 * MINUTE;
 const habits: Readonly<Record<string, Habit>> = {
   credentials: {
     retryMs: 5 * MINUTE,
-    next: "Check the credentials in the configuration; they are tried again every 5 minutes.",
+    next: (scope) =>
+      `Check the credentials of "${scope}" in the configuration; they are tried again every 5 minutes.`,
   },
   scope: {
     retryMs: 15 * MINUTE,
-    next: "Ask the platform's administrator for the missing scope or IP entry; tried again every 15 minutes.",
+    next: (scope) =>
+      `Give fuelbridge the right at "${scope}" that the message names; it is tried again every 15 minutes.`,
   },
   version: {
     retryMs: 15 * MINUTE,
-    next: "The platform has this version of its API switched off; if it is more than an announced test, update fuelbridge.",
+    next: (scope) =>
+      `"${scope}" does not take requests of this version any more: update fuelbridge. It is tried again every 15 minutes.`,
   },
   quota: {
     retryMs: 6 * 60 * MINUTE,
-    next: "The month's requests are used up; work goes on by itself when the platform allows it. Once the cap was raised: `fuelbridge release quota`.",
+    next: (scope) =>
+      `What "${scope}" allows is used up; work goes on by itself when it allows more. At once: \`fuelbridge release quota\`.`,
   },
   configuration: {
     retryMs: 15 * MINUTE,
-    next: "Check the address in the configuration: the answer does not come from the platform's API.",
+    next: (scope) =>
+      `Check the address of "${scope}" in the configuration: something else answered; it is tried again every 15 minutes.`,
   },
-  protocol: { retryMs: 15 * MINUTE, next: "This is a fault in fuelbridge: please report it." },
+  protocol: {
+    retryMs: 15 * MINUTE,
+    next: () => "This is a fault in fuelbridge: please report it.",
+  },
   receiver: {
     retryMs: MINUTE,
-    next: "See what its message says about the receiver; it is tried again every minute.",
+    next: () => "See what its message says about the receiver; it is tried again every minute.",
   },
   "split-brain": {
     retryMs: null,
-    next: "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
+    next: () =>
+      "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
   },
   doubled: {
     retryMs: null,
-    next: "The platform holds this document twice: have one removed, then `fuelbridge release doubled`.",
+    next: (scope) =>
+      `"${scope}" holds this document twice: have one removed, then \`fuelbridge release doubled\`.`,
   },
   restored: {
     retryMs: null,
-    next: "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
+    next: () =>
+      "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
   },
   endless: {
     retryMs: DAY,
-    next: "Report it to the platform's support. It is tried again by itself, ever more seldom; at once: `fuelbridge release endless`.",
+    next: (scope) =>
+      `Report it to whoever looks after "${scope}". It is tried again by itself, ever more seldom; at once: \`fuelbridge release endless\`.`,
   },
   emptied: {
     retryMs: 15 * MINUTE,
-    next: "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
+    next: () =>
+      "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
   },
 } satisfies Record<Breaker | "doubled" | "restored" | "emptied" | "endless", Habit>;
 
@@ -79,12 +93,12 @@ export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: T
   const isTold = engine.store.journal
     .breakers()
     .some((one) => one.breaker === breaker && one.scope === scope && (one.retryMs ?? now) > now);
-  const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: "See the log." };
+  const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: () => "See the log." };
   const retryMs =
     habit.retryMs === null
       ? null
       : Math.min(now + (waitMs ?? habit.retryMs), latestRetry(breaker, now));
-  const advice = next ?? habit.next;
+  const advice = next ?? habit.next(scope);
   engine.store.journal.trip({
     breaker,
     scope,

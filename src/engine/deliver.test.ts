@@ -155,3 +155,24 @@ test("nothing is sent when it cannot be written down beside the store, and the p
   expect(sink.sent).toEqual([]);
   rmSync(markFile(folder), { recursive: true });
 });
+
+test("a stop shows the advice of whoever answered; without any it names what is stopped, and nobody else", async () => {
+  const bench = engineOn(tempFolder());
+  const answers = [
+    nothingDone("HTTP 401", {
+      stop: "credentials",
+      next: "Run `fuelbridge quickbooks authorise`.",
+    }),
+    nothingDone("HTTP 403", { stop: "scope" }),
+  ];
+  const sink = receiver({ send: async () => answers.shift() ?? done("E-1") });
+  const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+  const flow = bench.flow({ ...HOME, sink, source });
+  const next = () => bench.store.journal.breakers().map((stop) => stop.next);
+  await runFlow(bench.engine, flow, signal);
+  expect(next()).toEqual(["Run `fuelbridge quickbooks authorise`."]);
+  bench.clock.advance(3_600_000);
+  await runFlow(bench.engine, flow, signal);
+  expect(next().join(" ")).not.toMatch(/platform/);
+  expect(next().join(" ")).toContain('"bill.create"');
+});

@@ -41,6 +41,7 @@ function books({ clock }: Pick<Bench, "clock">, waitMs: number) {
     operation: "invoice.book",
     writes: "upsert",
     itemsMax: 20,
+    settleAfterMs: waitMs,
     freeze: (items) => ({ target: "invoices", body: stringifyExact(items.map(bodyOf)) }),
     async find(request) {
       const { ids, open, waits } = told(request);
@@ -242,4 +243,59 @@ test("what a person settled waits no longer; what books lost waits anew when it 
   bench.clock.advance(WAIT_MS);
   await once();
   expect([settled, waits()]).toEqual([["INV-2"], null]);
+});
+
+test("a changed bound counts for what already waits: longer, shorter, and without a flow of payments", async () => {
+  const folder = tempFolder();
+  let bench = engineOn(folder);
+  const first = site(bench);
+  first.invoices.push([bill("INV-1", "1.00"), bill("INV-2", "1.00")]);
+  const began = bench.clock.now().wallMs;
+  await first.once();
+  const configured = async (options: Parameters<typeof site>[1]) => {
+    bench.store.close();
+    bench.clock.restart();
+    bench = engineOn(folder, bench.clock);
+    const next = site(bench, options);
+    next.paid.add("INV-2");
+    await next.once();
+    return next;
+  };
+  const longer = await configured({ waitMs: 48 * HOUR });
+  expect(longer.waits()).toMatchObject({ count: 2, untilMs: began + 48 * HOUR });
+  bench.clock.advance(WAIT_MS + HOUR);
+  await longer.once();
+  expect([longer.settled, longer.waits()?.count]).toEqual([[], 2]);
+  const shorter = await configured({ waitMs: 2 * HOUR });
+  expect([shorter.settled, shorter.waits()]).toEqual([["INV-1"], null]);
+
+  shorter.invoices.push([bill("INV-3", "1.00")]);
+  await shorter.once();
+  expect(shorter.waits()).toMatchObject({ count: 1 });
+  const without = await configured({ without: true });
+  expect([without.settled, without.waits()]).toEqual([["INV-3"], null]);
+});
+
+test("a wait that ends while nothing runs is settled at the next start, and nobody is asked about it", async () => {
+  const folder = tempFolder();
+  const before = engineOn(folder);
+  const first = site(before);
+  first.invoices.push([bill("INV-1", "1.00")]);
+  await first.once();
+  before.store.close();
+  before.clock.restart();
+  before.clock.advance(3 * WAIT_MS);
+  const bench = engineOn(folder, before.clock);
+  const { flow, sink, once, settled } = site(bench);
+  const told: (string | undefined)[] = [];
+  sink.inspect = async (delivered) =>
+    delivered.map(({ waitsUntil }) => {
+      told.push(waitsUntil);
+      return { is: "there", differences: [] };
+    });
+  await once();
+  // Its inspection hears that it waits, whatever the time.
+  expect(told).toEqual([new Date(before.clock.now().wallMs - 2 * WAIT_MS).toISOString()]);
+  expect(settled).toEqual(["INV-1"]);
+  expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
 });

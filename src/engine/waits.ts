@@ -61,8 +61,24 @@ export function hasten({ store, clock, flows }: Engine, flow: Flow, delivery: nu
   if (record.success) store.waits.hasten(settled.flow, settles.of(record.data), clock.now().wallMs);
 }
 
+/** Flows whose waits have the bound of this configuration. */
+const rebound = new WeakSet<Flow>();
+
+/** The bound of a wait is the configuration's as it is now, also for what waited under another one. */
+function bind(engine: Engine, flow: Flow): void {
+  if (rebound.has(flow)) return;
+  rebound.add(flow);
+  const { settleAfterMs } = flow.sink;
+  if (settleAfterMs === undefined) return;
+  const boundMs = isSettledByFlow(engine, flow) ? settleAfterMs : 0;
+  if (engine.store.waits.isBound(flow.flow, boundMs)) return;
+  engine.store.transaction(() => engine.store.waits.bind(flow.flow, boundMs));
+}
+
 /** What is due becomes pending. */
-export function revisit({ store, clock }: Engine, flow: Flow): void {
+export function revisit(engine: Engine, flow: Flow): void {
+  bind(engine, flow);
+  const { store, clock } = engine;
   const at = clock.now().wallMs;
   if (store.waits.due(flow.flow, at).length === 0) return;
   store.transaction(() => {

@@ -4,7 +4,7 @@
  * specification part 4: 60 seconds after a failure (W5), a day after a timeout.
  */
 import type { Fault } from "../core/fault.ts";
-import type { Answer } from "../core/outcome.ts";
+import type { Answer, Breaker } from "../core/outcome.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -65,9 +65,24 @@ export interface PlatformAnswer {
   readonly requestId?: string;
 }
 
+/** What to do about a stop, where it is the platform that answered. */
+export const platformAdvice: Readonly<Partial<Record<Breaker, string>>> = {
+  credentials: "Check platform.apiKey in the configuration; it is tried again every 5 minutes.",
+  scope:
+    "Ask the platform's administrator for the missing scope or IP entry; tried again every 15 minutes.",
+  version:
+    "The platform has this version of its API switched off; if it is more than an announced test, update fuelbridge.",
+  quota:
+    "The month's requests are used up; work goes on by itself when the platform allows it. Once the cap was raised: `fuelbridge release quota`.",
+  configuration:
+    "Check platform.url in the configuration: the answer does not come from the platform's API.",
+};
+
 /** The same in the words of the request machine. */
 export function outcomeOf({ name, ...told }: PlatformAnswer): Answer {
-  const answer: Answer = { ...answerRules[name], ...told };
+  const rule: Omit<Answer, "detail"> = answerRules[name];
+  const next = rule.stop === undefined ? undefined : platformAdvice[rule.stop];
+  const answer: Answer = { ...rule, ...(next === undefined ? {} : { next }), ...told };
   const { waitMs } = told;
   return name !== "outcome-unknown" || waitMs === undefined
     ? answer

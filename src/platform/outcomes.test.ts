@@ -130,6 +130,7 @@ describe("what an answer to a write means", () => {
       stop: "quota",
       detail: "all used",
       waitMs: 3_600_000,
+      next: expect.stringContaining("fuelbridge release quota"),
     });
   });
 

@@ -1,7 +1,8 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { AnswerName, PlatformAnswer } from "./answers.ts";
+import type { Breaker } from "../core/outcome.ts";
+import { type AnswerName, platformAdvice, type PlatformAnswer } from "./answers.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
 
 /** The parts of an error envelope that decide anything (specification part 7). */
@@ -148,17 +149,14 @@ export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer 
   throw new SourceUnavailable(
     `${what} could not be read: ${exchange.status} ${failure.code} ${failure.message}`.trim(),
     {
-      next:
-        stop === undefined
-          ? "It is tried again by itself."
-          : "See `fuelbridge status` for what to do.",
+      next: (stop && platformAdvice[stop]) ?? "It is tried again by itself.",
       ...(failure.waitMs === undefined ? {} : { waitMs: failure.waitMs }),
       ...(stop === undefined ? {} : { stop }),
     },
   );
 }
 
-const STOPS: Partial<Record<AnswerName, string>> = {
+const STOPS: Partial<Record<AnswerName, Breaker>> = {
   unauthorised: "credentials",
   forbidden: "scope",
   retired: "version",

@@ -58,6 +58,17 @@ export function waits(database: Database.Database) {
     set: "request = null, lot = null",
     where: "delivery = ?",
   });
+  const unbound = database
+    .prepare<[number, number], number>(
+      "select 1 from wait where flow = ? and until_ms <> since_ms + ? limit 1",
+    )
+    .pluck();
+  // What was hastened is due as soon as it was.
+  const bind = database.prepare(
+    `update wait set until_ms = since_ms + :bound,
+       due_ms = iif(due_ms < until_ms, min(due_ms, since_ms + :bound), since_ms + :bound)
+     where flow = :flow and until_ms <> since_ms + :bound`,
+  );
   const hasten = database.prepare(
     `update wait set due_ms = min(due_ms, ?)
      where record = (select record from record where flow = ? and id = ?)`,
@@ -103,6 +114,12 @@ export function waits(database: Database.Database) {
       }
       point.run(delivery, record);
       return true;
+    },
+    /** Does everything of a flow wait for so long, ms? */
+    isBound: (flow: number, boundMs: number): boolean => unbound.get(flow, boundMs) === undefined,
+    /** It does from now on; each since it began to wait. */
+    bind(flow: number, boundMs: number): void {
+      bind.run({ flow, bound: boundMs });
     },
     /** Something came that may settle it. */
     hasten(flow: number, id: string, atMs: number): void {
