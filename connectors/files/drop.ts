@@ -16,7 +16,10 @@ export interface Drop {
   readonly isLocal: boolean;
   readonly rights: Rights;
   /** How paths are put together there. */
-  readonly path: Pick<PlatformPath, "basename" | "dirname" | "join">;
+  readonly path: Pick<
+    PlatformPath,
+    "basename" | "dirname" | "isAbsolute" | "join" | "relative" | "sep"
+  >;
   /** A path from the connector's folder; where a part is absolute, it begins anew there. */
   at(...parts: readonly string[]): string;
   /** What is in a folder, in no order. */
@@ -112,3 +115,98 @@ export interface Site extends Surroundings {
 /** An error as the file system would throw it. */
 export const failure = (code: string, text: string, cause?: unknown): Error =>
   Object.assign(new Error(`${code}: ${text}`, { cause }), { code });
+
+/** Over a network a folder that was looked at is not looked at again for so long, ms. */
+const LOOKED_AT_MS = 10_000;
+export const LINKED = "ELINKED";
+
+/**
+ * The same drop, which refuses folders that are links as it refuses files that are: what a link leads to changes without
+ * a word, and may be anybody's. The connector's own folder may be one, for a person named it, and so may what is above a
+ * folder that lies elsewhere. What is refused is an Error with the code {@link LINKED}.
+ */
+export function withoutLinks(drop: Drop): Drop {
+  const { path, rights } = drop;
+  const base = drop.at();
+  const looked = new Map<string, number>();
+
+  /** The first part of it that is a link; null: there is none. */
+  const linkIn = async (folder: string): Promise<string | null> => {
+    for (const part of partsOf(drop, base, folder)) {
+      const lookedAt = looked.get(part);
+      if (lookedAt !== undefined && performance.now() - lookedAt < LOOKED_AT_MS) continue;
+      // What cannot be looked at is told by whatever is done there.
+      const found = await drop.look(part).catch(() => null);
+      if (found === null) return null;
+      if (found.kind === "other") return part;
+      if (!drop.isLocal) looked.set(part, performance.now());
+    }
+    return null;
+  };
+  const expectOwn = async (folder: string): Promise<void> => {
+    const link = await linkIn(folder);
+    if (link !== null) throw failure(LINKED, `${link} is a link, not a folder`);
+  };
+  const above = (file: string): Promise<void> => expectOwn(path.dirname(file));
+  const missingLink = async (folders: readonly string[]): Promise<string | null> => {
+    for (const folder of folders) {
+      const link = await linkIn(folder);
+      if (link !== null) return adviceOf(link);
+    }
+    return null;
+  };
+
+  return {
+    where: drop.where,
+    isLocal: drop.isLocal,
+    path,
+    rights: {
+      missing: async (wanted) =>
+        (await missingLink(wanted.map((one) => one.path))) ?? rights.missing(wanted),
+      missingToMove: async (folder, name, targets) =>
+        (await missingLink([folder, ...targets])) ?? rights.missingToMove(folder, name, targets),
+      expectEntry: (folder) => expectOwn(folder).then(() => rights.expectEntry(folder)),
+      expectWritable: (folder) => expectOwn(folder).then(() => rights.expectWritable(folder)),
+      expectOwn: (folder) => expectOwn(folder).then(() => rights.expectOwn(folder)),
+      expectTogether: async (one, other) => {
+        await expectOwn(one);
+        await expectOwn(other);
+        await rights.expectTogether(one, other);
+      },
+    },
+    at: (...parts) => drop.at(...parts),
+    list: (folder) => expectOwn(folder).then(() => drop.list(folder)),
+    visit: (folder, ...how) => expectOwn(folder).then(() => drop.visit(folder, ...how)),
+    look: (file) => drop.look(file),
+    open: (file) => above(file).then(() => drop.open(file)),
+    write: (file, ...how) => above(file).then(() => drop.write(file, ...how)),
+    move: async (from, to) => {
+      await above(from);
+      await above(to);
+      await drop.move(from, to);
+    },
+    remove: (file) => above(file).then(() => drop.remove(file)),
+    removeFolder: (folder) => expectOwn(folder).then(() => drop.removeFolder(folder)),
+    makeFolder: (folder) => expectOwn(folder).then(() => drop.makeFolder(folder)),
+    syncFolder: (folder) => expectOwn(folder).then(() => drop.syncFolder(folder)),
+    ...(drop.describe === undefined
+      ? {}
+      : { describe: () => drop.describe?.() ?? Promise.resolve("") }),
+    close: () => drop.close(),
+  };
+}
+
+/** What is done about a folder that is a link. */
+export const adviceOf = (link: string): string =>
+  `${link} is a link: put a folder there, or name the folder that it leads to in the settings.`;
+
+/** The folders from the connector's own down to this one, without that; of one that lies elsewhere, itself alone. */
+function partsOf({ path }: Drop, base: string, folder: string): string[] {
+  // A server tells the one from where it puts the user, and the other from its root.
+  if (path.isAbsolute(folder) !== path.isAbsolute(base)) return [folder];
+  const way = path.relative(base, folder);
+  if (way === "") return [];
+  if (way === ".." || way.startsWith(`..${path.sep}`) || path.isAbsolute(way)) return [folder];
+  const parts = way.split(path.sep);
+  return parts.map((_, at) => path.join(base, ...parts.slice(0, at + 1)));
+}

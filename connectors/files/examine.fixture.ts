@@ -3,12 +3,15 @@ import { files } from "./index.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 /** Each line's text after the folder's own path, and what is wrong, noted or "ok". */
-export async function examined(folder: string): Promise<(readonly [string, string])[]> {
+export async function examined(
+  folder: string,
+  archive = "archive",
+): Promise<(readonly [string, string])[]> {
   const endpoint = files.open(
     files.config.parse({
       folder: ".",
       sources: {
-        customers: { layout: "tryton-export/customers", folder: "export", pick: "*.csv" },
+        customers: { layout: "tryton-export/customers", folder: "export", archive, pick: "*.csv" },
       },
       sinks: { orders: { document: "orders", folder: "import/orders" } },
     }),

@@ -37,19 +37,21 @@ test("folders that are missing are told and not made; a trial leaves nothing beh
   expect(readdirSync(join(folder, "export", "archive"))).toEqual([]);
 });
 
-test("a file in the way, and folders that are on two file systems, are faults", async () => {
+test("a file in the way, folders that are on two file systems, and links in place of folders are faults", async () => {
   const folder = tempFolder();
   const roots = [process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir(), "/dev/shm"];
   const other = roots.find((root) => statSync(root).dev !== statSync(folder).dev) as string;
   const elsewhere = mkdtempSync(join(other, "fuelbridge-"));
   onTestFinished(() => rmSync(elsewhere, { recursive: true }));
   mkdirSync(join(folder, "export"));
-  symlinkSync(elsewhere, join(folder, "export", "archive"));
   writeFileSync(join(folder, "import"), "");
-  expect(await examined(folder)).toEqual([
+  const inTheWay = ["sink orders: import/orders", "enotdir"];
+  expect(await examined(folder, elsewhere)).toEqual([
     ["source customers: export", "exdev"],
-    ["sink orders: import/orders", "enotdir"],
+    inTheWay,
   ]);
+  symlinkSync(elsewhere, join(folder, "export", "archive"));
+  expect(await examined(folder)).toEqual([["source customers: export", "elinked"], inTheWay]);
 });
 
 const NOBODY = 65_534;

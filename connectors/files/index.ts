@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { defineConnector, type Source } from "../../src/core/contract.ts";
 import { FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
-import type { Site } from "./drop.ts";
+import { type Site, withoutLinks } from "./drop.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
 import { answersSource } from "./idoc/answers-source.ts";
@@ -23,10 +23,11 @@ export const files = defineConnector<FilesConfig>({
   offers: offersOf,
   open(config, surroundings) {
     const { sftp } = config;
-    const drop =
+    const drop = withoutLinks(
       sftp === undefined
         ? localDrop(resolve(surroundings.folder, config.folder))
-        : sftpDrop(sftp, config.folder);
+        : sftpDrop(sftp, config.folder),
+    );
     const site: Site = { ...surroundings, drop, kept: new Kept() };
     const sources = Object.entries(config.sources);
     const sinks = withAcknowledgements(openSinks(config.sinks, site), config, site);

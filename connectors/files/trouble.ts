@@ -1,5 +1,6 @@
 /** What a failing file system says, and what that proves: the one place that knows error codes. */
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import { LINKED } from "./drop.ts";
 import { type Answer, type Breaker, nothingDone, unknown } from "../../src/core/outcome.ts";
 
 interface Trouble {
@@ -44,6 +45,8 @@ const NEXT: Readonly<Record<string, string>> = {
     "The server gives no reason: look at its log, at its free space and quota, and whether the name is taken.",
   ETIMEDOUT: "Look at the server and the network; raise sftp.timeoutMs if the server is that slow.",
   ECONNRESET: "Look at the server and the network; the connection is made anew by itself.",
+  [LINKED]:
+    "A link may lead anywhere, and elsewhere tomorrow: put a folder in its place, or name the folder that it leads to in the settings.",
   EXDEV: "Mount the share one level higher, so that the folder and its .staging folder are on it.",
 };
 
@@ -59,7 +62,7 @@ export function troubleOf(error: unknown): Trouble {
 
 /** What is wrong with a folder or its disk: whatever is moved there next meets it as well. */
 const OF_THE_FOLDER: ReadonlySet<string> = new Set(
-  ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].concat(["ENOENT", "ENOTDIR", "EXDEV"]),
+  ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].concat(["ENOENT", "ENOTDIR", "EXDEV", LINKED]),
 );
 
 /**
