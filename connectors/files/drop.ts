@@ -197,7 +197,7 @@ export function withoutLinks(drop: Drop): Drop {
 }
 
 /** What is done about a folder that is a link. */
-export const adviceOf = (link: string): string =>
+const adviceOf = (link: string): string =>
   `${link} is a link: put a folder there, or name the folder that it leads to in the settings.`;
 
 /** The folders from the connector's own down to this one, without that; of one that lies elsewhere, itself alone. */
