@@ -10,6 +10,8 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { skip, type Change } from "../core/contract.ts";
+import { resolve, retry, select } from "../report/decisions.ts";
+import { groupsOf } from "../report/groups.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 
@@ -122,4 +124,54 @@ test("a number that the other side may have told of is waited for as usual", asy
   });
   await tell("invoices", invoice("INV-1"));
   expect(causes()).toEqual([["waits-for", "waits for customer C-1"]]);
+});
+
+const CLOSED = [
+  "waits-for-closed",
+  "waits for customer C-1, which was closed by hand (ann: entered by hand)",
+];
+
+test.each(["erp", "platform"] as const)(
+  "what waits for a document that a person closed is a person's at once, told before and after (from the %s)",
+  async (side) => {
+    const { bench, addCustomers, tell, causes, delivered } = site();
+    addCustomers();
+    const ends = { side, from: `${side}.x`, to: side === "erp" ? "platform.x" : "erp.x" } as const;
+    for (const flow of bench.engine.flows) Object.assign(flow, ends);
+    await tell("customers", bill("C-1", "1", { product: "NONE" }));
+    await tell("invoices", invoice("INV-1"));
+    bench.store.transaction(() => {
+      const chosen = select(bench.engine, bench.engine.flows, "all");
+      const own = chosen.filter(({ flow }) => flow.name === "customers");
+      resolve(bench.engine, own, { by: "ann", note: "entered by hand" });
+    });
+    expect(causes()).toEqual([CLOSED]);
+    expect(groupsOf(bench.engine)[0]?.shown.helps).toEqual(["resolve"]);
+    await tell("invoices", invoice("INV-2"));
+    expect(causes()).toEqual([CLOSED]);
+    // A retry says the same again; a newer version that is delivered lets both go.
+    bench.store.transaction(() => {
+      for (const one of select(bench.engine, bench.engine.flows, "all")) retry(bench.engine, one);
+    });
+    await tell("invoices");
+    expect(causes()).toEqual([CLOSED]);
+    await tell("customers", bill("C-1", "2"));
+    expect(causes()).toEqual([]);
+    expect(delivered()).toEqual([2, 1]);
+  },
+);
+
+test("what waits for a document that a person linked goes out", async () => {
+  const { bench, addCustomers, tell, causes, delivered } = site();
+  addCustomers();
+  await tell("customers", bill("C-1", "1", { product: "NONE" }));
+  await tell("invoices", invoice("INV-1"));
+  bench.store.transaction(() => {
+    const chosen = select(bench.engine, bench.engine.flows, "all");
+    const own = chosen.filter(({ flow }) => flow.name === "customers");
+    resolve(bench.engine, own, { by: "ann", note: "there", receiverId: "P-1" });
+  });
+  await tell("invoices");
+  expect(causes()).toEqual([]);
+  expect(delivered()).toEqual([1, 1]);
 });

@@ -11,6 +11,8 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
   const bringing = engine.flows.filter((one) => one.mapping.kind === kind);
   const same = bringing.find(({ side }) => side === flow.side);
   const other = bringing.find(({ side }) => side !== flow.side);
+  const found = same === undefined ? null : engine.store.openRecords.newest(same.flow, id);
+  if (found?.closed != null) return endedFault(fault, kind, { closed: found.closed });
   // The other side's documents are numbered by the ERP too: then it may be one of those, and on its way here.
   if (other !== undefined && (same === undefined || flow.side === "erp")) return fault;
   const because = (code: string, why: string, next: string): Fault => ({
@@ -25,9 +27,7 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
       `and no flow delivers any ${kind}`,
       `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
     );
-  const found = engine.store.openRecords.newest(same.flow, id);
-  const skipped = found?.skipped ?? null;
-  if (skipped !== null) return because("waits-for-skipped", ...skippedBecause(kind, skipped));
+  if (found?.skipped != null) return endedFault(fault, kind, { skipped: found.skipped });
   if (found === null && same.paused)
     return because(
       "waits-without-flow",
@@ -43,32 +43,42 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
   return fault;
 }
 
+/** Why a document ended without being delivered: by a rule, or by a person, who said this. */
+export type Undelivered = { readonly skipped: string } | { readonly closed: string };
+
 /**
- * What waits for this record hears at once that it was skipped, or that it no longer is. Call it inside the transaction
- * that stores the verdict. `skipped`: the reason.
+ * What waits for this record hears at once how it ended, and that it no longer has. Call it inside the transaction that
+ * stores that. `ended`: null where it is to be delivered after all.
  */
 export function tellWaiting(
   { store }: Engine,
   { mapping: { kind } }: Flow,
   recordId: string,
-  skipped: string | null,
+  ended: Undelivered | null,
   at: number,
 ): void {
   for (const waiting of store.causes.waitingFor(kind, [recordId, recordId])) {
     const { fault } = new WaitsFor(kind, recordId);
-    const [why, next] = skipped === null ? [null, fault.next] : skippedBecause(kind, skipped);
-    const told =
-      why === null
-        ? fault
-        : { ...fault, code: "waits-for-skipped", message: `${fault.message}, ${why}`, next };
-    store.causes.add(waiting, told, at);
+    store.causes.add(waiting, ended === null ? fault : endedFault(fault, kind, ended), at);
   }
 }
 
-const skippedBecause = (kind: string, reason: string): [why: string, next: string] => [
-  `which is skipped: ${reason}`,
-  `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and resolve it here.`,
-];
+/** A rule may come to another result by itself; what a person closed, a person has closed for what waits for it, too. */
+function endedFault(fault: Fault, kind: string, ended: Undelivered): Fault {
+  const [code, why, next] =
+    "skipped" in ended
+      ? [
+          "waits-for-skipped",
+          `which is skipped: ${ended.skipped}`,
+          `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and resolve it here.`,
+        ]
+      : [
+          "waits-for-closed",
+          `which was closed by hand (${ended.closed})`,
+          `The ${kind} will not be delivered: enter this by hand as well, then resolve it here. Only a newer version of the ${kind} that is delivered lets this go out by itself.`,
+        ];
+  return { ...fault, code, message: `${fault.message}, ${why}`, next };
+}
 
 /** Its last reading ended without an error. */
 function hasRead({ store }: Engine, { name }: Flow): boolean {

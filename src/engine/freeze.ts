@@ -104,8 +104,10 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
         judged.also?.();
       } else if (judged.verdict === "skipped" || judged.verdict === "echo")
         store.deliveries.end(delivery.delivery, judged.verdict, judged.note, judged.number);
-      if (judged.verdict === "skipped" || judged.verdict === "quarantined")
-        tellWaiting(engine, flow, delivery.recordId, "note" in judged ? judged.note : null, at);
+      if (judged.verdict === "skipped")
+        tellWaiting(engine, flow, delivery.recordId, { skipped: judged.note }, at);
+      else if (judged.verdict === "quarantined")
+        tellWaiting(engine, flow, delivery.recordId, null, at);
       if (judged.verdict !== "held" && judged.verdict !== "ready") settled++;
     }
     const { frozen, left } = freezeAll(engine, flow, ready, at);

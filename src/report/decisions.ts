@@ -1,5 +1,6 @@
 /** What people decide about deliveries in quarantine. Each runs inside a transaction of its caller. */
 import { linkBoth } from "../engine/arrived.ts";
+import { tellWaiting } from "../engine/awaited.ts";
 import { moved } from "../engine/deliver.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { Entry } from "../store/journal.ts";
@@ -100,9 +101,11 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
         "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
       );
     note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
-    if (receiverId === undefined)
+    if (receiverId === undefined) {
       engine.store.deliveries.end(row.delivery, "resolved", by(decision));
-    else link(engine, flow, row, receiverId);
+      const at = engine.clock.now().wallMs;
+      tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);
+    } else link(engine, flow, row, receiverId);
   }
 }
 

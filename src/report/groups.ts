@@ -181,6 +181,7 @@ const NAMED_MAX = 3;
 
 /** Waits that nothing ends by itself (engine/awaited.ts), by their code. */
 const NOT_COMING: Readonly<Record<string, string>> = {
+  "waits-for-closed": "which were closed by hand",
   "waits-for-skipped": "which are skipped",
   "waits-without-flow": "which no flow delivers now",
   "waits-for-unread": "which their flow has not read",

@@ -103,6 +103,9 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   // PDFs that are attached to what was booked.
   "no-pdf": together(ANY, "the platform's PDF could not be fetched"),
 
+  // A person has closed what it waits for.
+  "waits-for-closed": BY_HAND,
+
   // It clears by itself.
   "draft-at-receiver": { helps: ["wait", "resolve"] },
   "partly-paid": {

@@ -12,13 +12,16 @@ export function openRecords(database: Database.Database) {
   );
   const newest = database.prepare<
     [number, Buffer | string],
-    { open: 0 | 1; skipped: string | null }
+    { open: 0 | 1; skipped: string | null; closed: string | null }
   >(
     `select exists (select 1 from delivery
                     where record = r.record and state in ('pending', 'quarantined')) as open,
             (select coalesce(note, '') from delivery indexed by delivery_of_record
              where record = r.record and state = 'skipped' and revision = r.revision
-             order by delivery desc limit 1) as skipped
+             order by delivery desc limit 1) as skipped,
+            (select coalesce(note, '') from delivery indexed by delivery_of_record
+             where record = r.record and state = 'resolved' and revision = r.revision
+             order by delivery desc limit 1) as closed
      from record r where r.flow = ? and r.id = ?`,
   );
 
@@ -30,12 +33,14 @@ export function openRecords(database: Database.Database) {
     },
 
     /**
-     * A record of a flow: why its newest version was skipped, where it was. Null: the flow has no such record.
+     * A record of a flow: why its newest version was skipped, and what a person said who closed it, where that was so.
+     * Null: the flow has no such record.
      */
-    newest(flow: number, id: string): { skipped: string | null } | null {
+    newest(flow: number, id: string): { skipped: string | null; closed: string | null } | null {
       const row = newest.get(flow, storedId(id));
       if (row === undefined) return null;
-      return { skipped: row.open === 1 ? null : row.skipped };
+      const { open, skipped, closed } = row;
+      return open === 1 ? { skipped: null, closed: null } : { skipped, closed };
     },
   };
 }
