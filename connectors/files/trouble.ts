@@ -30,7 +30,12 @@ const ACCESS = "Give the account that runs fuelbridge the right to use it.";
 const HELD =
   "Another program has the file open: it is tried again; close it there if that takes long.";
 const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
+const BUSY_HERE = "This machine has too much open or too little memory: look what else runs on it.";
 const NEXT: Readonly<Record<string, string>> = {
+  EMFILE: BUSY_HERE,
+  ENFILE: BUSY_HERE,
+  ENOMEM: BUSY_HERE,
+  EAGAIN: BUSY_HERE,
   EACCES: ACCESS,
   EPERM: ACCESS,
   EROFS: "Mount that file system writable.",
@@ -78,6 +83,7 @@ export function answerTo(error: unknown, wasAsked: boolean, missing: string | nu
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
     });
   if (wasAsked && UNCERTAIN.has(code)) return unknown(detail, { holdMs: SPARED_MS });
+  if (!(code in NEXT) && !UNCERTAIN.has(code)) return nothingDone(detail, { unlisted: true });
   if (!OF_THE_FOLDER.has(code)) return nothingDone(detail);
   return nothingDone(detail, { stop: "receiver", next: missing ?? next });
 }

@@ -23,3 +23,17 @@ test("a stop is told with the advice of the books' own table, met by writing or 
     next,
   });
 });
+
+test("a write that is refused in words that no row knows is told as such; a failing server, a cut and a look are not", () => {
+  expect(answerOf(answered(400), false)).toMatchObject({ outcome: "unknown", unlisted: true });
+  const coded = sorted(new BookError("answered", "status 3171", { code: "3171" }), "create", rows);
+  expect(answerOf(coded, false)).toMatchObject({ outcome: "unknown", unlisted: true });
+  expect(answerOf(answered(503), false)).not.toHaveProperty("unlisted");
+  const torn = sorted(new BookError("torn", "cut off"), "create", rows);
+  expect(answerOf(torn, false)).toMatchObject({ outcome: "unknown", unanswered: true });
+  expect(answerOf(torn, false)).not.toHaveProperty("unlisted");
+  expect(answerOf(answered(400, "locate"), false)).toEqual({
+    outcome: "nothing",
+    detail: "HTTP 400",
+  });
+});

@@ -67,6 +67,11 @@ function fits({ when }: ErrorRow, { status, code, message }: BookError, verb: Ve
 }
 
 const BUSY_MS = 5_000;
+const SERVER_FAILED = 500;
+
+/** An answer to this document that no row knows; a server that failed has said nothing of the document. */
+const isRefusal = (row: ErrorRow | null, { status }: BookError): boolean =>
+  row === null && (status === null || status < SERVER_FAILED);
 
 /**
  * The answer of a send that ended with this fault.
@@ -74,7 +79,8 @@ const BUSY_MS = 5_000;
  */
 export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
   const detail = error.message;
-  if (sort === "unknown") return error.phase === "torn" ? unanswered(detail) : uncertain(detail);
+  if (sort === "unknown" && error.phase === "torn") return unanswered(detail);
+  if (sort === "unknown") return uncertain(detail, isRefusal(row, error) ? { unlisted: true } : {});
   if (wrote) return uncertain(`not all of it is done: ${detail}`);
   switch (sort) {
     case "data":
@@ -93,7 +99,7 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
 }
 
 /** It was not all done, or did not say so: a read tells, and nothing goes again for a minute. */
-export const uncertain = (detail: string, more: Pick<Answer, "each"> = {}): Answer =>
+export const uncertain = (detail: string, more: Pick<Answer, "each" | "unlisted"> = {}): Answer =>
   unknown(detail, { holdMs: 60_000, ...more });
 
 /** In words for people: what the ERP said, and what its row says is to be done. */

@@ -45,6 +45,11 @@ export interface Answer {
   readonly unanswered?: true;
   /** With `unknown`: for so long, in ms, the receiver answers these bytes with a refusal to say. Left out: 0. */
   readonly holdMs?: number;
+  /**
+   * With `unknown` or `nothing`: the receiver refused it in words that nobody here knows. After a few tries a person has
+   * it, with these words. Left out: what it said is known, or was no refusal.
+   */
+  readonly unlisted?: true;
   /** With `unknown`: a person must decide, at once or when reads find nothing. Left out: the policy says. */
   readonly person?: "now" | "unless-found";
 }
@@ -66,7 +71,7 @@ export type Breaker =
   /** It can take nothing now, whatever it is given: a folder without rights, a full disk. */
   | "receiver";
 
-type Told = Pick<Answer, "stop" | "waitMs" | "next" | "requestId">;
+type Told = Pick<Answer, "stop" | "waitMs" | "next" | "requestId" | "unlisted">;
 
 /** It took place. `ids`: the receiver's id of each item. */
 export const done = (
@@ -80,6 +85,13 @@ export const refused = (fault: Fault): Answer => ({
   outcome: "refused",
   detail: fault.message,
   fault,
+});
+
+/** What a person is told of a refusal that no table of errors knows: the receiver's own words. */
+export const unlistedFault = (words: string): Fault => ({
+  code: "refused-unlisted",
+  message: `the receiver refused it several times, and fuelbridge does not know this answer: ${words}`,
+  next: "Read what the receiver says. Correct there what it names, or the document where it comes from, then retry. Report the answer, so that it is known.",
 });
 
 /** It did not take place, and may go again: after `waitMs`, once the stop is cleared, or else after a back-off. */

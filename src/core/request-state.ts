@@ -1,4 +1,5 @@
 /** What is known about a request, and the moves its state may make. Stored as JSON: a name here is never changed. */
+import type { Fault } from "./fault.ts";
 import type { Moment } from "./moment.ts";
 
 export const requestStates = [
@@ -62,6 +63,11 @@ export interface RequestState {
   readonly unanswered: boolean;
   /** How often reads have proven that it did not happen. */
   readonly proofs: number;
+  /** How often it was refused in words that nobody knows (`Answer.unlisted`), and when first (wall clock, ms). */
+  readonly unlisted: number;
+  readonly unlistedSinceMs: number | null;
+  /** What the receiver said of the last refusal, for the person who has it once it is rejected. */
+  readonly said: Fault | null;
 }
 
 /** Stores leave out what is as in here (src/store/requests.ts): a value never changes. */
@@ -83,4 +89,7 @@ export const freshRequest: RequestState = {
   conflict: false,
   unanswered: false,
   proofs: 0,
+  unlisted: 0,
+  unlistedSinceMs: null,
+  said: null,
 };

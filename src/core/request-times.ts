@@ -16,6 +16,27 @@ export function held({ holdUntilWallMs }: RequestState, at: Moment): Moment {
   return later(at, Math.min(holdMs, HOLD_WAITED_FOR_MS));
 }
 
+/** A refusal that nobody knows is a person's after so many tries, which take so long at least; or after so long. */
+const UNLISTED_MAX = 3;
+const UNLISTED_MIN_MS = 2 * 60_000;
+const UNLISTED_LONG_MS = 15 * 60_000;
+
+/**
+ * Was it refused often enough in words that nobody knows? `once`: the first time counts, for it goes again otherwise: in
+ * smaller requests, or with other values.
+ */
+export function isGivenUp(
+  { unlisted, unlistedSinceMs }: RequestState,
+  once: boolean,
+  at: Moment,
+): boolean {
+  if (unlisted === 0) return false;
+  // By either side: the clock may have been set since.
+  const ms = Math.abs(at.wallMs - (unlistedSinceMs ?? at.wallMs));
+  if (once || (unlisted > 1 && ms >= UNLISTED_LONG_MS)) return true;
+  return unlisted >= UNLISTED_MAX && ms >= UNLISTED_MIN_MS;
+}
+
 /** The same bytes may go again without a read only this soon after the earliest unresolved send, in the same boot. */
 export function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
   const since = request.unresolved;

@@ -3,12 +3,13 @@
  * chance come in with the event, nothing goes out but the next state and what to raise.
  */
 import { later, type Moment, reached, sameMoment } from "./moment.ts";
-import type { Answer, Breaker, Finding, Policy } from "./outcome.ts";
+import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } from "./outcome.ts";
 import { freshRequest, type RequestState, type State } from "./request-state.ts";
 import {
   backOffMs,
   held,
   HOLD_WAITED_FOR_MS,
+  isGivenUp,
   keyTooOld,
   mayProbe,
   SENDS_MAX,
@@ -31,8 +32,16 @@ export type Event =
       readonly at: Moment;
       readonly answer: Answer;
       readonly chance: number;
+      /** The request carries several documents. */
+      readonly shared?: boolean;
     }
-  | { readonly type: "finding"; readonly at: Moment; readonly finding: Finding }
+  | {
+      readonly type: "finding";
+      readonly at: Moment;
+      readonly finding: Finding;
+      /** The request carries several documents. */
+      readonly shared?: boolean;
+    }
   /** The process that held it is gone. */
   | { readonly type: "restart"; readonly at: Moment }
   | { readonly type: "renew"; readonly at: Moment }
@@ -42,6 +51,8 @@ export type Event =
       readonly at: Moment;
       readonly decision: "done" | "cancel";
     };
+
+type AnswerEvent = Extract<Event, { type: "answer" }>;
 
 export interface Step {
   readonly next: RequestState;
@@ -108,9 +119,9 @@ export function advance(request: RequestState, event: Event, policy: Policy): St
       return quiet(sent(request, event.at));
     case "answer":
       expect(request, event.type, ["sending"]);
-      return answered(request, event.answer, policy, event.at, event.chance);
+      return answered(toldBy(request, event), event, policy);
     case "finding":
-      return found(request, event.finding, policy, event.at);
+      return found(request, event, policy);
     case "restart":
       return quiet(restarted(request, policy, event.at));
     case "renew":
@@ -135,12 +146,22 @@ function sent(request: RequestState, at: Moment): RequestState {
   };
 }
 
+/** With what is to be known of it if it is given up. */
+function toldBy(request: RequestState, { answer, at }: AnswerEvent): RequestState {
+  const { detail, unlisted } = answer;
+  if (unlisted === undefined) return request;
+  return {
+    ...request,
+    unlisted: request.unlisted + 1,
+    unlistedSinceMs: request.unlistedSinceMs ?? at.wallMs,
+    said: unlistedFault(detail),
+  };
+}
+
 function answered(
   request: RequestState,
-  answer: Answer,
+  { answer, at, chance, shared = false }: AnswerEvent,
   policy: Policy,
-  at: Moment,
-  chance: number,
 ): Step {
   // The send that was just answered is itself unresolved; "only" means that no earlier one is.
   const only = sameMoment(request.unresolved, request.lastSend);
@@ -152,10 +173,12 @@ function answered(
       return {
         next: only
           ? settle(request, "rejected", "direct")
-          : toBeRead({ ...request, refusal: true }, 0, policy, at),
+          : toBeRead({ ...request, refusal: true, said: answer.fault ?? null }, 0, policy, at),
         raise,
       };
     case "nothing":
+      if (only && answer.unlisted && isGivenUp(request, shared || policy.resend === "anew", at))
+        return { next: settle(request, "rejected", "direct"), raise };
       return { next: takenBack(request, answer, { only, at, chance }), raise };
     case "unknown":
       return { next: uncertain(request, answer, policy, at), raise };
@@ -237,7 +260,11 @@ function probing(request: RequestState, { running, waitMs }: Answer, at: Moment)
   };
 }
 
-function found(request: RequestState, finding: Finding, policy: Policy, at: Moment): Step {
+function found(
+  request: RequestState,
+  { finding, at, shared = false }: Extract<Event, { type: "finding" }>,
+  policy: Policy,
+): Step {
   expect(request, "finding", ["preflight", "sending", "unknown", "manual"]);
   // A person's request is settled by proof that it is there, and by nothing less.
   if (request.state === "manual" && finding.found !== "exact") return quiet(request);
@@ -263,7 +290,7 @@ function found(request: RequestState, finding: Finding, policy: Policy, at: Mome
       });
     case "none":
       return quiet(
-        request.state === "preflight" ? looked(request) : nothingThere(request, policy, at),
+        request.state === "preflight" ? looked(request) : nothingThere(request, policy, at, shared),
       );
   }
 }
@@ -295,7 +322,12 @@ function looked(request: RequestState): RequestState {
 }
 
 /** A read found nothing. Once enough did, the write is proven not to have happened. */
-function nothingThere(request: RequestState, policy: Policy, at: Moment): RequestState {
+function nothingThere(
+  request: RequestState,
+  policy: Policy,
+  at: Moment,
+  shared: boolean,
+): RequestState {
   const negativeReads = request.negativeReads + 1;
   if (negativeReads < policy.reads)
     return {
@@ -315,7 +347,8 @@ function nothingThere(request: RequestState, policy: Policy, at: Moment): Reques
     notBefore: null,
   };
   if (request.conflict) return { ...proven, state: "manual" };
-  if (request.refusal) return { ...proven, state: "rejected", evidence: "read" };
+  if (request.refusal || isGivenUp(request, shared || policy.resend === "anew", at))
+    return { ...proven, state: "rejected", evidence: "read" };
   if (policy.resend === "anew") return superseded(proven);
   const after = request.timedOut ? policy.afterTimeout : policy.afterNone;
   if (after === "person" || proofs > (policy.resendsMax ?? Infinity))
@@ -338,6 +371,9 @@ function renewed(request: RequestState): RequestState {
     preflighted: request.preflighted,
     failures: request.failures,
     proofs: request.proofs,
+    unlisted: request.unlisted,
+    unlistedSinceMs: request.unlistedSinceMs,
+    said: request.said,
   };
 }
 

@@ -12,7 +12,8 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
   const same = bringing.find(({ side }) => side === flow.side);
   const other = bringing.find(({ side }) => side !== flow.side);
   const found = same === undefined ? null : engine.store.openRecords.newest(same.flow, id);
-  if (found?.closed != null) return endedFault(fault, kind, { closed: found.closed });
+  const closed = found?.closed ?? null;
+  if (closed !== null) return endedFault(fault, kind, { closed });
   // The other side's documents are numbered by the ERP too: then it may be one of those, and on its way here.
   if (other !== undefined && (same === undefined || flow.side === "erp")) return fault;
   const because = (code: string, why: string, next: string): Fault => ({
@@ -27,7 +28,8 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
       `and no flow delivers any ${kind}`,
       `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
     );
-  if (found?.skipped != null) return endedFault(fault, kind, { skipped: found.skipped });
+  const skipped = found?.skipped ?? null;
+  if (skipped !== null) return endedFault(fault, kind, { skipped });
   if (found === null && same.paused)
     return because(
       "waits-without-flow",

@@ -6,12 +6,13 @@ import {
   billMapping,
   engineOn,
   pagesOf,
+  quickPolicy,
   receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
-import { nothingDone } from "../core/outcome.ts";
+import { nothingDone, unknown } from "../core/outcome.ts";
 import { markFile } from "../store/rights.ts";
 import { Daemon } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
@@ -175,4 +176,107 @@ test("a stop shows the advice of whoever answered; without any it names what is 
   await runFlow(bench.engine, flow, signal);
   expect(next().join(" ")).not.toMatch(/platform/);
   expect(next().join(" ")).toContain('"bill.create"');
+});
+
+const CLOSED = "QuickBooks: the period is closed (status 3171)";
+const unlisted = unknown(CLOSED, { holdMs: 60_000, unlisted: true });
+const refusedUnlisted = {
+  code: "refused-unlisted",
+  cause: `the receiver refused it several times, and fuelbridge does not know this answer: ${CLOSED}`,
+};
+
+test.each([1, 20])(
+  "a refusal that nobody knows is a person's after three tries, in the receiver's words, and the rest goes on (%i a request)",
+  async (itemsMax) => {
+    const bench = engineOn(tempFolder());
+    const tries: string[][] = [];
+    const sink = receiver({
+      itemsMax,
+      writes: "upsert",
+      policy: { ...quickPolicy, settleMs: 0, keyLifeMs: null, probeMs: 0 },
+      find: async () => ({ found: "none", detail: "not there" }),
+      async send({ body }) {
+        const numbers = (JSON.parse(body) as { number: string }[]).map(({ number }) => number);
+        tries.push(numbers);
+        return numbers.includes("INV-3") ? unlisted : done(numbers[0] ?? "");
+      },
+    });
+    const changes = [1, 2, 3, 4, 5].map((at) => bill(`INV-${at}`, "1"));
+    const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+    const began = bench.clock.now().wallMs;
+    await new Daemon(bench.engine, [flow]).once(signal);
+    expect(counts(bench, flow)).toEqual({ delivered: 4, quarantined: 1 });
+    expect(bench.store.questions.quarantine()).toMatchObject([refusedUnlisted]);
+    const alone = tries.filter((one) => one.join() === "INV-3");
+    expect(alone).toHaveLength(3);
+    // What shares a request is taken apart at the first of them.
+    expect(tries.filter((one) => one.length > 1).length).toBeLessThanOrEqual(4);
+    expect(bench.clock.now().wallMs - began).toBeLessThan(15 * 60_000);
+  },
+);
+
+test("where a receiver is asked seldom the second try after 15 minutes is the last, also over a restart", async () => {
+  const folder = tempFolder();
+  let bench = engineOn(folder);
+  const answering = (bench: Bench) => {
+    const sink = receiver({
+      policy: { ...quickPolicy, settleMs: 0, keyLifeMs: null, probeMs: 0 },
+      find: async () => ({ found: "none", detail: "not there" }),
+      send: async () => unlisted,
+    });
+    const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+    return bench.flow({ sink, source });
+  };
+  await runFlow(bench.engine, answering(bench), signal);
+  bench.store.close();
+  bench.clock.restart();
+  bench.clock.advance(20 * 60_000);
+  bench = engineOn(folder, bench.clock);
+  const flow = answering(bench);
+  expect(counts(bench, flow)).toEqual({ frozen: 1 });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ quarantined: 1 });
+  expect(bench.store.questions.quarantine()).toMatchObject([refusedUnlisted]);
+});
+
+test("a server that fails has said nothing of a document, and a receiver that puts it off neither", async () => {
+  const bench = engineOn(tempFolder());
+  const answers = [
+    ...Array.from({ length: 6 }, () => unknown("HTTP 503", { holdMs: 60_000 })),
+    ...Array.from({ length: 6 }, () => nothingDone("in use (status 3180)", { waitMs: 60_000 })),
+  ];
+  const sink = receiver({
+    policy: { ...quickPolicy, settleMs: 0, keyLifeMs: null, probeMs: 0 },
+    find: async () => ({ found: "none", detail: "not there" }),
+    send: async () => answers.shift() ?? done("E-1"),
+  });
+  const flow = bench.flow({
+    sink,
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  await runFlow(bench.engine, flow, signal);
+  for (let at = 0; at < 40; at++) {
+    bench.clock.advance(61_000);
+    await runFlow(bench.engine, flow, signal);
+  }
+  expect(counts(bench, flow)).toEqual({ delivered: 1 });
+});
+
+test("what is refused after an earlier send had no answer is told in the receiver's words", async () => {
+  const bench = engineOn(tempFolder());
+  const fault = { code: "closed-period", message: "the period is closed", next: "Open it." };
+  const answers = [
+    unknown("reset", { probe: true, unanswered: true }),
+    { outcome: "refused", detail: fault.message, fault } as const,
+  ];
+  const sink = receiver({
+    find: async () => ({ found: "none", detail: "not there" }),
+    send: async () => answers.shift() ?? done("E-1"),
+  });
+  const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+  const flow = bench.flow({ sink, source });
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    { code: "closed-period", cause: "the period is closed" },
+  ]);
 });

@@ -149,7 +149,8 @@ async function send(
   const { sending, answer } = await sent(engine, flow, request, carried).finally(() =>
     places.leave(),
   );
-  const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance() };
+  const shared = carried.length > 1;
+  const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance(), shared };
   const next = await store.together(() => {
     const each =
       answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
@@ -202,7 +203,8 @@ async function read(
     : request;
   const memory = memoryOf(engine, flow, carried);
   const finding = await flow.sink.find(outgoing(looking, carried), never, memory);
-  const event: Event = { type: "finding", at: clock.now(), finding };
+  const shared = carried.length > 1;
+  const event: Event = { type: "finding", at: clock.now(), finding, shared };
   return store.together(() => {
     // It may have come by in a poll meanwhile.
     const current = store.requests.get(looking.request);
@@ -328,7 +330,11 @@ function apply(
       refused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
         for (const one of carried)
-          deliveries.quarantine(one.delivery, { number: null, fault: refusedBecause(cause) }, at);
+          deliveries.quarantine(
+            one.delivery,
+            { number: null, fault: refusedBecause(cause, request.machine.said) },
+            at,
+          );
       break;
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);

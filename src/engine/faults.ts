@@ -3,10 +3,12 @@ import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Link } from "../store/links.ts";
 
-export function refusedBecause(cause: Answer | Finding): Fault {
+/** `said`: what the receiver said of the refusal, where a read only proved that nothing happened. */
+export function refusedBecause(cause: Answer | Finding, said: Fault | null): Fault {
   const fault = "fault" in cause ? cause.fault : undefined;
   return (
-    fault ?? {
+    fault ??
+    said ?? {
       code: "refused",
       message: `the receiver refused it: ${cause.detail}`,
       next: "Correct the document where it comes from, or the mapping, then retry.",

@@ -25,6 +25,9 @@ const sending = record<RequestState>({
   conflict: boolean(),
   unanswered: boolean(),
   proofs: count,
+  unlisted: count,
+  unlistedSinceMs: wallMs,
+  said: option(record({ code: string(), message: string(), next: string() })),
 });
 
 test("the state of a request is read as it was written, whatever of it is as in a fresh one", () => {
