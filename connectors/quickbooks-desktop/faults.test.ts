@@ -40,44 +40,70 @@ const refused = (code: string) => ({ outcome: "refused", fault: { code } }) as c
 const later = { outcome: "nothing", waitMs: MINUTE } as const;
 const stopped = { outcome: "nothing", stop: "scope" } as const;
 
-test.for<[number, object]>([
+const CLOSED_MESSAGE =
+  "An attempt was made to modify a Invoice with a date that is on or before the closing date of the company.";
+const LIMIT_MESSAGE =
+  "There was an error when saving a Invoice. QuickBooks error message: The credit limit for the name on this transaction has been exceeded.";
+const OPEN_MESSAGE =
+  "There was an error when saving a Invoice. QuickBooks error message: The record is in use by another user.";
+
+test.for<[code: number, says: object, message?: string]>([
   [0, DONE],
   ...[500, 501, 510, 530, 531, 550, 560, 570, 600].map((code): [number, object] => [code, DONE]),
   [1000, { outcome: "unknown" }],
   [1010, later],
   [1030, stopped],
   [1060, refused("not-read")],
+  [2010, stopped],
   [3000, refused("not-in-quickbooks")],
   [3010, refused("not-read")],
   [3020, refused("not-read")],
   [3030, refused("not-read")],
   [3031, refused("not-read")],
+  [3040, refused("not-read")],
   [3070, refused("not-read")],
+  [3090, refused("not-read")],
   [3100, refused("name-taken")],
   [3120, refused("not-in-quickbooks")],
   [3140, refused("not-in-quickbooks")],
+  [3150, refused("not-read")],
   [3153, refused("refused-by-quickbooks")],
+  [3161, refused("closed-period")],
+  [3162, later],
   [3170, refused("not-changed")],
+  [3170, refused("closed-period"), CLOSED_MESSAGE],
+  [3170, later, OPEN_MESSAGE],
+  [3171, refused("closed-period"), CLOSED_MESSAGE],
   [3175, later],
   [3176, later],
-  [3180, later],
+  [3180, refused("not-saved"), LIMIT_MESSAGE],
+  [3180, refused("closed-period"), CLOSED_MESSAGE],
+  [3180, later, OPEN_MESSAGE],
+  [3185, refused("not-changed")],
   [3200, DONE],
   [3210, refused("refused-by-quickbooks")],
   [3250, stopped],
   [3260, stopped],
   [3261, stopped],
+  [3270, refused("refused-by-quickbooks")],
   [3391, DONE],
+  [8999, refused("refused-by-quickbooks")],
+  [9100, refused("not-read")],
   [9999, { outcome: "unknown" }],
-])("status %i of a write has its consequence, and the document goes once", async ([code, says]) => {
-  const file = companyFile();
-  const sink = directly(file);
-  file.says = { name: /^InvoiceAdd$/, code, message: "said so" };
-  const answer = await deliver(sink, [ITEM]);
-  expect(answer, JSON.stringify(answer)).toMatchObject(says);
-  expect(booked(file)).toBe(answer.outcome === "done" ? 1 : 0);
-  expect(await deliver(sink, [ITEM])).toMatchObject(DONE);
-  expect(booked(file)).toBe(1);
-});
+])(
+  "status %i of a write has its consequence, and the document goes once",
+  async ([code, says, message = "said so"]) => {
+    const file = companyFile();
+    const sink = directly(file);
+    file.says = { name: /^InvoiceAdd$/, code, message };
+    const answer = await deliver(sink, [ITEM]);
+    expect(answer, JSON.stringify(answer)).toMatchObject(says);
+    if (answer.outcome === "refused") expect(answer.fault?.message).toContain(message);
+    expect(booked(file)).toBe(answer.outcome === "done" ? 1 : 0);
+    expect(await deliver(sink, [ITEM])).toMatchObject(DONE);
+    expect(booked(file)).toBe(1);
+  },
+);
 
 test.for<[number, string]>([
   [0, "none"],

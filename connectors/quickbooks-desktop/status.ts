@@ -1,16 +1,26 @@
 /**
- * What QuickBooks' status codes mean (qbXML, "status codes in response messages"), each with what a person does. The first
- * row that matches counts; a write that no row knows is unknown, and is looked for before anything goes again.
+ * What QuickBooks' status codes mean (Intuit, "Status codes in response messages"), each with what a person does. The first
+ * row that matches counts. By their ranges: from 2000 on QuickBooks returns no data, and did nothing; so a code that has no
+ * row of its own is a person's at once, with QuickBooks' own words. 1000 (internal error), and what lies beyond all ranges,
+ * leave unknown what happened: the document is looked for before anything goes again.
  */
 import type { ErrorRow, ErrorSort } from "../../src/books/errors.ts";
 import { NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 
-type Row = readonly [codes: string, sort: ErrorSort, code: string, next: string];
+type Row = readonly [codes: string, sort: ErrorSort, code: string, next: string, text?: RegExp];
 
 const MINUTE = 60_000;
 /** What a document does again by itself when the next session comes. */
 const LATER = "It is tried again by itself.";
 const OURS = "This is a fault in fuelbridge: report it with the line of the log.";
+
+/** 3170 and 3180 are whatever QuickBooks could not change or save: its message says why. */
+const CLOSED = /closing date|closed period/i;
+const IN_USE =
+  /in use|being used|another user|someone else|is (?:currently )?open|locked|single[- ]user/i;
+const REOPEN =
+  "The books are closed for that date: an accountant opens them in QuickBooks (Edit, Preferences, Accounting, Company Preferences), or books it by hand; then retry.";
+const CLOSE_IT = `Close the document or the list in QuickBooks where somebody has it open. ${LATER}`;
 
 const rows: readonly Row[] = [
   [
@@ -20,14 +30,18 @@ const rows: readonly Row[] = [
     "Open the Web Connector on the machine with QuickBooks, and press Update Selected.",
   ],
   ["0x80040400", "data", "not-read", OURS],
+  ["3161|3171", "data", "closed-period", REOPEN],
+  ["3170|3180|3185", "data", "closed-period", REOPEN, CLOSED],
+  ["1010|3175|3176", "busy", "in-use", CLOSE_IT],
+  ["3170|3180|3185", "busy", "in-use", CLOSE_IT, IN_USE],
   [
-    "1010|3175|3176|3180",
+    "3162",
     "busy",
-    "in-use",
-    `Close the document or the list in QuickBooks where somebody has it open. ${LATER}`,
+    "single-user",
+    `QuickBooks does this in single-user mode only: File, Switch to Single-user Mode. ${LATER}`,
   ],
   [
-    "1030|3250",
+    "1030|2\\d{3}|3250",
     "configuration",
     "not-enabled",
     "This edition of QuickBooks does not have what the message names, or it is switched off: switch it on under Edit, Preferences, or take the flow out of the configuration.",
@@ -38,7 +52,6 @@ const rows: readonly Row[] = [
     "no-permission",
     "In QuickBooks as Admin: Edit, Preferences, Integrated Applications, Company Preferences; give fuelbridge access, and its user the rights that the message names.",
   ],
-  ["1060|3010|3020|3030|3031|3070", "data", "not-read", OURS],
   [
     "3100",
     "data",
@@ -52,19 +65,27 @@ const rows: readonly Row[] = [
     "Create in QuickBooks what the message names, or make it active there, or correct the cross-reference that names it; then retry.",
   ],
   [
-    "3170",
+    "3170|3185",
     "data",
     "not-changed",
-    "An accountant reads the message: the period may be closed, or somebody changed the document meanwhile. Open the period or book it by hand; then retry.",
+    "An accountant reads the message and does in QuickBooks what it asks for, or changes or voids the document there by hand; then retry.",
+  ],
+  [
+    "3180",
+    "data",
+    "not-saved",
+    "An accountant reads the message (a credit limit, a field that QuickBooks requires) and does in QuickBooks what it asks for, or corrects the document where it comes from; then retry.",
   ],
   ["3200", "raced", "raced", LATER],
+  ["3391", "raced", "raced", LATER],
+  // The formats of fields, what a request consists of, and names within a request (macros).
+  ["1060|30\\d{2}|315[012]|91\\d{2}", "data", "not-read", OURS],
   [
-    "3210|3153",
+    "3[1-9]\\d{2}|[4-8]\\d{3}|90\\d{2}",
     "data",
     "refused-by-quickbooks",
     "An accountant corrects in QuickBooks what the message names, or the document where it comes from; then retry.",
   ],
-  ["3391", "raced", "raced", LATER],
 ];
 
 const turnedAway: ErrorRow = {
@@ -77,9 +98,9 @@ const turnedAway: ErrorRow = {
 
 export const errors: readonly ErrorRow[] = [turnedAway, ...rows.map(rowOf)];
 
-function rowOf([codes, sort, code, next]: Row): ErrorRow {
+function rowOf([codes, sort, code, next, text]: Row): ErrorRow {
   return {
-    when: { code: new RegExp(`^(?:${codes})$`) },
+    when: { code: new RegExp(`^(?:${codes})$`), ...(text === undefined ? {} : { text }) },
     sort,
     code,
     next,

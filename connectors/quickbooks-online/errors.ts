@@ -130,7 +130,7 @@ export const errors: readonly ErrorRow[] = [
     next: "An accountant does in QuickBooks what the message asks for, or corrects the document where it comes from; then retry.",
   },
   {
-    when: { code: /^500$/, status: 400 },
+    when: { code: /^(?:500|5020|5030)$/, status: 400 },
     sort: "data",
     code: "unsupported",
     next: "This company's plan of QuickBooks does not have this kind of document: an accountant enters it by hand and resolves it here.",

@@ -42,6 +42,8 @@ const ROWS: readonly Row[] = [
   { status: 400, code: "2170", becomes: refused("wrong-reference") },
   { status: 400, code: "2500", becomes: refused("wrong-reference") },
   { status: 400, code: "500", becomes: refused("unsupported") },
+  { status: 400, code: "5020", becomes: refused("unsupported") },
+  { status: 400, code: "5030", becomes: refused("unsupported") },
   { status: 400, code: "610", becomes: refused("not-in-quickbooks") },
   { status: 400, code: "6070", becomes: refused("does-not-add-up") },
   { status: 400, code: "6140", becomes: refused("number-in-use") },
