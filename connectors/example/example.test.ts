@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { compare } from "../../src/books/compare.ts";
 import { InvoiceDocument } from "../../src/books/documents.ts";
-import type { Endpoint, Item, Sink } from "../../src/core/contract.ts";
+import type { Endpoint, Item, Reading, Sink, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { parseExact } from "../../src/core/json.ts";
 import type { HoldingKind, Holdings } from "../../src/core/holdings.ts";
 import { type Case, readCases } from "../../src/mapping/cases.ts";
 import {
@@ -140,28 +141,72 @@ describe("a paid invoice", () => {
   const waiting = { ...paid, settledSince: SENT };
   const day = 24 * 3_600_000;
 
-  test("waits for its payments, and what is open then is settled as one, once", async () => {
+  test("waits for its payments, and is settled as one where none came, once", async () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices");
     const first = await deliver(sink, waiting);
     expect(first).toMatchObject({ outcome: "done", waits: ["2026-11-22T14:00:00.000Z"] });
     const id = first.ids?.[0] ?? "";
-    const payments = sinkOf(ledger, "payments");
-    const payment = itemOf(paymentDocument("pay-1", id, { invoiceId: "id-FL-1" }));
-    expect(await deliver(payments, payment)).toMatchObject({ outcome: "done" });
     const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks["invoices"] as Sink;
     ledger.loses = 1;
     expect(await deliver(later, waiting)).toMatchObject({ outcome: "unknown", unanswered: true });
     expect(await find(later, waiting)).toMatchObject({ found: "exact", ids: [id] });
     expect(await deliver(later, waiting)).toMatchObject({ outcome: "done", ids: [id] });
     const marks = ledger.rows("payments").map(({ mark, amount }) => [mark, String(amount)]);
-    expect(marks).toEqual([
-      ["pay-1", "100.00"],
-      ["settlement:id-FL-1", "19834.08"],
-    ]);
+    expect(marks).toEqual([["settlement:id-FL-1", "19934.08"]]);
     const late = itemOf(paymentDocument("pay-2", id, { invoiceId: "id-FL-1" }));
+    const payments = sinkOf(ledger, "payments");
     expect(await deliver(payments, late)).toMatchObject({ outcome: "done", ids: [null] });
-    expect(ledger.rows("payments")).toHaveLength(2);
+    expect(ledger.rows("payments")).toHaveLength(1);
+  });
+
+  test.for<[kind: "invoices" | "bills", type: "out" | "in"]>([
+    ["invoices", "out"],
+    ["bills", "in"],
+  ])(
+    "whose payments do not come to its total is for a person: no money is made up (%s)",
+    async ([kind, type]) => {
+      const ledger = await openLedger();
+      const sink = sinkOf(ledger, kind);
+      const document = invoiceDocument("FL-1", { type, status: "paid", paidDate: "2026-11-21" });
+      const both = { ...itemOf(document), settledSince: SENT };
+      const { ids } = await deliver(sink, both);
+      const payments = sinkOf(ledger, "payments");
+      const pay = (name: string, more: object) =>
+        deliver(payments, itemOf(paymentDocument(name, ids?.[0] ?? "", { type, ...more })));
+      expect(await pay("pay-1", {})).toMatchObject({ outcome: "done" });
+      const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks[kind] as Sink;
+      expect(await deliver(later, both)).toMatchObject({
+        outcome: "refused",
+        fault: {
+          code: "paid-in-part",
+          message: expect.stringContaining("100.00 of 19934.08 is settled there (M-"),
+        },
+      });
+      expect(ledger.rows("payments")).toHaveLength(1);
+      expect(await pay("pay-2", { amount: d("19834.08") })).toMatchObject({ outcome: "done" });
+      expect(await deliver(later, both)).toMatchObject({ outcome: "done" });
+      expect(ledger.rows("payments")).toHaveLength(2);
+    },
+  );
+
+  test("of a person's is told with what settles it where that is no money", async () => {
+    const ledger = await openLedger();
+    const payments = [
+      { id: "M-1", mark: null, amount: d("10000.00") },
+      { id: "C-7", mark: null, amount: d("9934.08"), instead: "credit note C-7" },
+    ];
+    const { id } = enterInvoice(ledger, { state: "paid", paid: "2026-11-21", payments });
+    const clearedBy = async () => {
+      const source = opened(ledger).sources["invoices"] as Source;
+      const reading = { signal: never, revisions: () => null } as unknown as Reading;
+      for await (const { changes } of source.read(null, reading))
+        return (parseExact(changes[0]?.text ?? "") as { clearedBy: string }).clearedBy;
+      return null;
+    };
+    expect(await clearedBy()).toBe("credit note C-7 of 9934.08");
+    ledger.edit("invoices", id, { payments: [{ ...payments[0], amount: d("19934.08") }] });
+    expect(await clearedBy()).toBe("money");
   });
 
   test("whose wait ended while nothing ran is there, and not gone; without a wait it would be", async () => {

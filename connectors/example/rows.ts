@@ -64,7 +64,15 @@ export const InvoiceRow = z.object({
   total: decimal,
   open: decimal,
   paid: dayOrNone,
-  payments: z.array(z.object({ id: text, mark: textOrNone, amount: decimal })),
+  payments: z.array(
+    z.object({
+      id: text,
+      mark: textOrNone,
+      amount: decimal,
+      /** What it is where it is no money: `credit note C-7`. */
+      instead: textOrNone.default(null),
+    }),
+  ),
 });
 
 export const PaymentRow = z.object({

@@ -1,12 +1,12 @@
 /** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
 import { z } from "zod";
 import type { Books } from "../../src/books/adapter.ts";
+import { payersOf } from "../../src/books/changes.ts";
 import { unavailable } from "../../src/books/errors.ts";
 import { invoiceRecord } from "../../src/books/facts.ts";
 import type { PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { stampSource } from "../../src/books/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { factsOf, InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
 import type { Wire } from "./wire.ts";
@@ -81,8 +81,6 @@ export function partyChange(row: PartyRow): Change {
 /** A draft is not told: it may still change. */
 export function invoiceChange(currency: string, row: InvoiceRow): Change | null {
   if (row.state === "draft") return null;
-  const others = row.payments.filter(({ mark }) => mark === null);
-  const isPart = others.length > 0 && row.paid === null;
   const record = invoiceRecord(factsOf(currency, "invoice", row), {
     number: row.id,
     id: String(row.seq),
@@ -91,8 +89,14 @@ export function invoiceChange(currency: string, row: InvoiceRow): Change | null 
     dueDate: row.due,
     open: row.open,
     paidDate: row.paid,
-    paidByPlatform: row.payments.length > 0 && others.length === 0,
-    paidByOthers: isPart ? Decimal.sum(others.map(({ amount }) => amount)) : null,
+    ...payersOf({
+      ...row,
+      settling: row.payments.map((one) => ({
+        isOurs: one.mark !== null,
+        isReconciled: true,
+        ...one,
+      })),
+    }),
     platformId: row.mark,
   });
   return { id: row.id, version: null, text: stringifyExact(record) };

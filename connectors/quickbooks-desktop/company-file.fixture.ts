@@ -89,12 +89,17 @@ export class CompanyFile {
     this.#tables[table] = this.rows(table).filter((row) => row.id !== id);
   }
 
-  /** A person enters what a customer paid. */
-  pay(invoice: string, amount: string): Row {
+  /** A person enters what a customer paid, or the credit memo that settles a part. */
+  pay(
+    invoice: string,
+    amount: string,
+    more: { readonly by?: "ReceivePayment" | "CreditMemo"; readonly discount?: string } = {},
+  ): Row {
+    const { by = "ReceivePayment", ...discount } = more;
     const on = this.#row("Invoice", invoice);
     const { CustomerRef = "" } = on.fields;
-    const row = this.enter("ReceivePayment", { CustomerRef, TxnDate: this.now.slice(0, 10) });
-    row.applied = [{ to: invoice, amount }];
+    const row = this.enter(by, { CustomerRef, TxnDate: this.now.slice(0, 10) });
+    row.applied = [{ to: invoice, amount, ...discount }];
     if (this.stampsPaid) this.#touch(on);
     return row;
   }
@@ -270,9 +275,19 @@ export class CompanyFile {
   }
 
   #paying(table: Table, { id }: Row): { row: Row; amount: string; table: Table }[] {
-    const by = table === "Invoice" ? "ReceivePayment" : "BillPaymentCheck";
-    return this.rows(by).flatMap((row) =>
-      row.applied.filter(({ to }) => to === id).map(({ amount }) => ({ row, amount, table: by })),
+    const tables: readonly Table[] =
+      table === "Invoice" ? ["ReceivePayment", "CreditMemo"] : ["BillPaymentCheck", "VendorCredit"];
+    return tables.flatMap((by) =>
+      this.rows(by).flatMap((row) =>
+        row.applied
+          .filter(({ to }) => to === id)
+          .map(({ amount, discount = "0" }) => ({
+            row,
+            // With its discount: whether QuickBooks adds the two in the link is not documented.
+            amount: d(amount).plus(d(discount)).fixed(2),
+            table: by,
+          })),
+      ),
     );
   }
 
@@ -361,6 +376,8 @@ const empty = (): Record<Table, Row[]> => ({
   Bill: [],
   ReceivePayment: [],
   BillPaymentCheck: [],
+  CreditMemo: [],
+  VendorCredit: [],
   SalesOrder: [],
   PurchaseOrder: [],
   ItemReceipt: [],
@@ -373,8 +390,8 @@ const paymentOf = (table: Table, { applied }: Row): string => {
     own +
     applied
       .map(
-        ({ to, amount }) =>
-          `<AppliedToTxnRet><TxnID>${to}</TxnID><Amount>${amount}</Amount></AppliedToTxnRet>`,
+        ({ to, amount, discount }) =>
+          `<AppliedToTxnRet><TxnID>${to}</TxnID><Amount>${amount}</Amount>${discount === undefined ? "" : `<DiscountAmount>${discount}</DiscountAmount>`}</AppliedToTxnRet>`,
       )
       .join("")
   );

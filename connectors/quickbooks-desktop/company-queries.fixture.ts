@@ -16,6 +16,8 @@ export type Table =
   | "Bill"
   | "ReceivePayment"
   | "BillPaymentCheck"
+  | "CreditMemo"
+  | "VendorCredit"
   | Goods;
 
 export interface Row {
@@ -27,7 +29,7 @@ export interface Row {
   fields: Record<string, string>;
   lines: Record<string, string>[];
   /** What it pays, and how much; of a payment. */
-  applied: { readonly to: string; readonly amount: string }[];
+  applied: { readonly to: string; readonly amount: string; readonly discount?: string }[];
   isVoid: boolean;
 }
 

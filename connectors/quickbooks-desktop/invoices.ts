@@ -15,7 +15,7 @@ import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { isPaid as isPaidIn, linesOf, openOf, totalOf } from "./lines.ts";
 import { branches, pages, WITH_LINES } from "./pages.ts";
-import { PAID_BY, paymentMarks } from "./payments.ts";
+import { type Paid, PAID_BY, paymentsBy } from "./payments.ts";
 import { amountOf, below, dayIn, dayOf, needed, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
@@ -217,7 +217,7 @@ async function rowsOf(
       textOf(one, "TxnType") === PAID_BY[kind].type ? needed(one, "TxnID") : [],
     ),
   );
-  const marks = await paymentMarks(wire, kind, [...new Set(linked)], signal);
+  const payments = await paymentsBy(wire, kind, [...new Set(linked)], signal);
   const lines = await linesOf(wire, kind, rows, signal);
   return rows.map((row) => ({
     row,
@@ -226,12 +226,7 @@ async function rowsOf(
       // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
       .filter((one) => textOf(one, "LinkType") !== "QUANTYPE")
       .filter((one) => !CAME_OF.has(textOf(one, "TxnType") ?? ""))
-      .flatMap((one) => {
-        const id = needed(one, "TxnID");
-        const amount = amountOf(one, "Amount").abs();
-        if (amount.sign === 0) return [];
-        return [{ id, mark: marks.get(id) ?? null, amount, date: dayOf(one, "TxnDate") ?? "" }];
-      }),
+      .flatMap((one) => settlingIn(row, one, payments)),
   }));
 }
 
@@ -242,6 +237,46 @@ const CAME_OF: ReadonlySet<string> = new Set([
   "PurchaseOrder",
   "ItemReceipt",
 ]);
+
+/** What moves money; a link that does not say what it is counts as a payment. */
+const MONEY: ReadonlySet<string | null> = new Set([
+  null,
+  "ReceivePayment",
+  "BillPaymentCheck",
+  "BillPaymentCreditCard",
+  "Check",
+  "CreditCardCharge",
+  "Deposit",
+]);
+
+/** A discount that was granted with a payment is no money: whether its link includes it is not documented. */
+function settlingIn(
+  row: Element,
+  link: Element,
+  payments: ReadonlyMap<string, Paid>,
+): Row["payments"][number][] {
+  const id = needed(link, "TxnID");
+  const type = textOf(link, "TxnType");
+  const amount = amountOf(link, "Amount").abs();
+  const date = dayOf(link, "TxnDate") ?? "";
+  if (amount.sign === 0) return [];
+  if (!MONEY.has(type)) {
+    const number = textOf(link, "RefNumber") ?? id;
+    const called = (type ?? "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+    return [{ id, mark: null, amount, date, instead: `${called} ${number}` }];
+  }
+  const { mark = null, applied } = payments.get(id) ?? {};
+  const { money, discount } = applied?.get(needed(row, "TxnID")) ?? {
+    money: amount,
+    discount: null,
+  };
+  if (discount === null || discount.sign === 0) return [{ id, mark, amount, date }];
+  const paid = amount.compare(money) <= 0 ? amount : money;
+  return [
+    { id, mark, amount: paid, date },
+    { id, mark: null, amount: discount, date, instead: `discount in payment ${id}` },
+  ];
+}
 
 function standingOf(
   currency: string,

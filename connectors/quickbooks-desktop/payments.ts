@@ -9,6 +9,7 @@ import {
 import type { PaymentDocument } from "../../src/books/documents.ts";
 import { paymentFacts } from "../../src/books/facts.ts";
 import type { DesktopConfig } from "./config.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { branches, pages } from "./pages.ts";
 import { amountOf, below, dayIn, needed, type Reply, refOf, textOf } from "./read.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
@@ -31,19 +32,34 @@ const TEXT_MOST = 1_000;
 
 const directionOf = ({ type }: PaymentDocument): Direction => (type === "out" ? "invoice" : "bill");
 
-/** Marks of payments by their ids; null: entered by hand. @throws BookError */
-export async function paymentMarks(
+/** A payment as what it pays shows it. */
+export interface Paid {
+  /** Null: entered by hand. */
+  readonly mark: string | null;
+  /** By the TxnIDs of what it pays: money, and discounts that were granted with it. */
+  readonly applied: ReadonlyMap<string, { readonly money: Decimal; readonly discount: Decimal }>;
+}
+
+/** Payments by their ids. @throws BookError */
+export async function paymentsBy(
   wire: Asked,
   direction: Direction,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string | null>> {
+): Promise<ReadonlyMap<string, Paid>> {
   if (ids.length === 0) return new Map();
   const { query } = PAID_BY[direction];
-  const [reply] = await wire.read([{ name: query, values: { TxnID: ids } }], signal);
-  return new Map(
-    (reply?.rets ?? []).map((row) => [needed(row, "TxnID"), markedBy(row, []).mark] as const),
-  );
+  const values = { TxnID: ids, IncludeLineItems: true };
+  const [reply] = await wire.read([{ name: query, values }], signal);
+  return new Map((reply?.rets ?? []).map((row) => [needed(row, "TxnID"), paidIn(row)] as const));
+}
+
+function paidIn(row: Element): Paid {
+  const applied = below(row, "AppliedToTxnRet").map((one) => {
+    const discount = amountOf(one, "DiscountAmount").abs();
+    return [needed(one, "TxnID"), { money: amountOf(one, "Amount").abs(), discount }] as const;
+  });
+  return { mark: markedBy(row, []).mark, applied: new Map(applied) };
 }
 
 export function paymentAdapter(

@@ -6,6 +6,7 @@ import { PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
 import { parseExact } from "../../src/core/json.ts";
+import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./rows.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
@@ -97,6 +98,36 @@ describe("invoices", () => {
       expect(await told()).toMatchObject({ state: "posted", paidDate: null });
     },
   );
+
+  test.for<[what: string, settle: (file: CompanyFile, id: string) => void, clearedBy: RegExp]>([
+    ["a payment", (file, id) => file.pay(id, "100.00"), /^money$/],
+    [
+      "a credit memo",
+      (file, id) => file.pay(id, "100.00", { by: "CreditMemo" }),
+      /^credit memo \S+ of 100\.00$/,
+    ],
+    [
+      "a payment and a credit memo",
+      (file, id) => {
+        file.pay(id, "60.00");
+        file.pay(id, "40.00", { by: "CreditMemo" });
+      },
+      /^credit memo \S+ of 40\.00$/,
+    ],
+    [
+      "a payment with a discount",
+      (file, id) => file.pay(id, "98.00", { discount: "2.00" }),
+      /^discount in payment \S+ of 2\.00$/,
+    ],
+  ])("paid means paid with money: %s", async ([, settle, clearedBy]) => {
+    const { file, invoice, invoices } = desk();
+    const { id } = invoice({}, "100.00");
+    settle(file, id);
+    expect((await invoices("paidInvoices")).get(id)).toMatchObject({
+      state: "paid",
+      clearedBy: expect.stringMatching(clearedBy),
+    });
+  });
 
   test("of the platform are told as its own, and what it paid as paid by it", async () => {
     const { file, invoice, invoices } = desk();

@@ -161,7 +161,7 @@ function recordOf(
       dueDate: dayOf(row, "DueDate"),
       open,
       paidDate: paid,
-      ...paidBy(standing, total.minus(open)),
+      ...paidBy(standing, total, open),
       platformId: mark,
       productNames: all.filter((line) => !isTax(line)).map(({ product }) => product),
     },

@@ -155,7 +155,11 @@ test("a payment that applies a credit with the id of an invoice pays that invoic
     });
   company.edit("Payment", payment.Id, { PrivateNote: "payment:pay-1 ACH" });
   const { told } = await readAll(sourceOf(company, "paidInvoices"));
-  expect(told.get(invoice.Id)).toMatchObject({ state: "paid", paidByPlatform: true });
+  expect(told.get(invoice.Id)).toMatchObject({
+    state: "paid",
+    paidByPlatform: false,
+    clearedBy: `credit memo ${other.Id} in payment #${payment.Id} of 30.00`,
+  });
   expect(String(told.get(other.Id)?.["paidByOthers"])).toBe("40.00");
 });
 

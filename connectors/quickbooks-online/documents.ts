@@ -1,7 +1,6 @@
 /** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as a standing. Pure. */
-import type { PaymentOn, Standing } from "../../src/books/adapter.ts";
+import type { Standing } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { paidMarkIn } from "../../src/books/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
@@ -11,7 +10,7 @@ import { cut, oneLine } from "../quickbooks/text.ts";
 import type { Names } from "./codes.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { amountLines, counted, lineIn } from "./lines.ts";
-import { amountOn } from "./paid.ts";
+import { paymentsOn } from "./paid.ts";
 import type { DocumentRow, PaymentRow } from "./rows.ts";
 
 export type DocumentKind = "invoice" | "bill";
@@ -221,7 +220,7 @@ export function standingOf(
     unfinished: false,
     touched: null,
     disputed: false,
-    payments: payments.map((one) => paymentOn(kind, row.Id, one)),
+    payments: payments.flatMap((one) => paymentsOn(kind, row.Id, one)),
     facts: factsOf(kind, currency, names, row),
     paid: isSettled && !isOver ? (days.at(-1) ?? row.TxnDate) : null,
     version: row.SyncToken,
@@ -240,12 +239,6 @@ export const partyIdIn = (
   kind: DocumentKind,
   { CustomerRef, VendorRef }: Pick<DocumentRow, "CustomerRef" | "VendorRef">,
 ): string | null => (kind === "invoice" ? CustomerRef : VendorRef)?.value ?? null;
-
-const paymentOn = (kind: DocumentKind, document: string, row: PaymentRow): PaymentOn => ({
-  mark: paidMarkIn(row.PrivateNote),
-  amount: amountOn(row, kind, document),
-  id: `#${row.Id}`,
-});
 
 function factsOf(kind: DocumentKind, currency: string, names: Names, row: DocumentRow): Facts {
   const memo = memoIn(row.PrivateNote);

@@ -196,7 +196,7 @@ describe("an invoice", () => {
   });
 });
 
-test("payments of both directions settle what they pay; a rest is settled as one", async () => {
+test("payments of both directions settle what they pay; a rest that nobody paid is for a person", async () => {
   const company = await openCompany();
   const { sinks } = opened(settings(company));
   const invoices = sinks["invoices"] as Sink;
@@ -205,12 +205,14 @@ test("payments of both directions settle what they pay; a rest is settled as one
   const answer = await deliver(sinks["payments"] as Sink, received);
   expect(answer).toMatchObject({ outcome: "done", ids: [expect.stringMatching(/^Payment \d+$/)] });
   const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
-  expect(await deliver(invoices, paid)).toMatchObject({ outcome: "done" });
+  expect(await deliver(invoices, paid)).toMatchObject({ fault: { code: "paid-in-part" } });
+  const whole = invoiceDocument("FL-2", { status: "paid", paidDate: "2026-11-21" });
+  expect(await deliver(invoices, itemOf(whole))).toMatchObject({ outcome: "done" });
   expect(
     company.rows("Payment").map(({ PrivateNote, TotalAmt }) => [PrivateNote, String(TotalAmt)]),
   ).toEqual([
     ["payment:pay-1 ACH 4711", "100.00"],
-    ["platform:id-FL-1 the rest settled as one", "19834.08"],
+    ["platform:id-FL-2 settled as one", "19934.08"],
   ]);
   const bill = await deliver(sinks["bills"] as Sink, itemOf(billDocument("R-1")));
   const made = itemOf(paymentDocument("pay-2", bill.ids?.[0] ?? "", { type: "in" }));

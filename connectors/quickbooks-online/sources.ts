@@ -237,7 +237,7 @@ function recordOf(
       dueDate: row.DueDate,
       open: row.Balance,
       paidDate,
-      ...paidBy(standing, row.TotalAmt.minus(row.Balance)),
+      ...paidBy(standing, row.TotalAmt, row.Balance),
       platformId: mark,
       productNames: told.products.filter((product) => !isTax(product)),
     },

@@ -1,5 +1,6 @@
 /** What sources of both tell alike: where a party is, what is gone, the taxes of an invoice, and who paid it. */
 import type { Standing } from "../../src/books/adapter.ts";
+import { MONEY, type Payers, payersOf } from "../../src/books/changes.ts";
 import { invoiceRecord, some } from "../../src/books/facts.ts";
 import type { PartyRecord } from "../../src/books/records.ts";
 import type { Change } from "../../src/core/contract.ts";
@@ -59,6 +60,7 @@ export function deletedInvoice(
       paidDate: null,
       paidByPlatform: false,
       paidByOthers: null,
+      clearedBy: MONEY,
       platformId: null,
     },
   );
@@ -82,15 +84,18 @@ export const taxesOf = (
     : [{ code: "Sales tax", text: "Sales tax", base, amount: salesTax }]),
 ];
 
-/** @param paid what is not open any more, in the invoice's currency */
-export function paidBy(
+/** Who paid it, and with what, by the payments of its standing. */
+export const paidBy = (
   { rung, payments }: Pick<Standing, "rung" | "payments">,
-  paid: Decimal,
-): { readonly paidByPlatform: boolean; readonly paidByOthers: Decimal | null } {
-  const ours = Decimal.sum(payments.filter((one) => one.mark !== null).map(({ amount }) => amount));
-  const others = paid.minus(ours);
-  return {
-    paidByPlatform: rung === "settled" && payments.length > 0 && others.sign === 0,
-    paidByOthers: rung === "posted" && others.sign > 0 ? others : null,
-  };
-}
+  total: Decimal,
+  open: Decimal,
+): Payers =>
+  payersOf({
+    state: rung === "settled" ? "paid" : rung,
+    total,
+    open,
+    // One of nothing was voided.
+    settling: payments
+      .filter(({ amount }) => amount.sign !== 0)
+      .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
+  });

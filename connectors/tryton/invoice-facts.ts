@@ -35,7 +35,10 @@ export const NO_CREDIT_NOTE: Domain = [
 
 const PAYMENT = {
   ...row.amounts("debit credit"),
-  move: row.one(row.textsOrNone("description")),
+  move: row.one({
+    ...row.textsOrNone("description origin"),
+    journal: row.one(row.texts("type")),
+  }),
 };
 
 const LINE = {
@@ -158,10 +161,25 @@ function entryIn(row: Row, user: number): Entry {
     toPay: row.amount_to_pay,
     facts: factsOf(row),
     terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingIn(row.move, row.lines_to_pay, row.payment_lines, row.type === "out"),
+    settling: settlingIn(
+      row.move,
+      row.lines_to_pay,
+      row.payment_lines,
+      row.type === "out",
+      insteadOf,
+    ),
     stamp: row.write_date ?? row.create_date,
   };
 }
+
+/** Journals of type cash are those that money is booked in; payments and bank statements may use others. */
+function insteadOf({ id, origin, journal: { type } }: PayingMove): string | null {
+  const model = origin?.split(",")[0] ?? "";
+  if (type === "cash" || /^account\.(?:payment|statement)/.test(model)) return null;
+  if (model === "account.invoice") return `credit note or other invoice #${id}`;
+  return type === "write-off" ? `write-off #${id}` : `journal entry #${id}`;
+}
+type PayingMove = row.RowOf<typeof PAYMENT>["move"];
 
 /** With a queue in Tryton its state follows a little later than the payment. */
 function rungOf(row: Row): Entry["rung"] {

@@ -23,6 +23,7 @@ export const invoices = defineMapping({
       "paidDate",
       "paidByPlatform",
       "paidByOthers",
+      "clearedBy",
       "partyCode",
       "lines.account",
       "lines.productName",

@@ -39,9 +39,10 @@ export const paidInvoices = defineMapping({
     if (invoice.state === "paid" && invoice.paidByPlatform) return skip("paid on the platform");
     // Of those that came from the platform their own delivery tells it: see the sink's inspect.
     const paidByOthers = invoice.platformId === null ? invoice.paidByOthers : null;
-    const { number: key, state, total, amountToPay, paidDate: reconciled } = invoice;
+    const { number: key, state, total, amountToPay, paidDate: reconciled, clearedBy } = invoice;
     if (state === "paid" && invoice.lines.length === 0) expectAsDelivered(invoice, references);
-    return settled({ key, state, total, amountToPay, reconciled, paidByOthers }, references);
+    const paid = { key, state, total, amountToPay, reconciled, paidByOthers, clearedBy };
+    return settled(paid, references);
   },
   figures: () => ({ amount: null, gallons: null }),
   about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),

@@ -4,6 +4,9 @@ import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { noonOf } from "./invoices.ts";
 
+/** What {@link ErpSettlement.clearedBy} says of one that payments alone settled. */
+const MONEY = "money";
+
 /** The kind of their links. */
 export const INVOICE_PAYMENT = "invoice-payment";
 
@@ -17,6 +20,8 @@ export interface ErpSettlement {
   readonly amountToPay: Decimal | null;
   /** What of an open one was paid and not told by the platform; null: nothing. Left out: the ERP does not tell. */
   readonly paidByOthers?: Decimal | null;
+  /** `money`, or what else settles it, in words. Left out: the ERP does not tell, and its "paid" is taken for money. */
+  readonly clearedBy?: string;
   /** The day of the last reconciliation (YYYY-MM-DD). An invoice over nothing is paid without one. */
   readonly reconciled: string | null;
 }
@@ -39,10 +44,31 @@ export function settled(
       next: "Read the invoices again; if it stays so, an accountant looks at it in the ERP.",
       field: "Amount to Pay",
     });
+  const invoiceId = references.counterpart("invoice", invoice.key);
+  if (!isMoney(invoice)) throw settledOtherwise(invoice, references);
   return {
-    invoiceId: references.counterpart("invoice", invoice.key),
+    invoiceId,
     ...(reconciled === null ? {} : { paidAt: noonOf(reconciled) }),
   };
+}
+
+/** A person may say "money" by a correction (ADR 0054, 0082). */
+const isMoney = ({ clearedBy = MONEY }: ErpSettlement): boolean =>
+  clearedBy.trim().toLowerCase() === MONEY;
+
+/** The platform knows paid and open: that something was credited or written off is for a person to say there. */
+function settledOtherwise(
+  { key, total, clearedBy = "" }: ErpSettlement,
+  references: References,
+): Refused {
+  const isTold = references.find(INVOICE_PAYMENT, key) !== null;
+  const there = isTold ? "it is paid on the platform" : "the platform shows it as open";
+  return new Refused({
+    code: "settled-otherwise",
+    message: `${total.fixed(2)} is settled in the ERP, and not with money alone: ${clearedBy}; ${there}`,
+    next: `Is it to be paid on the platform? Then correct the field clearedBy to "${MONEY}" here and retry. If not, an accountant agrees it with the customer and resolves it here.`,
+    field: "clearedBy",
+  });
 }
 
 /**
@@ -60,10 +86,11 @@ function unpaid(invoice: ErpSettlement, references: References): string {
       field: "State",
     });
   if (state !== "posted") return state;
+  const how = isMoney(invoice) ? "paid" : `settled (${invoice.clearedBy ?? ""})`;
   if (paidByOthers !== null && references.counterpart("invoice", invoice.key) !== null)
     throw new Refused({
       code: "partly-paid",
-      message: `${paidByOthers.fixed(2)} of ${total.fixed(2)} was paid in the ERP, ${amountToPay?.fixed(2) ?? "the rest"} is open: the platform takes no part of a payment`,
+      message: `${paidByOthers.fixed(2)} of ${total.fixed(2)} was ${how} in the ERP, ${amountToPay?.fixed(2) ?? "the rest"} is open: the platform takes no part of a payment`,
       next: "Tell the customer if it matters. It is delivered by itself when it is paid in full, and goes away when the payment is taken back; or resolve it here.",
       field: "Amount to Pay",
     });

@@ -87,6 +87,8 @@ export interface PaymentOn {
   readonly amount: Decimal;
   /** What people call it there: `#12`. */
   readonly id?: string;
+  /** What it is where it is no money, as people call it: `credit note #34`, `write-off #7`. Left out, null: money. */
+  readonly instead?: string | null;
 }
 
 /** A document as it stands in the books. */

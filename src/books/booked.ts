@@ -41,34 +41,41 @@ export interface BookedInvoice {
 }
 
 /** Something that pays an invoice, or counts as paying it. */
-export type Settling = PaidInvoice["settling"][number] & {
+export type Settling = Omit<PaidInvoice["settling"][number], "isOurs"> & {
   /** What people call it there: `#12`. */
   readonly name: string;
+  /** Of the payment; it begins with a mark where it came from the platform. */
+  readonly description: string | null;
 };
 
 /** An entry in the ledger that pays, or is reconciled with what does. */
-interface PayingLine {
+interface PayingLine<Move> {
   readonly id: number;
-  readonly move: { readonly id: number; readonly description: string | null };
+  readonly move: Move & { readonly id: number; readonly description: string | null };
   readonly debit: Decimal;
   readonly credit: Decimal;
 }
 
 /** A part of what is owed by one day, and what it is reconciled with. */
-interface Term {
-  readonly reconciliation: { readonly id: number; readonly lines: readonly PayingLine[] } | null;
+interface Term<Move> {
+  readonly reconciliation: {
+    readonly id: number;
+    readonly lines: readonly PayingLine<Move>[];
+  } | null;
 }
 
 /**
  * Payments that were entered on an invoice, and what else it was reconciled with. A payment that was reconciled with
  * something else (the move that took it back) pays nothing here.
  * @param own the move of the invoice itself
+ * @param insteadOf what a move is that is no money, as people call it; null: it is money
  */
-export function settlingIn(
+export function settlingIn<Move>(
   own: number | null,
-  terms: readonly Term[],
-  payments: readonly (PayingLine & { readonly reconciliation: number | null })[],
+  terms: readonly Term<Move>[],
+  payments: readonly (PayingLine<Move> & { readonly reconciliation: number | null })[],
   isSale: boolean,
+  insteadOf: (move: Move & { readonly id: number }) => string | null,
 ): Settling[] {
   const reconciliations = terms.flatMap((term) => term.reconciliation ?? []);
   const known = new Set(reconciliations.map(({ id }) => id));
@@ -78,7 +85,9 @@ export function settlingIn(
   const others = reconciliations
     .flatMap(({ lines }) => lines)
     .filter(({ move }) => move.id !== own);
-  const lines = new Map<number, PayingLine>([...entered, ...others].map((line) => [line.id, line]));
+  const lines = new Map<number, PayingLine<Move>>(
+    [...entered, ...others].map((line) => [line.id, line]),
+  );
   return [...lines.values()].map(({ id, move, credit, debit }) => {
     const amount = credit.minus(debit);
     return {
@@ -86,6 +95,7 @@ export function settlingIn(
       description: move.description,
       amount: isSale ? amount : amount.negated(),
       isReconciled: others.some((other) => other.id === id),
+      instead: insteadOf(move),
     };
   });
 }
@@ -130,10 +140,11 @@ export function invoiceStanding<Native extends BookedInvoice>(
     touched: !native.ours,
     made: native.made,
     disputed,
-    payments: payments.map(({ name, description, amount }) => ({
+    payments: payments.map(({ name, description, amount, instead = null }) => ({
       mark: paidMarkIn(description),
       amount,
       id: name,
+      instead,
     })),
     facts: isBelow(rung, "posted") ? facts : { ...facts, money: { ...facts.money, open } },
     paid: native.reconciled,

@@ -3,7 +3,6 @@ import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
 import { stringifyExact } from "../core/json.ts";
-import { isOurPayment } from "./marks.ts";
 import type { PartyRecord, PriceRecord } from "./records.ts";
 
 /** A party by its code. One without a name cannot be told. @param books what people call the books */
@@ -96,29 +95,58 @@ export interface PaidInvoice {
   readonly total: Decimal;
   readonly open: Decimal;
   readonly settling: readonly {
-    /** Of the payment; it begins with a mark where it came from the platform. */
-    readonly description: string | null;
+    /** It is a payment that we booked for the platform. */
+    readonly isOurs: boolean;
     /** Positive when it lowers what is open. */
     readonly amount: Decimal;
     /** The two are settled with each other; else it waits for that. */
     readonly isReconciled: boolean;
+    /** See {@link PaymentOn.instead}. */
+    readonly instead?: string | null;
   }[];
 }
 
-/**
- * Who paid it. `paidByPlatform`: it is settled by nothing but payments that we booked for the platform. `paidByOthers`:
- * payments of an open invoice, less ours; they are settled with it in full, or with a part of it, or not yet.
- */
-export function payersOf({ state, total, open, settling }: PaidInvoice): {
+/** Fields of a record that say who paid it, and with what. */
+export interface Payers {
+  /** It is settled by nothing but payments that we booked for the platform. */
   readonly paidByPlatform: boolean;
+  /** What is settled of an open invoice, less our payments: settled in full, with a part of it, or not yet. */
   readonly paidByOthers: Decimal | null;
-} {
+  /** {@link MONEY}, or what else settles it, in words. */
+  readonly clearedBy: string;
+}
+
+/** What {@link Payers.clearedBy} says of an invoice that is settled by payments alone. */
+export const MONEY = "money";
+
+/**
+ * Who paid it, and with what (ADR 0082): the one rule for every ERP. Paid means paid with money. A credit note, a
+ * write-off, a discount, an entry, or an amount that no payment explains is named.
+ */
+export function payersOf({ state, total, open, settling }: PaidInvoice): Payers {
   const settled = settling.filter(({ isReconciled }) => isReconciled);
-  const isOurs = ({ description }: (typeof settling)[number]): boolean => isOurPayment(description);
-  const ours = Decimal.sum(settling.filter(isOurs).map(({ amount }) => amount));
+  const ours = sumOf(settling.filter(({ isOurs }) => isOurs));
   const others = total.minus(open).minus(ours);
+  const clearedBy =
+    state === "paid" || state === "posted" ? clearedIn(total, open, settling) : MONEY;
+  const isByPlatform = settled.length > 0 && settled.every(({ isOurs }) => isOurs);
   return {
-    paidByPlatform: state === "paid" && settled.length > 0 && settled.every(isOurs),
+    paidByPlatform: state === "paid" && isByPlatform && clearedBy === MONEY,
     paidByOthers: state === "posted" && others.sign > 0 ? others : null,
+    clearedBy,
   };
 }
+
+/** What raises what is open (another invoice of the same reconciliation) settles nothing. */
+function clearedIn(total: Decimal, open: Decimal, settling: PaidInvoice["settling"]): string {
+  const isMoney = ({ instead = null }: (typeof settling)[number]): boolean => instead === null;
+  const instead = settling.filter((one) => !isMoney(one) && one.amount.sign > 0);
+  const money = sumOf(settling.filter(isMoney));
+  const unexplained = total.minus(open).minus(money).minus(sumOf(instead));
+  const parts = instead.map((one) => `${one.instead ?? ""} of ${one.amount.fixed(2)}`);
+  if (unexplained.sign > 0) parts.push(`${unexplained.fixed(2)} without a payment`);
+  return parts.length === 0 ? MONEY : parts.join(", ");
+}
+
+const sumOf = (all: readonly { readonly amount: Decimal }[]): Decimal =>
+  Decimal.sum(all.map(({ amount }) => amount));

@@ -75,7 +75,7 @@ export async function orRefused<One, Made>(
 /** What a record says beside its facts: fields of {@link InvoiceRecord}. */
 export interface RecordHead extends Pick<
   InvoiceRecord,
-  "id" | "state" | "partyCompanyId" | "paidByPlatform" | "paidByOthers" | "platformId"
+  "id" | "state" | "partyCompanyId" | "paidByPlatform" | "paidByOthers" | "clearedBy" | "platformId"
 > {
   readonly number: string;
   readonly dueDate: Day | null;
@@ -107,6 +107,7 @@ export function invoiceRecord(facts: Facts, head: RecordHead): InvoiceRecord {
     paidDate: head.paidDate,
     paidByPlatform: head.paidByPlatform,
     paidByOthers: head.paidByOthers,
+    clearedBy: head.clearedBy,
     platformId: head.platformId,
     lines: lines.map((line, at) => ({
       product: some(line.product),

@@ -181,15 +181,20 @@ function paidDifferences(
   const isApart = payments.length > 0 && facts.money?.open?.sign === 0 && next.do === "nothing";
   if (wanted.target === "settled" && rung === "posted" && (next.do === "ask" || isApart))
     return [{ field: "state", expected: "paid", held: "open" }];
+  // Paid means paid with money (ADR 0082).
+  const instead = payments.filter((one) => (one.instead ?? null) !== null);
+  if (wanted.target === "settled" && rung === "settled" && instead.length > 0)
+    return [{ field: "state", expected: "paid", held: `settled (${paymentsIn(instead)})` }];
   if (wanted.target !== "posted" || isBelow(rung, "posted") || rung === "cancelled") return [];
   const own = settlementMark(wanted.mark);
   const others = payments.filter(({ mark }) => mark === null || mark === own);
   if (others.length === 0) return [];
   const paid = Decimal.sum(others.map(({ amount }) => amount));
-  const by = paymentsIn(others);
+  const isMoney = others.every((one) => (one.instead ?? null) === null);
+  const by = isMoney ? `payment ${paymentsIn(others)}` : paymentsIn(others);
   if (rung === "settled")
-    return [{ field: "state", expected: state, held: `paid (payment ${by})` }];
+    return [{ field: "state", expected: state, held: `${isMoney ? "paid" : "settled"} (${by})` }];
   const open = facts.money?.open ?? Decimal.zero;
-  const held = `${open.fixed(2)} (payment ${by}; the platform cannot take partial payments)`;
+  const held = `${open.fixed(2)} (${by}; the platform cannot take partial payments)`;
   return [{ field: "money.open", expected: open.plus(paid).fixed(2), held }];
 }

@@ -130,8 +130,7 @@ export async function settlementOf(
 ): Promise<Wanted> {
   const invoice = document as InvoiceDocument;
   const adapter = adapterOf(books, "payment");
-  const isWhole = amount.equals(standing.facts.money?.total ?? amount);
-  const what = isWhole ? "settled as one" : "the rest settled as one";
+  const what = "settled as one";
   const after = hours(books.settleAfterMs);
   const payment: PaymentDocument = {
     id: settlementMark(mark),

@@ -147,8 +147,17 @@ function planSettling(
     return ask("settled-before", called(standing) + settledBy(wanted, standing));
   if (!("paidDate" in wanted.document) || wanted.document.paidDate === null)
     return ask("no-paid-date", called(standing));
+  const { total = open } = standing.facts.money ?? {};
+  // Nobody has seen the money of a rest: it may be a credit note, a discount, or a payment that comes later.
+  if (total !== null && !open.equals(total))
+    return ask("paid-in-part", partOf(standing, open, total));
   return { do: "settle", standing, amount: open };
 }
+
+const partOf = (standing: Standing, open: Decimal, total: Decimal): string => {
+  const by = standing.payments.length === 0 ? "" : ` (${paymentsIn(standing.payments)})`;
+  return `${called(standing)}: ${total.minus(open).fixed(2)} of ${total.fixed(2)} is settled there${by}, ${open.fixed(2)} is open`;
+};
 
 /** Every field that differs and that a step of ours would have to change: the content, and whether it is disputed. */
 export function differencesOf(
@@ -223,10 +232,13 @@ const isSettledByUs = ({ mark }: Pick<Wanted, "mark">, standing: Standing): bool
 const settledBy = ({ mark }: Wanted, standing: Standing): string =>
   `, by the payment ${paymentsIn(settlementsOf(mark, standing))}`;
 
-/** `#12 of 20129.33, #13 of 5.00` */
+/** `#12 of 20129.33, credit note #34 of 5.00` */
 export const paymentsIn = (payments: readonly PaymentOn[]): string =>
   payments
-    .map(({ id, amount }) => (id === undefined ? "" : `${id} of `) + amount.fixed(2))
+    .map(({ id, amount, instead }) => {
+      const name = instead ?? id;
+      return (name === undefined ? "" : `${name} of `) + amount.fixed(2);
+    })
     .join(", ");
 
 const whose = ({

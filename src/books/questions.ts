@@ -63,6 +63,11 @@ const QUESTIONS = {
     says: "is paid on the platform, which does not say when",
     next: "Enter the payment there by hand, then retry.",
   },
+  "paid-in-part": {
+    code: "paid-in-part",
+    says: "is paid on the platform, and its payments do not come to its total",
+    next: "An accountant finds out what the rest is (a payment that is still to come, a credit note, a discount, a write-off) and enters it there as what it is; then this is retried.",
+  },
   "paid-already": {
     code: "paid-already",
     says: "is void on the platform and has payments there",

@@ -1,5 +1,6 @@
 /** A field that a person corrects: beside what was received, once, and never an amount (ADR 0054). */
 import { expect, test } from "vitest";
+import { whyNotCorrected } from "./correctable.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Endpoint, Item, Sink } from "../core/contract.ts";
@@ -191,4 +192,10 @@ test("reconciliation expects the corrected value at the receiver, and says that 
   const facing = { one, told: told.get(one) ?? null, stored: {}, differences: [], skip: null };
   expect(causeOf("equal", facing)).toMatchObject({ code: "corrected" });
   store.close();
+});
+
+test("a person may say that what settles an invoice counts as money, and never how much it was", () => {
+  const field = "clearedBy";
+  expect(whyNotCorrected({ field, value: "credit note #34 of 846.91" }, [])).toBeNull();
+  expect(whyNotCorrected({ field: "paidByOthers", value: "846.91" }, [])).not.toBeNull();
 });

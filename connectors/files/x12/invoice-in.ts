@@ -1,4 +1,5 @@
 /** Transaction set 810 as invoices of the books: those that our company issued, as its ERP sends them. */
+import { MONEY } from "../../../src/books/changes.ts";
 import type { InvoiceRecord } from "../../../src/books/records.ts";
 import type { Decimal } from "../../../src/core/decimal.ts";
 import {
@@ -66,6 +67,7 @@ export const readInvoice: SetReader = (reading, set) => {
     paidDate: null,
     paidByPlatform: false,
     paidByOthers: null,
+    clearedBy: MONEY,
     platformId: null,
     lines: made,
     taxes,

@@ -1,4 +1,5 @@
 /** Transaction set 820 as invoices of the books that were paid: what marks them as paid on the platform. */
+import { MONEY } from "../../../src/books/changes.ts";
 import type { InvoiceRecord } from "../../../src/books/records.ts";
 import type { Change } from "../../../src/core/contract.ts";
 import { Decimal } from "../../../src/core/decimal.ts";
@@ -139,6 +140,7 @@ function settledBy(
     paidDate: isPaid ? paidDate : null,
     paidByPlatform: false,
     paidByOthers: isPaid ? null : paid,
+    clearedBy: MONEY,
     platformId: null,
     lines: [],
     taxes: [],

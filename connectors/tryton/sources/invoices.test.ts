@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import { markOf, paymentMark } from "../../../src/books/marks.ts";
 import { InvoiceRecord } from "../../../src/books/records.ts";
 import { day } from "../values.ts";
+import { openTryton } from "../wire.ts";
 import { invoices, paidInvoices } from "./invoices.ts";
 import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 
@@ -116,6 +117,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
       paidDate: null,
       paidByPlatform: false,
       paidByOthers: null,
+      clearedBy: "money",
       platformId: null,
       lines: [
         {
@@ -205,6 +207,133 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     await desk.clerk.call(`${wizard}.execute`, cancel, { context });
     expect(await told()).toMatchObject({ amountToPay: d("19900.00"), paidByOthers: null });
   });
+
+  test("what settles an invoice and is no money is told by its name: a credit note, an entry, a write-off", async () => {
+    const desk = deskIn(server);
+    const source = reader(paidInvoices(desk.books));
+    const told = async (id: number) => {
+      const { changes } = await source.read();
+      return changes.map(exactly).find((one) => (one as { id: string }).id === String(id));
+    };
+
+    const credited = await invoice(desk);
+    await post(desk, credited);
+    await credit(desk, credited);
+    const note = await desk.one("account.move.line", "credit", d("19934.49"));
+    await reconcile(desk, [await owed(desk, credited), note]);
+    expect(await told(credited)).toMatchObject({
+      state: "paid",
+      paidByPlatform: false,
+      clearedBy: expect.stringMatching(/^credit note or other invoice #\d+ of 19934\.49$/),
+    });
+
+    const entered = await invoice(desk);
+    await post(desk, entered);
+    await pay(desk, entered, "19900.00", paymentMark("pay-1"));
+    const paid = await desk.one("account.move.line", "credit", d("19900.00"));
+    const entry = await enter(desk, d("34.49"));
+    await reconcile(desk, [await owed(desk, entered), paid, entry]);
+    expect(await told(entered)).toMatchObject({
+      state: "paid",
+      paidByPlatform: false,
+      clearedBy: expect.stringMatching(/^journal entry #\d+ of 34\.49$/),
+    });
+
+    const short = await invoice(desk);
+    await post(desk, short);
+    await pay(desk, short, "19934.00", "check 7");
+    const most = await desk.one("account.move.line", "credit", d("19934.00"));
+    await reconcile(desk, [await owed(desk, short), most], await writeOff(desk));
+    expect(await told(short)).toMatchObject({
+      state: "paid",
+      clearedBy: expect.stringMatching(/^write-off #\d+ of 0\.49$/),
+    });
+  });
+
+  /** A credit note of the whole, posted. */
+  async function credit(desk: Desk, id: number): Promise<void> {
+    const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
+    const wizard = "wizard.account.invoice.credit";
+    const [session] = await desk.clerk.call<[number]>(`${wizard}.create`, [], { context });
+    const start = { with_refund: false, invoice_date: null };
+    await desk.clerk.call(`${wizard}.execute`, [session, { start }, "credit"], { context });
+    await post(desk, await desk.one("account.invoice", "state", "draft"));
+  }
+
+  /** The line that the customer owes. */
+  async function owed(desk: Desk, id: number): Promise<number> {
+    const read = ["model.account.invoice.read", [[id], ["lines_to_pay"]]] as const;
+    const [{ lines_to_pay: lines }] = await desk.clerk.call<[{ lines_to_pay: [number] }]>(...read);
+    return lines[0];
+  }
+
+  async function reconcile(desk: Desk, ids: readonly number[], writeoff?: number): Promise<void> {
+    const context = { active_model: "account.move.line", active_id: ids[0], active_ids: ids };
+    const wizard = "wizard.account.move.reconcile_lines";
+    const [session] = await desk.clerk.call<[number]>(`${wizard}.create`, [], { context });
+    const [values, state] =
+      writeoff === undefined
+        ? [{}, "start"]
+        : [{ writeoff: { writeoff, date: day("2026-11-21"), description: null } }, "reconcile"];
+    await desk.clerk.call(`${wizard}.execute`, [session, values, state], { context });
+  }
+
+  /** An entry of an accountant that lowers what the customer owes; the line that does. */
+  async function enter(desk: Desk, amount: Decimal): Promise<number> {
+    const account = (code: string) => desk.one("account.account", "code", code);
+    const party = await desk.one("party.party", "code", "C1");
+    const { company } = await desk.clerk.session();
+    const journal = await desk.one("account.journal", "code", "REV");
+    const move = await desk.create("account.move", {
+      company,
+      journal,
+      date: day("2026-11-21"),
+      period: await period(desk),
+      lines: [
+        [
+          "create",
+          [
+            { account: await account("1200"), party, credit: amount, debit: d("0") },
+            { account: await account("4000"), debit: amount, credit: d("0") },
+          ],
+        ],
+      ],
+    });
+    await desk.clerk.call("model.account.move.post", [[move]]);
+    return desk.one("account.move.line", "credit", amount);
+  }
+
+  const period = (desk: Desk): Promise<number> =>
+    desk.clerk
+      .call<number[]>("model.account.period.search", [
+        [
+          ["start_date", "<=", day("2026-11-21")],
+          ["end_date", ">=", day("2026-11-21")],
+        ],
+        0,
+        1,
+        null,
+      ])
+      .then(([id]) => id ?? 0);
+
+  /** An administrator sets up what may be written off. */
+  async function writeOff(desk: Desk): Promise<number> {
+    const { books, clerk, database } = desk;
+    const admin = openTryton({ ...books.config, ...database.admin }, books.surroundings);
+    onTestFinished(() => admin.close());
+    const create = (model: string, values: object) =>
+      admin.call<[number]>(`model.${model}.create`, [[values]]).then(([id]) => id);
+    const account = await desk.one("account.account", "code", "4000");
+    const accounts = { credit_account: account, debit_account: account };
+    const other = await desk.one("account.journal", "code", "REV");
+    const read = ["model.account.journal.read", [[other], ["sequence"]]] as const;
+    const [{ sequence }] = await admin.call<[{ sequence: number }]>(...read);
+    const lost = { name: "Lost", type: "write-off", sequence };
+    const journal = await create("account.journal", lost);
+    const { company } = await clerk.session();
+    const values = { company, name: "Lost", journal, ...accounts };
+    return create("account.move.reconcile.write_off", values);
+  }
 
   test("a number that two invoices have is no invoice's, whichever was read before", async () => {
     const desk = deskIn(server);

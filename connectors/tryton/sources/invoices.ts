@@ -7,6 +7,7 @@ import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
 import { companyIdOf, numberTwice, payersOf } from "../../../src/books/changes.ts";
 import { invoiceRecord } from "../../../src/books/facts.ts";
+import { isOurPayment } from "../../../src/books/marks.ts";
 import { amountLines, readTold, type ToldEntry } from "../invoice-facts.ts";
 import { texts } from "../rows.ts";
 import { ofCompany, rowsOf, where } from "../search.ts";
@@ -68,7 +69,15 @@ function changeOf(entry: Numbered): Change {
     dueDate: lastOf(entry.lines_to_pay.map((line) => line.maturity_date)),
     open: toPay,
     paidDate: reconciled,
-    ...payersOf({ ...entry, open: toPay }),
+    ...payersOf({
+      state,
+      total: entry.total,
+      open: toPay,
+      settling: entry.settling.map((one) => ({
+        ...one,
+        isOurs: isOurPayment(one.description),
+      })),
+    }),
     platformId,
     productNames: amountLines(entry.lines).map(({ product }) => product?.name ?? null),
   });
