@@ -172,7 +172,7 @@ test("a good configuration comes out complete", () => {
     console: { port: 8100, web: null },
     ignore: {},
     firstStart: null,
-    reconcile: { cron: "20 2 * * *", days: 35, paused: false },
+    reconcile: { cron: "20 4 * * *", days: 35, paused: false },
     retention: { replacedMs: 730 * 86_400_000, differencesMs: 730 * 86_400_000 },
     queue: {
       type: "bullmq",

@@ -94,8 +94,8 @@ const platform = z.strictObject({
 
 const reconcile = z.strictObject({
   cron: cron
-    .default("20 2 * * *")
-    .describe('When, in timeZone: five fields, by default "20 2 * * *" for 2:20 every night.'),
+    .default("20 4 * * *")
+    .describe('When, in timeZone: five fields, by default "20 4 * * *" for 4:20 every night.'),
   days: z
     .int()
     .min(1)

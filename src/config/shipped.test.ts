@@ -40,6 +40,28 @@ test.each(FILES)("%s names the schema and loads", (name) => {
   ).toContain("items");
 });
 
+test("no time that is shipped, and no default, lies between 01:00 and 03:00, where clocks are set", () => {
+  const texts = [
+    JSON.stringify(jsonSchema(connectors, mappings)),
+    ...FILES.map((name) => readFileSync(join(SHIPPED, name), "utf8")),
+    ...["README.md", ...docs("docs"), ...docs("packaging")].map((name) =>
+      readFileSync(join(SHIPPED, "..", name), "utf8"),
+    ),
+  ];
+  const times = texts.flatMap((text) => [
+    ...text.matchAll(/cron"?:(?: |\{"default":)\\?"\S+ (?<hours>\S+) \S+ \S+ \S+"/g),
+  ]);
+  expect(times.length).toBeGreaterThan(5);
+  const hours = times.flatMap(({ groups }) => (groups?.["hours"] ?? "").split(","));
+  expect(hours.filter((hour) => /^0?[12]$/.test(hour))).toEqual([]);
+});
+
+/** Texts of a folder and those below it. */
+const docs = (folder: string): string[] =>
+  readdirSync(join(SHIPPED, "..", folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:md|yaml|timer|service|sh)$/.test(name))
+    .map((name) => join(folder, name));
+
 test("editors complete connectors and mappings, and take ${...} where a setting is more than any text", () => {
   const schema = JSON.stringify(jsonSchema(connectors, [{ name: "a/b" }]));
   expect(schema).toContain('"const":"files"');

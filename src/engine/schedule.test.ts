@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { createTask } from "node-cron";
 import { describe, expect, test } from "vitest";
 import { numbers, runs as times } from "../../test/support/runs.ts";
 import { jumpBetween, later, type Moment } from "../core/moment.ts";
@@ -26,8 +27,48 @@ test("an hourly job misses no hour when the clocks go back, and none when they g
   expect(next("0 * * * *", "2027-03-14T07:00:00Z")).toBe("2027-03-14T08:00:00.000Z");
 });
 
-test("a local time that does not exist on the day of the change is not met on that day", () => {
-  expect(next("30 2 * * *", "2027-03-14T06:00:00Z")).toBe("2027-03-15T07:30:00.000Z");
+describe("a time of the calendar beside a change of clocks", () => {
+  const nextIn = (timeZone: string, cron: string, after: string): string =>
+    new Date(nextDue({ cron, timeZone }, at(after))).toISOString();
+
+  test("node-cron by itself never meets a minute that the change skips, and meets one that comes twice twice", () => {
+    const task = createTask("20 2 * * *", () => {}, { timezone: "America/Chicago" });
+    const met = (from: string): string[] =>
+      Array.from({ length: 24 * 60 }, (_, minute) => at(from) + minute * 60_000)
+        .filter((ms) => task.match(new Date(ms)))
+        .map((ms) => new Date(ms).toISOString());
+    expect(met("2027-03-14T06:00:00Z")).toEqual([]);
+    const twice = createTask("20 1 * * *", () => {}, { timezone: "America/Chicago" });
+    const fall = ["2027-11-07T06:20:00Z", "2027-11-07T07:20:00Z"].map((iso) => new Date(iso));
+    expect(fall.map((one) => twice.match(one))).toEqual([true, true]);
+  });
+
+  test.each([
+    ["America/Chicago", "20 2 * * *", "2027-03-14T06:00:00Z", "2027-03-14T08:00:00.000Z"],
+    ["America/Chicago", "20 2 14 3 *", "2027-03-13T12:00:00Z", "2027-03-14T08:00:00.000Z"],
+    ["America/Chicago", "20,40 2 * * 0", "2027-03-14T06:00:00Z", "2027-03-14T08:00:00.000Z"],
+    ["America/Chicago", "20 2 * * *", "2027-03-14T08:00:00Z", "2027-03-15T07:20:00.000Z"],
+    ["Europe/Berlin", "20 2 * * *", "2027-03-28T00:00:00Z", "2027-03-28T01:00:00.000Z"],
+    ["Europe/London", "30 1 * * *", "2027-03-28T00:00:00Z", "2027-03-28T01:00:00.000Z"],
+    ["Africa/Cairo", "20 0 * * *", "2027-04-29T20:00:00Z", "2027-04-29T22:00:00.000Z"],
+    ["Australia/Lord_Howe", "10 2 * * *", "2026-10-03T12:00:00Z", "2026-10-03T15:30:00.000Z"],
+  ])("in %s, %s after %s is met at the next minute that exists: %s", (zone, cron, after, due) => {
+    expect(nextIn(zone, cron, after)).toBe(due);
+  });
+
+  test.each([
+    ["America/Chicago", "20 1 * * *", "2027-11-07T05:00:00Z", "2027-11-07T06:20:00.000Z"],
+    ["America/Chicago", "20 1 * * *", "2027-11-07T06:20:00Z", "2027-11-08T07:20:00.000Z"],
+    ["Europe/Berlin", "20 2 * * *", "2027-10-31T00:20:00Z", "2027-11-01T01:20:00.000Z"],
+    ["Australia/Lord_Howe", "40 1 * * *", "2027-04-03T14:40:00Z", "2027-04-04T15:10:00.000Z"],
+  ])("in %s, %s after %s comes twice and is met once: %s", (zone, cron, after, due) => {
+    expect(nextIn(zone, cron, after)).toBe(due);
+  });
+
+  test("an expression that names every hour goes on through the hour that comes twice", () => {
+    expect(next("*/30 * * * *", "2027-11-07T06:30:00Z")).toBe("2027-11-07T07:00:00.000Z");
+    expect(next("*/30 * * * *", "2027-03-14T07:30:00Z")).toBe("2027-03-14T08:00:00.000Z");
+  });
 });
 
 test.each([

@@ -14,8 +14,9 @@ const HOUR = 60 * MINUTE;
 const FURTHEST_MS = 8 * 366 * 24 * HOUR;
 
 /**
- * The first due time after `afterMs` (ms UTC). A local time that the change to summer time skips does not occur. An
- * interval is `stretch` times as long, but no longer than into the next month; a time of the calendar stays as it is.
+ * The first due time after `afterMs` (ms UTC). A time of the calendar that a change of clocks skips is due at the next
+ * minute that exists, and one that comes twice only the first time, unless the expression names every hour. An interval
+ * is `stretch` times as long, but no longer than into the next month; a time of the calendar stays as it is.
  */
 export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): number {
   if ("everyMs" in schedule) {
@@ -23,15 +24,60 @@ export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): numbe
     const stretchedMs = Math.round(everyMs * Math.max(stretch, 1));
     return Math.min(afterMs + stretchedMs, Math.max(afterMs + everyMs, monthAt(afterMs).endMs));
   }
-  const matches = matcher(schedule.cron, schedule.timeZone);
-  const onItsDays = matcher(`* * ${daysOf(schedule.cron)}`, schedule.timeZone);
+  const { cron, timeZone } = schedule;
+  const matches = matcher(cron, timeZone);
+  const onItsDays = matcher(`* * ${daysOf(cron)}`, timeZone);
   const first = (Math.floor(afterMs / MINUTE) + 1) * MINUTE;
   for (let hour = first - (first % HOUR); hour < first + FURTHEST_MS; hour += HOUR) {
     // A day may begin within it: there are zones that are half an hour off.
     if (!onItsDays(hour) && !onItsDays(hour + HOUR - MINUTE)) continue;
-    for (let at = Math.max(hour, first); at < hour + HOUR; at += MINUTE) if (matches(at)) return at;
+    const change = changeNear(hour, timeZone);
+    const isDue =
+      change === null ? matches : (at: number) => isDueNear(change, schedule, at, matches);
+    for (let at = Math.max(hour, first); at < hour + HOUR; at += MINUTE) if (isDue(at)) return at;
   }
   return first + FURTHEST_MS;
+}
+
+/** A change of a zone's clocks: the first instant after it, and by how much they were set, ms. */
+interface ClockChange {
+  readonly atMs: number;
+  /** Positive: so much of the calendar was skipped. Negative: so much of it came twice. */
+  readonly byMs: number;
+}
+
+/** The clocks are set by more than this nowhere (it is an hour, or half of one). */
+const LARGEST_CHANGE_MS = 3 * HOUR;
+
+/** The last change that still matters within the hour that begins here; null: there is none. */
+function changeNear(hour: number, timeZone: string): ClockChange | null {
+  const [from, to] = [hour - LARGEST_CHANGE_MS, hour + HOUR - MINUTE];
+  const byMs = offsetAt(to, timeZone) - offsetAt(from, timeZone);
+  if (byMs === 0) return null;
+  // The first minute with the new offset, by halves.
+  let [before, after] = [from, to];
+  while (after - before > MINUTE) {
+    const middle = before + Math.floor((after - before) / (2 * MINUTE)) * MINUTE;
+    if (offsetAt(middle, timeZone) - offsetAt(from, timeZone) === 0) before = middle;
+    else after = middle;
+  }
+  return { atMs: after, byMs };
+}
+
+function isDueNear(
+  { atMs, byMs }: ClockChange,
+  { cron, timeZone }: { readonly cron: string; readonly timeZone: string },
+  at: number,
+  matches: (atMs: number) => boolean,
+): boolean {
+  // An expression that names every hour goes by hours that pass, not by what the clock shows.
+  if (cron.split(" ")[1]?.startsWith("*") === true) return matches(at);
+  if (byMs < 0) return matches(at) && (at < atMs || at >= atMs - byMs);
+  if (matches(at) || at !== atMs) return matches(at);
+  // The minutes that the calendar does not have, as if the clocks had not been set.
+  const first = atMs + offsetAt(atMs - MINUTE, timeZone);
+  const skipped = Array.from({ length: byMs / MINUTE }, (_, minute) => minute * MINUTE);
+  return skipped.some((ms) => matcher(cron, "UTC")(first + ms));
 }
 
 /**
@@ -80,6 +126,30 @@ function matcher(cron: string, timeZone: string): (atMs: number) => boolean {
   matchers.set(name, matches);
   return matches;
 }
+
+/** What the zone's clocks show at an instant, as if it were UTC, ms; its difference from UTC. To the minute. */
+function offsetAt(atMs: number, timeZone: string): number {
+  const format = formats.get(timeZone) ?? formatOf(timeZone);
+  formats.set(timeZone, format);
+  const parts = Object.fromEntries(
+    format.formatToParts(new Date(atMs)).map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(atMs / MINUTE) * MINUTE;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const formatOf = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat("en", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+  });
 
 /** Day of the month, month, day of the week. */
 const daysOf = (cron: string): string => cron.split(" ").slice(2).join(" ");
