@@ -75,10 +75,14 @@ export async function newestExport(config: TableSource, surroundings: Site): Pro
       if (folder !== place.folder) kept?.keep(place, folder, set.parts);
       return newest;
     }
-  throw new SourceUnavailable(`There is no export of ${config.layout} in ${place.folder}.`, {
-    next: "Export it once more in the ERP, and leave the newest file in the archive folder.",
-  });
+  throw new SourceUnavailable(
+    `There is no export of ${config.layout} in ${place.folder}, read or unread (${patternsOf(config).join(", ")}).`,
+    { next: "Export it in the ERP, and leave the newest file in the archive folder." },
+  );
 }
+
+const patternsOf = ({ pick }: TableSource): readonly string[] =>
+  typeof pick === "string" ? [pick] : Object.values(pick);
 
 /** Every export of a source that still lies there, read and unread, the oldest first. @throws SourceUnavailable as `changesIn` */
 export async function everyExport(

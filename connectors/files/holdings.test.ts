@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { compare } from "../../src/books/compare.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import { defineMapping, type Remembered } from "../../src/core/contract.ts";
-import type { Facts, Holding, HoldingKind } from "../../src/core/holdings.ts";
+import type { Facts, Holding, HoldingKind, HoldingPage } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
@@ -268,6 +268,53 @@ test("exports are told as of the newest file that was read", async () => {
   expect(await allOf(both, "invoice")).toEqual(await allOf(opened, "invoice"));
   const [price] = await allOf(opened, "price");
   expect(price?.facts.number).toBe(price?.id);
+});
+
+test("a source without an export is named with its files and what to do, and the others are told", async () => {
+  const folder = tempFolder();
+  const sources = {
+    customers: { layout: "tryton-export/customers", folder: "export", pick: "customers*.csv" },
+    suppliers: { layout: "tryton-export/suppliers", folder: "export", pick: "suppliers*.csv" },
+    invoices: { ...picks.invoices, folder: "export" },
+    paid: {
+      layout: "tryton-export/customer-invoices",
+      folder: "export",
+      pick: { heads: "paid-invoices*.csv" },
+    },
+  };
+  await mkdir(join(folder, "export"));
+  const names = [
+    "suppliers",
+    "customer-invoices",
+    "customer-invoice-lines",
+    "customer-invoice-taxes",
+  ];
+  for (const name of names)
+    await copyFile(join(EXPORTS, `${name}.csv`), join(folder, "export", `${name}.csv`));
+  const { holdings } = openIn(folder, { sources });
+  const told = async (kind: HoldingKind) => {
+    const scope = { dated: null, changedSince: null, open: true };
+    const pages: HoldingPage[] = [];
+    for await (const page of holdings.list(kind, scope, null, signal)) pages.push(page);
+    return {
+      records: pages.flatMap((page) => page.holdings).length,
+      lacking: pages.flatMap((page) => page.lacking ?? []),
+    };
+  };
+  const parties = await told("party");
+  expect(parties.records).toBeGreaterThan(10);
+  expect(parties.lacking).toEqual([
+    {
+      what: 'source "customers"',
+      why: `There is no export of tryton-export/customers in ${join(folder, "export")}, read or unread (customers*.csv).`,
+      next: "Export it in the ERP, and leave the newest file in the archive folder.",
+      isTold: false,
+    },
+  ]);
+  const invoices = await told("invoice");
+  expect(invoices.records).toBeGreaterThan(100);
+  // The other list has the same invoices: none of them is missing.
+  expect(invoices.lacking).toMatchObject([{ what: 'source "paid"', isTold: true }]);
 });
 
 test("a document that an export shows after it was written is told once, as exported", async () => {

@@ -11,6 +11,7 @@ import {
   type HoldingKind,
   holdingKinds,
   type Holdings,
+  type Lacking,
   type Strength,
 } from "../../src/core/holdings.ts";
 import type { Encoding } from "./bytes.ts";
@@ -38,29 +39,55 @@ export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings 
         tellsWhich(writingOf(sink, surroundings).profile),
     );
   const sourcesOf = (kind: HoldingKind) =>
-    Object.values(files.sources).filter(
-      (source): source is TableSource => source.format === "table" && exportedKind(source) === kind,
+    Object.entries(files.sources).filter(
+      (named): named is [string, TableSource] =>
+        named[1].format === "table" && exportedKind(named[1]) === kind,
     );
 
-  async function all(kind: HoldingKind): Promise<Holding[]> {
+  async function all(kind: HoldingKind): Promise<{ holdings: Holding[]; lacking: Lacking[] }> {
     const sink = sinkOf(kind);
     const written = sink === undefined ? [] : await writtenOf(kind, sink, surroundings);
-    const exports = await Promise.all(
-      sourcesOf(kind).map((source) => newestExport(source, surroundings)),
+    const sources = sourcesOf(kind);
+    const told = await Promise.all(
+      sources.map(async ([, source]) =>
+        newestExport(source, surroundings).catch((error: unknown) => {
+          if (error instanceof SourceUnavailable) return error;
+          throw error;
+        }),
+      ),
     );
-    return joined(written, exports);
+    const exports = told.filter((one): one is Export => !(one instanceof SourceUnavailable));
+    const layouts = new Set(
+      sources.flatMap(([, { layout }], at) =>
+        told[at] instanceof SourceUnavailable ? [] : [layout],
+      ),
+    );
+    const lacking = sources.flatMap(([name, { layout }], at): Lacking[] => {
+      const error = told[at];
+      if (!(error instanceof SourceUnavailable)) return [];
+      const { message: why, next } = error;
+      // Lists of one layout are of the same records: heads may be exported again for what is paid since.
+      return [{ what: `source "${name}"`, why, next, isTold: layouts.has(layout) }];
+    });
+    const [missing] = lacking;
+    if (missing !== undefined && exports.length === 0 && sink === undefined)
+      throw new SourceUnavailable(
+        lacking.map(({ what, why }) => `${what}: ${why}`).join(" "),
+        missing,
+      );
+    return { holdings: joined(written, exports), lacking };
   }
 
   return {
     strength: strengthOf(files, (kind) => sinkOf(kind) !== undefined),
     // Everything at once: a file has no part that could be asked for.
     async *list(kind) {
-      const holdings = await all(kind);
-      yield { holdings, position: null, total: holdings.length, serverTime: null };
+      const { holdings, lacking } = await all(kind);
+      yield { holdings, position: null, total: holdings.length, serverTime: null, lacking };
     },
     get: async (kind, ids) => {
       const wanted = new Set(ids);
-      return (await all(kind)).filter(({ id }) => wanted.has(id));
+      return (await all(kind)).holdings.filter(({ id }) => wanted.has(id));
     },
     expect: async (kind, items) => {
       const sink = sinkOf(kind);

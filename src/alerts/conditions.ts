@@ -24,6 +24,7 @@ export function conditionsOf(
     ...status.callers.flatMap(ofCaller),
     ...ofQuarantine(status),
     ...ofBoth(status),
+    ...ofNight(status),
     ...ofBudget(status),
   ];
 }
@@ -136,6 +137,27 @@ const ofQuarantine = ({ quarantine }: Status): Condition[] =>
       detail: cause,
       next: `${next} (fuelbridge quarantine show ${id})`,
     }));
+
+/** A night that could not compare is told, and so is what may have been committed late and is not known. */
+function ofNight({ reconciliation }: Status): Condition[] {
+  const { notCompared, notWalked } = reconciliation;
+  return [
+    ...notCompared.map(({ endpoint, kind = "", what = "", why, next }) => ({
+      key: `not compared ${endpoint} ${kind} ${what}`.trim(),
+      urgent: false,
+      title: `Not compared: ${[kind, what, endpoint].filter((part) => part !== "").join(", ")}`,
+      detail: why,
+      next,
+    })),
+    ...notWalked.map(({ flow, since, message, next }) => ({
+      key: `not walked ${flow}`,
+      urgent: false,
+      title: `${flow}: what was committed late is not known`,
+      detail: `${since === null ? "Its feed was never read anew" : `Its feed was last read anew at ${since}`}: ${message}`,
+      next,
+    })),
+  ];
+}
 
 function ofBoth({ reconciliation }: Status): Condition[] {
   const { confirmed, first } = reconciliation.differences;

@@ -77,15 +77,20 @@ export async function composeDaemon(
   try {
     const { reconcile, timeZone, platform } = config;
     const { cron, days, paused } = reconcile;
+    const { lateMs } = platform;
     const nightly = paused
       ? null
       : new Nightly(withProgress, held.auditor, {
           schedule: { cron, timeZone },
           days,
+          lateMs,
           budget: platform.budget,
         });
     const daemon = new Daemon(withProgress, flows, nightly);
-    arrivals.of = (endpoint) => daemon.arrived(endpoint);
+    arrivals.of = (endpoint) => {
+      daemon.arrived(endpoint);
+      held.auditor.arrived();
+    };
     const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
     held.backfills.stirred = () => daemon.nudge();
     return {
@@ -200,7 +205,13 @@ async function open(
       note,
     };
     const used = spentOf(carriers, clock);
-    const auditor = new Auditor(engine, { endpoints, ignore: config.ignore, spent: used("audit") });
+    const auditor = new Auditor(engine, {
+      endpoints,
+      ignore: config.ignore,
+      spent: used("audit"),
+      lateMs: config.platform.lateMs,
+      waitMs: config.reconcile.waitMs,
+    });
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     const closing = { auditor, backfills, carriers, endpoints, spending, store };

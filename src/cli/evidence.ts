@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
+import { agreementOf } from "../reconcile/text.ts";
 import type { AuditHead } from "../report/keeping.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "./ask.ts";
@@ -68,7 +69,9 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
     data: { folder: path, seal, agrees: report.agrees, files: Object.keys(files) },
     text: [
       `The evidence is in ${path}: ${Object.keys(files).length} files and ${SUMS}.`,
-      report.agrees ? "Both sides agree." : "Both sides do not agree: cases.csv says where.",
+      report.agrees
+        ? "Both sides agree."
+        : `${agreementOf(report)}: cases.csv and run.json say where.`,
       `Seal, to be noted elsewhere: ${seal}`,
       `fuelbridge evidence verify ${folder} --seal ${seal}`,
     ].join("\n"),

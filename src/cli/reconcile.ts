@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { durationText } from "../core/duration.ts";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
@@ -105,9 +106,13 @@ async function watched<Result>(
 const textOf = (report: Report, options: Given["options"]): string =>
   options["csv"] === undefined ? asText(report, table) : asCsv(report);
 
-const inWords = ({ from, to, requests, left }: ReconcileCost): string =>
+const inWords = ({ from, to, requests, left, waits }: ReconcileCost): string =>
   `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and up to three for each ` +
-  `difference; ${left} are left for it this month.\n`;
+  `difference; ${left} are left for it this month.\n` +
+  (waits === null
+    ? ""
+    : `${waits.endpoints.join(", ")} calls us and is not here: it waits for the next session, ${durationText(waits.atMostMs)} ` +
+      "at most. fuelbridge status says since when; Ctrl-C ends only this command where a daemon runs.\n");
 
 /** The agreement journal includes the other: both stand in one folder. @throws EnvironmentError */
 function writeJournals(report: Report, file: string): string[] {

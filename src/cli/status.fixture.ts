@@ -76,6 +76,9 @@ export const STATUS: Status = {
   ],
   reconciliation: {
     lastAt: "2026-11-21T02:21:00.000Z",
+    waits: null,
+    notCompared: [],
+    notWalked: [],
     trouble: null,
     nextDueAt: null,
     everyNights: 1,

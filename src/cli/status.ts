@@ -168,6 +168,7 @@ function flows({ flows, daemon }: Status): string {
 /** What both sides agree on, since when and in money; and what they do not. */
 function agreement({ flows, reconciliation }: Status): string[] {
   const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences } = reconciliation;
+  const { waits, notCompared, notWalked } = reconciliation;
   const agreed = flows.flatMap(({ name, agreed }) =>
     agreed === null
       ? []
@@ -180,6 +181,20 @@ function agreement({ flows, reconciliation }: Status): string[] {
       ? `Both sides were never compared: fuelbridge reconcile.${next}`
       : `Both sides were last compared ${instant(lastAt)}.${next}`,
     ...(trouble === null ? [] : [`The last comparison ended without an answer: ${trouble}`]),
+    ...(waits === null
+      ? []
+      : [
+          `A comparison waits for "${waits.endpoint}" since ${instant(waits.since)}, until ${instant(waits.until)} at most: ${waits.message}`,
+          `  ${waits.next}`,
+        ]),
+    ...notCompared.flatMap(({ endpoint, kind, what, why, next }) => [
+      `NOT COMPARED ${[kind, what, endpoint].filter((part) => part !== undefined).join(", ")}: ${why}`,
+      `  ${next}`,
+    ]),
+    ...notWalked.flatMap(({ flow, since, message, next }) => [
+      `NOT READ ANEW ${flow}, last ${instant(since)}: what was committed late is not known: ${message}`,
+      `  ${next}`,
+    ]),
     ...(everyNights === 1
       ? []
       : [`It is done every ${everyNights} nights, to keep within its share of the month.`]),

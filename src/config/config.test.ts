@@ -127,6 +127,7 @@ test("a good configuration comes out complete", () => {
       apiKey: KEY,
       auth: "bearer",
       overlapMs: 120_000,
+      lateMs: 604_800_000,
       settleMs: null,
       budget: usualBudget,
     },
@@ -172,7 +173,7 @@ test("a good configuration comes out complete", () => {
     console: { port: 8100, web: null },
     ignore: {},
     firstStart: null,
-    reconcile: { cron: "20 4 * * *", days: 35, paused: false },
+    reconcile: { cron: "20 4 * * *", days: 35, waitMs: 72_000_000, paused: false },
     retention: { replacedMs: 730 * 86_400_000, differencesMs: 730 * 86_400_000 },
     queue: {
       type: "bullmq",

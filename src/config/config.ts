@@ -54,7 +54,13 @@ export interface Config {
   /** Fields that no comparison of both sides looks at, by kind. */
   readonly ignore: Ignore;
   /** When the daemon compares both sides by itself. */
-  readonly reconcile: { readonly cron: string; readonly days: number; readonly paused: boolean };
+  readonly reconcile: {
+    readonly cron: string;
+    readonly days: number;
+    /** How long it waits for books that call us, ms. */
+    readonly waitMs: number;
+    readonly paused: boolean;
+  };
   /** `web`: the console for people with a browser; null: there is none. */
   readonly console: { readonly port: number; readonly web: WebConfig | null };
   /** Null: no port of its own. */
@@ -79,6 +85,8 @@ interface PlatformConfig {
   readonly apiKey: string;
   readonly auth: "bearer" | "x-api-key";
   readonly overlapMs: number;
+  /** How late a record may be committed and still be found by a nightly run, ms. */
+  readonly lateMs: number;
   /** Null: the built-in settling times. */
   readonly settleMs: number | null;
   readonly budget: Budget;
@@ -159,8 +167,9 @@ function complete(
   folder: string,
   options: Checked["options"],
 ): Omit<Config, Made> {
-  const { overlap, settle, ...platform } = settings.platform;
-  const { company, currency, timeZone, log, ignore, reconcile } = settings;
+  const { overlap, late, settle, ...platform } = settings.platform;
+  const { company, currency, timeZone, log, ignore } = settings;
+  const { wait: waitMs, ...reconcile } = settings.reconcile;
   return {
     company,
     currency,
@@ -168,10 +177,16 @@ function complete(
     log,
     console: { port: settings.console.port, web: webOf(settings.console.web, folder) },
     ignore,
-    reconcile,
+    reconcile: { ...reconcile, waitMs },
     state: resolve(folder, settings.state),
     firstStart: settings.firstStart === "" ? null : settings.firstStart,
-    platform: { ...platform, knownAs: platform.url, overlapMs: overlap, settleMs: settle ?? null },
+    platform: {
+      ...platform,
+      knownAs: platform.url,
+      overlapMs: overlap,
+      lateMs: late,
+      settleMs: settle ?? null,
+    },
     crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
     queue: queueOf(settings.queue),
     monitoring: { port: settings.monitoring.port ?? null },

@@ -8,6 +8,8 @@ import type { Connector, Mapping } from "../core/contract.ts";
 import { faultOfDay } from "../core/calendar.ts";
 import { faultOfTimeZone } from "../core/time-zone.ts";
 import { duration } from "../core/duration.ts";
+import { WAIT_MS } from "../core/presence.ts";
+import { LATE_MS } from "../core/watermark.ts";
 import { alerts } from "./alerts.ts";
 import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
@@ -84,6 +86,10 @@ const platform = z.strictObject({
     .default("bearer")
     .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
   overlap: duration("How far each walk reaches back before the last one").default(300_000),
+  late: duration(
+    "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
+      "the last night that succeeded, and so long before it",
+  ).default(LATE_MS),
   settle: duration(
     "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
   ).optional(),
@@ -102,6 +108,11 @@ const reconcile = z.strictObject({
     .max(366)
     .default(35)
     .describe("How many days a nightly run looks back, 1 to 366: a number."),
+  wait: duration(
+    "How long a comparison waits for books that call us (QuickBooks Desktop) before it goes on without them",
+  )
+    .refine((ms) => ms <= DAY_MS, "is longer than a day")
+    .default(WAIT_MS),
   paused: z
     .boolean()
     .default(false)

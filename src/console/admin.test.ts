@@ -37,6 +37,9 @@ const STATUS: Status = {
   reconciliation: {
     lastAt: null,
     trouble: null,
+    waits: null,
+    notCompared: [],
+    notWalked: [],
     nextDueAt: null,
     everyNights: 1,
     wantsShare: null,
@@ -80,7 +83,13 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     samples: note([]),
     counterparts: note([]),
     differences: note({ lastAt: null, differences: [] }),
-    reconcileCost: note({ from: "2026-10-01", to: "2026-10-31", requests: 40, left: 5_000 }),
+    reconcileCost: note({
+      from: "2026-10-01",
+      to: "2026-10-31",
+      requests: 40,
+      left: 5_000,
+      waits: null,
+    }),
     reconcile: async () => {
       throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });
     },

@@ -15,7 +15,9 @@ const PRESENCE_TIMEOUT_MS = 5000;
 const ANSWER_TIMEOUT_MS = 90_000;
 /** A reconciliation asks for thousands of pages, 600 a minute; a copy is as large as the store. */
 const LONG_TIMEOUT_MS = 3_600_000;
-const LONG: ReadonlySet<Question> = new Set(["reconcile", "backup", "backfill"]);
+const LONG: ReadonlySet<Question> = new Set(["backup", "backfill"]);
+/** It may wait for books that call us before (`reconcile.wait`, a day at most). */
+const RECONCILE_TIMEOUT_MS = 24 * LONG_TIMEOUT_MS + LONG_TIMEOUT_MS;
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -111,7 +113,12 @@ async function call(
   question: Question,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const timeoutMs = LONG.has(question) ? LONG_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
+  const timeoutMs =
+    question === "reconcile"
+      ? RECONCILE_TIMEOUT_MS
+      : LONG.has(question)
+        ? LONG_TIMEOUT_MS
+        : ANSWER_TIMEOUT_MS;
   const { status, body } = await exchange(address, `/${question}`, { args }, timeoutMs).catch(
     (cause: unknown) => {
       const next = "Ask again; if it does not answer, look at its log.";

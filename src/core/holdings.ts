@@ -127,6 +127,18 @@ export interface HoldingPage {
   readonly total: number | null;
   /** The side's own clock, ISO 8601 UTC; null: it shows none. */
   readonly serverTime: string | null;
+  /** Parts of the list that could not be read; left out: none. The rest is compared. */
+  readonly lacking?: readonly Lacking[];
+}
+
+/** A part of a side's records that cannot be told now: a source of which no export has come. */
+export interface Lacking {
+  /** In words for people: `source "customers" (customers*.csv)`. */
+  readonly what: string;
+  readonly why: string;
+  readonly next: string;
+  /** Another part tells of the same records: none is missing. */
+  readonly isTold: boolean;
 }
 
 /** `asked`: as it is now. `exported`: as of a file that was read. `remembered`: as we wrote it. */

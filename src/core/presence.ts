@@ -1,6 +1,9 @@
 /** One that calls us (an ERP that cannot be called): when it was here, and when its silence is to be told. */
 import type { Quiet } from "./silence.ts";
 
+/** How long a comparison waits for one that calls us, ms, unless a configuration says so. */
+export const WAIT_MS = 20 * 3_600_000;
+
 export interface Presence {
   /** When it was last here, ISO 8601 UTC; null: never. */
   readonly lastAt: string | null;

@@ -29,6 +29,9 @@ export interface Walk {
   readonly restarts: number;
 }
 
+/** How late a record may be committed with an older time and still be found, ms, unless a configuration says so. */
+export const LATE_MS = 7 * 86_400_000;
+
 export const unread: WalkPosition = { watermark: null, walk: null };
 
 /** What to ask for first. `overlapMs` is asked for again, for writes that were committed late. */

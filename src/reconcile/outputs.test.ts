@@ -76,7 +76,7 @@ describe("terminal text", () => {
         unasked: [{ endpoint: "erp", kind: "price", why: "its files hold none" }],
       }),
     );
-    expect(text).toMatch("NOT ASKED: erp cannot be asked for prices: its files hold none");
+    expect(text).toMatch("NOT COMPARED: erp: prices: its files hold none");
     expect(text).toMatch("Not compared, by the configuration (ignore): invoice: notes.");
     expect(text).toMatch("erp, invoices: what was written, not what the ERP did with it.");
     expect(text).toMatch("erp, parties: as of the last file that was read, not as they are now.");

@@ -80,6 +80,14 @@ export interface Unasked {
   readonly endpoint: string;
   readonly kind: HoldingKind;
   readonly why: string;
+  /** The part of its records that it could not tell: `source "customers" (customers*.csv)`. Left out: all of the kind. */
+  readonly what?: string;
+  /** What to do about it. Left out: it can never be asked for them. */
+  readonly next?: string;
+  /** How many records of the other side are not compared for it; left out: all of the kind, or none. */
+  readonly records?: number;
+  /** All flows that carry it are paused: nobody is told of it again and again. */
+  readonly paused?: true;
 }
 
 /** One record of a case. */
@@ -131,7 +139,7 @@ export interface Report {
   /** `failed`: it cannot be trusted, and nothing was judged. */
   readonly state: "done" | "failed";
   readonly failures: readonly string[];
-  /** Every case is equal, void on both or out of scope, and every kind could be asked. */
+  /** Every case is equal, void on both or out of scope, and everything could be asked. */
   readonly agrees: boolean;
   readonly notices: readonly string[];
   readonly ignore: Ignore;

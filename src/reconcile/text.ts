@@ -4,7 +4,7 @@ import { Decimal } from "../core/decimal.ts";
 import type { Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";
 import { agreeing, manyOf } from "./case.ts";
-import type { CaseRow, Report } from "./report.ts";
+import type { CaseRow, Report, Unasked } from "./report.ts";
 import type { Group, Total } from "./totals.ts";
 
 /** Columns for the terminal, given a header and rows. */
@@ -27,20 +27,47 @@ export function asText(report: Report, table: Table): string {
 
 const section = (title: string, body: string): string => (body === "" ? "" : `${title}\n${body}`);
 
-function headOf({ period, at, currency, state, failures, agrees, cases, unasked }: Report): string {
+type Compared = Pick<Report, "cases" | "unasked">;
+
+/** What was not compared is no disagreement, and no agreement either. */
+export function agreementOf({ cases, unasked }: Compared): string {
+  if (cases.some(({ bucket }) => !agreeing.has(bucket))) return "Both sides do not agree";
+  if (unasked.length === 0) return "Both sides agree";
+  return cases.length === 0
+    ? "Nothing could be compared"
+    : `Both sides agree in what was compared; ${partsOf(unasked)} not compared`;
+}
+
+const partsOf = (unasked: readonly Unasked[]): string => {
+  const parts = unasked.map(
+    ({ kind, what }) => `${manyOf(kind)}${what === undefined ? "" : ` of ${what}`}`,
+  );
+  return [...new Set(parts)].join(", ");
+};
+
+function verdictOf({ cases, unasked }: Compared): string {
+  const open = cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
+  const said = agreementOf({ cases, unasked });
+  return open > 0
+    ? `${said.replace("do not agree", "DO NOT AGREE")}: ${open} of ${cases.length} cases.`
+    : `${said}: ${cases.length} cases.`;
+}
+
+/** Why a kind, or a part of it, was not compared, and what to do. */
+export function unaskedInWords({ endpoint, kind, what, why, next, records }: Unasked): string {
+  const part = what === undefined ? "" : `, ${what}`;
+  const count = records === undefined ? "" : ` (${records} on the platform)`;
+  return `${endpoint}: ${manyOf(kind)}${part}${count}: ${why}${next === undefined ? "" : ` ${next}`}`;
+}
+
+function headOf(report: Report): string {
+  const { period, at, currency, state, failures, unasked } = report;
   const of = period === null ? "everything" : `${period.from} to ${period.to}`;
   const head = `Reconciliation of ${of}, both sides as of ${at}. Amounts in ${currency}.`;
   if (state === "failed")
     return [head, "FAILED, nothing was judged:", ...failures.map((why) => `  ${why}`)].join("\n");
-  const missing = unasked.map(
-    ({ endpoint, kind, why }) =>
-      `NOT ASKED: ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}`,
-  );
-  const open = cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
-  const verdict = agrees
-    ? `Both sides agree: ${cases.length} cases.`
-    : `Both sides DO NOT AGREE: ${open} of ${cases.length} cases.`;
-  return [head, verdict, ...missing].join("\n");
+  const missing = unasked.map((one) => `NOT COMPARED: ${unaskedInWords(one)}`);
+  return [head, verdictOf(report), ...missing].join("\n");
 }
 
 /** Each with both values, cause and next step. What is alike in a storm is told once, waiting only when overdue. */

@@ -1,9 +1,11 @@
 /** Do both sides agree, and since when? What the store knows of reconciliations, for `status`. */
 import type { Engine } from "../engine/engine.ts";
-import type { Nightly } from "../engine/reconcile/nightly.ts";
+import type { Auditor } from "../engine/reconcile/auditor.ts";
+import { AGAIN, DAEMON, type Nightly } from "../engine/reconcile/nightly.ts";
 import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
-import type { CaseRow } from "../reconcile/report.ts";
+import type { CaseRow, Unasked } from "../reconcile/report.ts";
+import { ENDED } from "../store/sweeps.ts";
 import type {
   Agreement,
   KnownDifference,
@@ -11,10 +13,14 @@ import type {
   ReconciliationStatus,
 } from "./office.ts";
 
-/** `nightly`: null when no daemon runs, or it does not reconcile by itself. */
+/**
+ * `nightly`: null when no daemon runs, or it does not reconcile by itself. `auditor`: left out where nobody can be
+ * waited for.
+ */
 export function reconciliationStatus(
   engine: Engine,
   nightly: Nightly | null,
+  auditor?: Pick<Auditor, "waiting">,
 ): ReconciliationStatus {
   const { sweeps } = engine.store;
   const all = knownDifferences(engine).differences;
@@ -25,6 +31,14 @@ export function reconciliationStatus(
   return {
     lastAt: isoOrNull(done?.endedMs ?? null),
     trouble: last?.state === "failed" ? last.detail : null,
+    waits: auditor?.waiting ?? null,
+    notCompared: notComparedIn(engine),
+    notWalked: engine.flows.flatMap(({ flow, name, paused }) => {
+      const walk = paused ? null : sweeps.deepWalk(flow);
+      if (walk === null || walk.failedMs === null) return [];
+      const { message, next, walkedMs } = walk;
+      return [{ flow: name, since: isoOrNull(walkedMs), message: message ?? "", next: next ?? "" }];
+    }),
     nextDueAt: isoOrNull(nightly?.dueMs() ?? null),
     everyNights: pace?.everyNights ?? 1,
     wantsShare: pace?.wantsShare ?? null,
@@ -38,6 +52,23 @@ export function reconciliationStatus(
     },
   };
 }
+
+/** By the daemon's own last run; one that a restart ended is made anew. */
+function notComparedIn({ store: { sweeps } }: Engine): ReconciliationStatus["notCompared"] {
+  const runs = [DAEMON, AGAIN].flatMap((by) => sweeps.lastBy(by) ?? []);
+  const [last] = runs.toSorted((one, other) => other.sweep - one.sweep);
+  if (last === undefined || last.state === "reading") return [];
+  if (last.state === "failed")
+    return last.counts === null && last.detail !== ENDED
+      ? [{ endpoint: "both sides", why: last.detail ?? "", next: TRIED_AGAIN }]
+      : [];
+  const unasked = JSON.parse(last.unasked ?? "[]") as Unasked[];
+  return unasked.flatMap(({ next, paused, ...one }) =>
+    next === undefined || paused === true ? [] : [{ ...one, next }],
+  );
+}
+
+const TRIED_AGAIN = "It is tried again every hour; see what its message says.";
 
 const FIRST_MAX = 5;
 

@@ -80,6 +80,8 @@ export interface Reconciling {
 }
 
 export interface ReconcileCost {
+  /** Endpoints that call us and are not there: the run waits for their next session, so long at most, ms. */
+  readonly waits: { readonly endpoints: readonly string[]; readonly atMostMs: number } | null;
   readonly from: Day;
   readonly to: Day;
   /** To the platform, about: single reads of what differs come on top. */
@@ -130,8 +132,8 @@ export interface Status {
   readonly outOfStep: readonly Reason[];
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
-   * person, nothing lies unread (what is still being written may), nobody who calls us is silent for too long, the sides have no confirmed difference, and the
-   * month has requests left.
+   * person, nothing lies unread (what is still being written may), nobody who calls us is silent for too long, the sides have no confirmed difference, the
+   * last night could compare everything and read every feed anew, and the month has requests left.
    */
   readonly healthy: boolean;
   readonly flows: readonly FlowStatus[];
@@ -163,6 +165,31 @@ export interface ReconciliationStatus {
   readonly lastAt: string | null;
   /** Why the last run ended without an answer; null: it did not. */
   readonly trouble: string | null;
+  /** Whom a run waits for, since when and until when at most (ISO 8601 UTC); null: nobody. */
+  readonly waits: {
+    readonly endpoint: string;
+    readonly since: string;
+    readonly until: string;
+    readonly message: string;
+    readonly next: string;
+  } | null;
+  /** What the daemon's last run could not compare, and what to do. What a connector can never tell is not named. */
+  readonly notCompared: readonly {
+    readonly endpoint: string;
+    /** Left out: all that there is. */
+    readonly kind?: string;
+    readonly what?: string;
+    readonly why: string;
+    readonly next: string;
+  }[];
+  /** Feeds that could not be read anew for what was committed late; it is tried again within the hour. */
+  readonly notWalked: readonly {
+    readonly flow: string;
+    /** Since when what was committed late is not known, ISO 8601 UTC; null: it was never read anew. */
+    readonly since: string | null;
+    readonly message: string;
+    readonly next: string;
+  }[];
   /** Null: the daemon does not do it by itself. */
   readonly nextDueAt: string | null;
   /** Nights between two runs, so that they fit into their share of the month; 1: every night. */

@@ -109,7 +109,13 @@ export function storeOffice(parts: OfficeParts): Office {
     async reconcileCost(asked) {
       const { auditor, question } = asking(parts, asked);
       const audit = month.status().purposes.find(({ purpose }) => purpose === "audit");
-      return { ...question.period, requests: auditor.cost(question), left: audit?.left ?? 0 };
+      const { absent: endpoints, atMostMs } = auditor.awaited(question.flow);
+      return {
+        ...question.period,
+        requests: auditor.cost(question),
+        left: audit?.left ?? 0,
+        waits: endpoints.length === 0 ? null : { endpoints, atMostMs },
+      };
     },
     reconcile: async (asked) => reconciled(parts, asked),
     differences: async () => knownDifferences(engine),
@@ -300,7 +306,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
   }));
   const callers = callersOf(parts.endpoints ?? new Map(), all);
   const states = flowsBeside(callers, all);
-  const reconciliation = reconciliationStatus(engine, parts.nightly ?? null);
+  const reconciliation = reconciliationStatus(engine, parts.nightly ?? null, parts.auditor);
   const stops = stopsBeside(callers, stopsOf(parts));
   return {
     version,
@@ -311,6 +317,8 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       stops.length === 0 &&
       callers.every(({ silence }) => silence === null) &&
       reconciliation.differences.confirmed === 0 &&
+      reconciliation.notCompared.length === 0 &&
+      reconciliation.notWalked.length === 0 &&
       used < perMonth &&
       states.every(
         ({ lastError, quarantined, unread, silence }) =>

@@ -398,4 +398,22 @@ export const migrations: readonly string[] = [
   -- lies there unread, as of the last reading.
   alter table obstacle add column id text;
   `,
+  `
+  -- What a reconciliation could not compare, JSON; null: nothing, or an older version ran it.
+  alter table sweep add column unasked text;
+
+  -- Walks for records that were committed late, flow by flow: how far the last one reached, and what became of the last try.
+  create table deep_walk (
+    flow integer primary key references flow,
+    -- The flow's watermark when the last one that succeeded began; null: none has.
+    watermark text,
+    walked_ms integer,
+    -- When a whole quarter was last walked.
+    quarter_ms integer,
+    -- When the last try failed, and why; null: it succeeded.
+    failed_ms integer,
+    message text,
+    next text
+  ) strict;
+  `,
 ];

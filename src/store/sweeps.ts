@@ -16,6 +16,21 @@ export interface SweepRow {
   readonly counts: string | null;
   readonly agrees: 0 | 1 | null;
   readonly detail: string | null;
+  /** What could not be compared, JSON; null: it did not end. */
+  readonly unasked: string | null;
+}
+
+/** How far a flow's feed was last read anew for records that were committed late. */
+export interface DeepWalkRow {
+  /** The flow's watermark when the last walk that succeeded began; null: none has. */
+  readonly watermark: string | null;
+  readonly walkedMs: number | null;
+  /** When a whole quarter was last walked; null: never. */
+  readonly quarterMs: number | null;
+  /** When the last try failed, and why; null: it succeeded. */
+  readonly failedMs: number | null;
+  readonly message: string | null;
+  readonly next: string | null;
 }
 
 /** `seen` in one run, `open` once a second run has confirmed it. */
@@ -65,17 +80,48 @@ export interface NewestRow {
   readonly note: string | null;
 }
 
+/** Why a run failed that a process did not live to end. */
+export const ENDED = "the process ended";
+
 const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, case_row as row, state,
   first_ms as firstMs, last_ms as lastMs`;
 const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
-  counts, agrees, detail`;
+  counts, agrees, detail, unasked`;
 
 export const sweeps = (database: Database.Database) => ({
   ...runs(database),
   ...differences(database),
   ...agreements(database),
   ...newestOf(database),
+  ...deepWalks(database),
 });
+
+function deepWalks(database: Database.Database) {
+  const find = database.prepare<[number], DeepWalkRow>(
+    `select watermark, walked_ms as walkedMs, quarter_ms as quarterMs, failed_ms as failedMs, message, next
+     from deep_walk where flow = ?`,
+  );
+  const walked = database.prepare(
+    `insert into deep_walk (flow, watermark, walked_ms, quarter_ms) values (:flow, :watermark, :at, :quarter)
+     on conflict (flow) do update set watermark = excluded.watermark, walked_ms = excluded.walked_ms,
+       quarter_ms = coalesce(excluded.quarter_ms, quarter_ms), failed_ms = null, message = null, next = null`,
+  );
+  const failed = database.prepare(
+    `insert into deep_walk (flow, failed_ms, message, next) values (:flow, :at, :message, :next)
+     on conflict (flow) do update set failed_ms = excluded.failed_ms, message = excluded.message, next = excluded.next`,
+  );
+  return {
+    /** Null: it was never tried. */
+    deepWalk: (flow: number): DeepWalkRow | null => find.get(flow) ?? null,
+    /** All that lies between its reach and `watermark` is known. `isQuarter`: it reached a quarter back. Call it inside a transaction. */
+    walkedDeeply(flow: number, watermark: string, isQuarter: boolean, atMs: number): void {
+      walked.run({ flow, watermark, at: atMs, quarter: isQuarter ? atMs : null });
+    },
+    deepWalkFailed(flow: number, why: { message: string; next: string }, atMs: number): void {
+      failed.run({ flow, at: atMs, ...why });
+    },
+  };
+}
 
 function runs(database: Database.Database) {
   const begin = database.prepare(
@@ -83,10 +129,10 @@ function runs(database: Database.Database) {
   );
   const end = database.prepare(
     `update sweep set state = :state, ended_ms = :at, requests = :requests, counts = :counts, agrees = :agrees,
-       detail = :detail where sweep = :sweep and state = 'reading'`,
+       detail = :detail, unasked = :unasked where sweep = :sweep and state = 'reading'`,
   );
   const abandon = database.prepare(
-    "update sweep set state = 'failed', ended_ms = ?, detail = 'the process ended' where state = 'reading'",
+    `update sweep set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
   );
   const last = database.prepare<[string], SweepRow>(
     `select ${SWEEP} from sweep where scope = ? and state = 'done' order by sweep desc limit 1`,
@@ -109,7 +155,7 @@ function runs(database: Database.Database) {
     },
     end(
       sweep: number,
-      row: Pick<SweepRow, "requests" | "counts" | "agrees" | "detail"> & {
+      row: Pick<SweepRow, "requests" | "counts" | "agrees" | "detail" | "unasked"> & {
         readonly state: "done" | "failed";
       },
       atMs: number,

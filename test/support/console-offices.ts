@@ -137,6 +137,9 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       reconciliation: {
         lastAt: AT,
         trouble: text(),
+        waits: { endpoint: text(), since: AT, until: AT, message: text(), next: text() },
+        notCompared: [{ endpoint: text(), kind: text(), what: text(), why: text(), next: text() }],
+        notWalked: [{ flow: text(), since: AT, message: text(), next: text() }],
         nextDueAt: AT,
         everyNights: 1,
         wantsShare: null,
@@ -173,6 +176,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       to: "2026-10-31",
       requests: 40,
       left: 5_000,
+      waits: { endpoints: [text()], atMostMs: 72_000_000 },
     }),
     reconcile: async () => report(text),
     trace: async () => ({ number: text(), steps: [], groups: [] }),

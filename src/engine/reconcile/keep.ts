@@ -5,7 +5,7 @@ import { agreeing } from "../../reconcile/case.ts";
 import type { CaseRow, Report } from "../../reconcile/report.ts";
 import type { DifferenceRow, Found } from "../../store/sweeps.ts";
 import type { Engine, Flow } from "../engine.ts";
-import { takeLate } from "./late.ts";
+import { markWalked, platformWalks, takeLate } from "./late.ts";
 import {
   type Audit,
   type Question,
@@ -41,16 +41,17 @@ export async function keptReconciliation(
   );
   const spent = audit.spent();
   const requests = (): number => Math.max(audit.spent() - spent, 0);
+  const walks = platformWalks(engine);
   let reconciled: Reconciled;
   try {
     reconciled = await reconcileSides(engine, audit, question, signal);
   } catch (error) {
     const detail = (error as Error).message;
-    const failed = { state: "failed", counts: null, agrees: null, detail } as const;
+    const failed = { state: "failed", counts: null, agrees: null, detail, unasked: null } as const;
     store.transaction(() => store.sweeps.end(sweep, { ...failed, requests: requests() }, at()));
     throw error;
   }
-  const { report, told } = reconciled;
+  const { report, told, walked } = reconciled;
   const settled = store.transaction(() => {
     const counts = report.controls.map(({ side, kind, count }) => ({ side, kind, count }));
     store.sweeps.end(
@@ -60,6 +61,7 @@ export async function keptReconciliation(
         counts: JSON.stringify(counts),
         agrees: report.agrees ? 1 : 0,
         detail: report.failures[0] ?? null,
+        unasked: JSON.stringify(report.unasked),
         requests: requests(),
       },
       at(),
@@ -76,6 +78,10 @@ export async function keptReconciliation(
     return settleUndecided(engine, report, earlier);
   });
   const late = settles && report.state === "done" ? takeLate(engine, told) : 0;
+  if (settles && report.state === "done")
+    store.transaction(() =>
+      markWalked(engine, audit, { walks, kinds: walked, period: question.period }),
+    );
   return { report, stirred: settled + late > 0 };
 }
 

@@ -1,14 +1,58 @@
 /**
  * Records that were committed late: their time of change lies before a flow's watermark, so no walk asks for them any
- * more. What a deeper reading brings and the store lacks is taken in with the position unchanged, and delivered as usual.
+ * more. Every feed of the platform is read anew from its last deep walk that succeeded on, and a margin before that; a
+ * quarter of it once a month. What the store lacks is taken in with the position unchanged, and delivered as usual.
  */
+import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change } from "../../core/contract.ts";
-import type { Holding } from "../../core/holdings.ts";
+import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import type { Json } from "../../core/json.ts";
-import type { WalkPosition } from "../../core/watermark.ts";
+import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
 import { type Engine, type Flow, endpointOf } from "../engine.ts";
 import { PLATFORM } from "./plan.ts";
+import type { Audit } from "./reconcile.ts";
+
+const DAY_MS = 86_400_000;
+/** What is walked once a calendar month. */
+export const QUARTER_MS = 92 * DAY_MS;
+
+/** A flow that walks the platform by time of change, and has ended a walk. */
+export interface PlatformWalk {
+  readonly flow: Flow;
+  /** Server time, sortable text: everything changed up to here was told by a walk. */
+  readonly watermark: string;
+}
+
+export function platformWalks({ store, flows }: Engine): PlatformWalk[] {
+  return flows.flatMap((flow) => {
+    if (flow.paused || endpointOf(flow.from) !== PLATFORM) return [];
+    const position = store.flows.position(flow.name) as Partial<WalkPosition> | null;
+    const watermark = position?.watermark ?? null;
+    return watermark === null ? [] : [{ flow, watermark }];
+  });
+}
+
+/** From when on a feed is read anew, by the platform's clock. */
+interface Reach {
+  /** ISO 8601 UTC */
+  readonly since: string;
+  /** It is the month's whole quarter. */
+  readonly isQuarter: boolean;
+}
+
+/** The last walk that succeeded may lie any number of nights back: all since, and the margin, is asked for. */
+export function reachOf(
+  { store, clock }: Engine,
+  { flow, watermark }: PlatformWalk,
+  lateMs: number = LATE_MS,
+): Reach {
+  const last = store.sweeps.deepWalk(flow.flow);
+  const isQuarter = monthOf(last?.quarterMs ?? 0) !== monthOf(clock.now().wallMs);
+  const quarter = before(watermark, QUARTER_MS);
+  const late = last?.watermark ? before(last.watermark, lateMs) : quarter;
+  return { since: isQuarter && quarter < late ? quarter : late, isQuarter };
+}
 
 /** Of what a reconciliation read. How many deliveries were made of it. */
 export function takeLate(engine: Engine, told: readonly Holding[]): number {
@@ -22,19 +66,81 @@ export function takeLate(engine: Engine, told: readonly Holding[]): number {
 }
 
 /**
- * The flow's own source from before its watermark on, whatever the overlap of its usual walks. How many deliveries were
- * made of it. @throws SourceUnavailable
+ * A reconciliation has read these kinds of the platform, and {@link takeLate} has taken them: where that reached far
+ * enough, it was the deep walk of their feeds. `walks`: as they were before. Inside a transaction.
  */
-export async function walkDeeply(
+export function markWalked(
   engine: Engine,
-  flow: Flow,
-  reachMs: number,
+  { lateMs }: Pick<Audit, "lateMs">,
+  read: {
+    readonly walks: readonly PlatformWalk[];
+    readonly kinds: ReadonlySet<HoldingKind>;
+    readonly period: Period | null;
+  },
+): void {
+  const { store, clock } = engine;
+  const { walks, kinds, period } = read;
+  // A day of the company may begin after that of UTC; changes of the period's first day are asked for from the day before.
+  const since = period === null ? "" : `${period.from}T00:00:00.000Z`;
+  for (const walk of walks) {
+    const kind = holdingKindOf(walk.flow.mapping.kind);
+    const reach = reachOf(engine, walk, lateMs);
+    const last = store.sweeps.deepWalk(walk.flow.flow)?.watermark ?? null;
+    if (kind === null || !kinds.has(kind)) continue;
+    // Without the month's quarter: that is walked by itself.
+    const needed = last === null ? reach.since : before(last, lateMs ?? LATE_MS);
+    if (since > needed || (reach.isQuarter && since > reach.since)) continue;
+    store.sweeps.walkedDeeply(walk.flow.flow, walk.watermark, reach.isQuarter, clock.now().wallMs);
+  }
+}
+
+/**
+ * Each of these feeds as far back as it needs. What goes wrong with one is kept, and holds up no other. How many
+ * deliveries were made.
+ */
+export async function walkAllDeeply(
+  engine: Engine,
+  flows: readonly Flow[],
+  { lateMs }: Pick<Audit, "lateMs">,
   signal: AbortSignal,
 ): Promise<number> {
-  const [walk] = platformWalks(engine).filter((one) => one.flow === flow);
-  if (walk === undefined) return 0;
+  const { store, clock, note } = engine;
+  let received = 0;
+  for (const walk of platformWalks(engine).filter(({ flow }) => flows.includes(flow))) {
+    const { flow, watermark } = walk;
+    const { since, isQuarter } = reachOf(engine, walk, lateMs);
+    try {
+      received += await walkDeeply(engine, walk, since, signal);
+      // One that was told to stop has not been everywhere.
+      if (signal.aborted) return received;
+      const at = clock.now().wallMs;
+      store.transaction(() => store.sweeps.walkedDeeply(flow.flow, watermark, isQuarter, at));
+    } catch (error) {
+      if (signal.aborted) return received;
+      const told = store.told(error);
+      if (told instanceof FuelbridgeError) throw told;
+      note("deep walk failed", { flow: flow.name, since, error: told });
+      const { message } = told as Error;
+      const next =
+        told instanceof SourceUnavailable
+          ? told.next
+          : "This is a fault in fuelbridge: see the log.";
+      const at = clock.now().wallMs;
+      store.transaction(() => store.sweeps.deepWalkFailed(flow.flow, { message, next }, at));
+    }
+  }
+  return received;
+}
+
+/** The flow's own feed, from an instant on. How many deliveries were made of it. @throws SourceUnavailable */
+async function walkDeeply(
+  engine: Engine,
+  { flow, watermark }: PlatformWalk,
+  since: string,
+  signal: AbortSignal,
+): Promise<number> {
   const { store } = engine;
-  const from: WalkPosition = { watermark: earlier(walk.watermark, reachMs), walk: null };
+  const from: WalkPosition = { watermark: since, walk: null };
   const reading = {
     signal,
     known: () => null,
@@ -44,18 +150,8 @@ export async function walkDeeply(
   // What receivers tell besides would be read and forgotten here: only the feed itself is read.
   const feed = flow.source.again ?? flow.source;
   for await (const page of feed.read(from as unknown as Json, reading))
-    received += take(engine, flow, walk.watermark, page.changes);
+    received += take(engine, flow, watermark, page.changes);
   return received;
-}
-
-/** Flows that walk the platform by time of change, and have ended a walk. */
-function platformWalks({ store, flows }: Engine): { flow: Flow; watermark: string }[] {
-  return flows.flatMap((flow) => {
-    if (flow.paused || endpointOf(flow.from) !== PLATFORM) return [];
-    const position = store.flows.position(flow.name) as Partial<WalkPosition> | null;
-    const watermark = position?.watermark ?? null;
-    return watermark === null ? [] : [{ flow, watermark }];
-  });
 }
 
 /** What lies after the watermark is in the flow's next walk. */
@@ -91,5 +187,11 @@ const named = (changes: readonly Change[]): string =>
     .join(", ") + (changes.length > NAMED ? ", ..." : "");
 
 /** Sortable text; the digits below a millisecond are of no matter so far back. */
-const earlier = (watermark: string, ms: number): string =>
+const before = (watermark: string, ms: number): string =>
   new Date(Date.parse(watermark) - ms).toISOString();
+
+/** Calendar months, UTC, counted on. */
+export const monthOf = (ms: number): number => {
+  const at = new Date(ms);
+  return at.getUTCFullYear() * 12 + at.getUTCMonth();
+};

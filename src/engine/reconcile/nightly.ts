@@ -1,18 +1,19 @@
 /**
  * The daemon's own reconciliation (ADR 0020): so many days back every night, everything once a month, and once more a
  * quarter of an hour later where something differs, for a difference is told only when a second run confirms it. Where
- * the month's share does not suffice, the runs are further apart, and it says so.
+ * the month's share does not suffice, the runs are further apart, and it says so. Whatever can be compared, every feed of
+ * the platform is read anew each night for what was committed late (late.ts), and again within the hour where that failed.
  */
 import { type AuditPace, auditPace, type Budget } from "../../core/budget.ts";
 import { ConfigurationError, FuelbridgeError } from "../../core/errors.ts";
 import type { Period } from "../../core/holdings.ts";
+import { LATE_MS } from "../../core/watermark.ts";
 import type { Bucket } from "../../reconcile/case.ts";
 import type { SweepRow } from "../../store/sweeps.ts";
-import { type Engine, type Schedule, endpointOf } from "../engine.ts";
+import type { Engine, Flow, Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
 import type { Auditor } from "./auditor.ts";
-import { walkDeeply } from "./late.ts";
-import { PLATFORM } from "./plan.ts";
+import { monthOf, platformWalks, walkAllDeeply } from "./late.ts";
 import { SETTLE_MS, telling } from "./settle.ts";
 
 export interface NightlyOptions {
@@ -21,19 +22,21 @@ export interface NightlyOptions {
   readonly days: number;
   /** Its share of the month is how much it may cost. */
   readonly budget: Pick<Budget, "perMonth" | "share">;
+  /** How late a record may be committed, ms, and still be found. Left out: 7 days. */
+  readonly lateMs?: number;
 }
 
 /** Who asked, in the store: a run, and the one that confirms it. */
-const DAEMON = "daemon";
-const AGAIN = "daemon, to confirm";
+export const DAEMON = "daemon";
+export const AGAIN = "daemon, to confirm";
 const NIGHTLY = "nightly";
 const EVERYTHING = "everything";
 const RETRY_MS = 3_600_000;
+/** What failed is tried again together: parts that failed one after the other do not each have an hour of their own. */
+const TOGETHER_MS = 10 * 60_000;
 /** Whatever goes wrong, one run does not follow on the heels of another. */
 const REST_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** How far each feed is walked besides, once a night, for records that were committed late. */
-const DEEP_MS = 2 * DAY_MS;
 
 export class Nightly {
   readonly #engine: Engine;
@@ -60,8 +63,19 @@ export class Nightly {
     return auditPace(this.#options.budget, { nightly, sweep, perMonth: nightly * 31 + sweep });
   }
 
-  /** When the next run is due, ms UTC. */
+  /** When the next run is due, ms UTC: a comparison, or a feed that is read anew. */
   dueMs(): number {
+    const walks = platformWalks(this.#engine).map(({ flow }) => this.#walkDueMs(flow));
+    return Math.min(this.#compareDueMs(), ...walks);
+  }
+
+  #walkDueMs({ flow }: Flow): number {
+    const last = this.#engine.store.sweeps.deepWalk(flow);
+    if (last !== null && last.failedMs !== null) return last.failedMs + RETRY_MS;
+    return nextDue(this.#options.schedule, last?.walkedMs ?? this.#startedMs);
+  }
+
+  #compareDueMs(): number {
     const { sweeps } = this.#engine.store;
     const [last, again] = [sweeps.lastBy(DAEMON), sweeps.lastBy(AGAIN)];
     const after = [last, again].map((row) => `${row?.sweep} ${row?.state}`).join();
@@ -93,18 +107,24 @@ export class Nightly {
     const now = clock.now().wallMs;
     const sinceMs = clock.now().monoMs - this.#endedMonoMs;
     if (sinceMs < REST_MS) return REST_MS - sinceMs;
-    const reckoned = this.dueMs();
-    // A wall clock that was ahead once delays no run for longer than its schedule does.
-    const due =
-      reckoned <= now + 7 * DAY_MS
-        ? reckoned
-        : Math.min(reckoned, nextDue(this.#options.schedule, now) + 7 * DAY_MS);
+    const due = this.#bounded(this.dueMs(), now);
     if (due > now) return due - now;
     this.#running = this.#run(signal).then(
       (stirred) => this.#end(() => ended(null, stirred)),
       (error: unknown) => this.#end(() => ended(error as Error, false)),
     );
     return Infinity;
+  }
+
+  /** A wall clock that was ahead once delays no run for longer than its schedule does. */
+  #bounded(due: number, now: number): number {
+    return due <= now + 7 * DAY_MS
+      ? due
+      : Math.min(due, nextDue(this.#options.schedule, now) + 7 * DAY_MS);
+  }
+
+  #isDue(due: number, now: number, hasFailed: boolean): boolean {
+    return this.#bounded(due, now) <= now + (hasFailed ? TOGETHER_MS : 0);
   }
 
   /** Resolves when nothing of it is under way any more. */
@@ -119,7 +139,19 @@ export class Nightly {
     tell();
   }
 
+  /** The comparison reads most feeds itself, as deep as they need; where it must wait for somebody, they do not wait for it. */
   async #run(signal: AbortSignal): Promise<boolean> {
+    const now = this.#engine.clock.now().wallMs;
+    const hasFailed = this.#engine.store.sweeps.lastBy(DAEMON)?.state === "failed";
+    const isDue = this.#isDue(this.#compareDueMs(), now, hasFailed);
+    const waits = this.#auditor.absent().length > 0;
+    let received = isDue && !waits ? 0 : await this.#walkDeeply(signal);
+    const stirred = isDue && (await this.#compare());
+    received += await this.#walkDeeply(signal);
+    return stirred || received > 0;
+  }
+
+  async #compare(): Promise<boolean> {
     const { note, store } = this.#engine;
     const last = store.sweeps.lastBy(DAEMON);
     const again = store.sweeps.lastBy(AGAIN);
@@ -137,7 +169,7 @@ export class Nightly {
       const { report, stirred } = await this.#auditor.settle(question);
       const open = store.sweeps.inState("open").length;
       note("reconciled by itself", { agrees: report.agrees, differences: open, again: confirms });
-      return !confirms && (await this.#walkDeeply(signal)) > 0 ? true : stirred;
+      return stirred;
     } catch (error) {
       const told = store.told(error);
       // A side that cannot be read, or a table that is being edited: the next run begins anew.
@@ -147,13 +179,17 @@ export class Nightly {
     }
   }
 
-  /** The feeds that no reconciliation reads, too: orders and tickets. */
+  /** Feeds that are due and that no comparison has read. */
   async #walkDeeply(signal: AbortSignal): Promise<number> {
-    let received = 0;
-    for (const flow of this.#engine.flows)
-      if (!flow.paused && endpointOf(flow.from) === PLATFORM)
-        received += await walkDeeply(this.#engine, flow, DEEP_MS, signal);
-    return received;
+    const engine = this.#engine;
+    const now = engine.clock.now().wallMs;
+    const due = platformWalks(engine)
+      .filter(({ flow }) => {
+        const hasFailed = (engine.store.sweeps.deepWalk(flow.flow)?.failedMs ?? null) !== null;
+        return this.#isDue(this.#walkDueMs(flow), now, hasFailed);
+      })
+      .map(({ flow }) => flow);
+    return walkAllDeeply(engine, due, this.#options, signal);
   }
 
   /** A new month has begun since the last one, or as many as its share allows. */
@@ -163,16 +199,16 @@ export class Nightly {
     return monthOf(now) - monthOf(last.startedMs) >= this.pace().everyMonths;
   }
 
+  /** So many days back, and to the last run that ended well where that is longer. */
   #period(isSweep: boolean): Period | null {
     if (isSweep) return null;
+    const { sweeps } = this.#engine.store;
     const to = this.#auditor.today();
-    const from = new Date(Date.parse(`${to}T00:00:00Z`) - this.#options.days * DAY_MS);
+    const usual = Date.parse(`${to}T00:00:00Z`) - this.#options.days * DAY_MS;
+    const done = [NIGHTLY, EVERYTHING].map((scope) => sweeps.last(scope)?.startedMs ?? 0);
+    const last = Math.max(...done);
+    const since = last === 0 ? usual : last - (this.#options.lateMs ?? LATE_MS);
+    const from = new Date(Math.min(usual, since));
     return { from: from.toISOString().slice(0, 10), to };
   }
 }
-
-/** Calendar months, UTC, counted on. */
-const monthOf = (ms: number): number => {
-  const at = new Date(ms);
-  return at.getUTCFullYear() * 12 + at.getUTCMonth();
-};

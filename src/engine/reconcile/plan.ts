@@ -23,7 +23,10 @@ export interface KindPlan {
   readonly unasked: readonly string[];
 }
 
-export type Endpoints = ReadonlyMap<string, Pick<Endpoint, "holdings">>;
+export type Endpoints = ReadonlyMap<
+  string,
+  Pick<Endpoint, "holdings" | "presence"> & Partial<Pick<Endpoint, "check">>
+>;
 
 /** Kinds that have a flow, in the order of {@link holdingKinds}. `only`: of this flow's kind alone. */
 export function planOf(engine: Engine, endpoints: Endpoints, only: string | null): KindPlan[] {

@@ -3,7 +3,8 @@
  * and after the books were read was so while they were read. What moved meanwhile is read again, twice at most.
  */
 import { compare } from "../../books/compare.ts";
-import type { Holding, HoldingKind, Period, Scope } from "../../core/holdings.ts";
+import { SourceUnavailable } from "../../core/errors.ts";
+import type { Holding, HoldingKind, Lacking, Period, Scope } from "../../core/holdings.ts";
 import type { Side } from "../../reconcile/case.ts";
 import type { ListCount } from "../../reconcile/failures.ts";
 import type { Asked, KindPlan } from "./plan.ts";
@@ -26,6 +27,10 @@ export class Rows {
     this.#rows.delete(keyOf(side, kind, id));
   }
 
+  dropKind(kind: HoldingKind): void {
+    for (const [key, { holding }] of this.#rows) if (holding.kind === kind) this.#rows.delete(key);
+  }
+
   has(side: Side, kind: HoldingKind, id: string): boolean {
     return this.#rows.has(keyOf(side, kind, id));
   }
@@ -45,6 +50,19 @@ export interface Reading {
   /** {@link keyOf} records that changed while they were read, and went on changing. */
   readonly moved: ReadonlySet<string>;
   readonly lists: readonly ListCount[];
+  /** Kinds that a side could not tell, each with its first reason; the others were read. */
+  readonly unread: ReadonlyMap<HoldingKind, Unread>;
+  /** Parts of lists that could not be read, though the rest could. */
+  readonly lacking: readonly (Lacking & {
+    readonly endpoint: string;
+    readonly kind: HoldingKind;
+  })[];
+}
+
+export interface Unread {
+  /** The endpoint that could not tell; null: another kind, without which this one cannot be matched. */
+  readonly endpoint: string | null;
+  readonly error: SourceUnavailable;
 }
 
 export interface Wanted {
@@ -63,24 +81,53 @@ const ROUNDS = 3;
 /** These lists take no bound: what moved in them shows when differences are confirmed one by one. */
 const UNBOUNDED: ReadonlySet<HoldingKind> = new Set(["payment", "bill-payment"]);
 
-/** @throws SourceUnavailable */
+/** What is matched by records of another kind cannot be compared without them. */
+const RESTS_ON: Readonly<Partial<Record<HoldingKind, HoldingKind>>> = {
+  payment: "invoice",
+  "bill-payment": "bill",
+};
+
+/** A kind that a side cannot tell is left out, and the others are read. @throws SourceUnavailable when it was stopped */
 export async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Reading> {
   const { plans, period } = wanted;
   const rows = new Rows();
   const lists: ListCount[] = [];
+  const unread = new Map<HoldingKind, Unread>();
+  const lacking = new Map<string, Reading["lacking"][number]>();
+  const leave = (kind: HoldingKind, endpoint: string, error: SourceUnavailable): void => {
+    unread.set(kind, { endpoint, error });
+    rows.dropKind(kind);
+    for (const { kind: other } of plans) {
+      if (RESTS_ON[other] !== kind || unread.has(other)) continue;
+      unread.set(other, { endpoint: null, error });
+      rows.dropKind(other);
+    }
+  };
   const read = async (side: Side, kinds: readonly KindPlan[], scope: Scope, count: boolean) => {
     const began = wanted.now().toISOString();
     const changed = new Set<string>();
     let from: string | null = null;
     for (const plan of kinds) {
       for (const one of askedOn(side, plan)) {
+        if (unread.has(plan.kind)) break;
         const list = { side, kind: plan.kind, scope, rows, changed };
-        let read = await readList(list, one, wanted, signal);
-        // Records may slide past while a list is read; what is missing twice is said.
-        if (count && isShort(read)) read = await readList(list, one, wanted, signal);
-        if (count) lists.push(read);
-        if (from === null || (read.serverTime !== null && read.serverTime < from))
-          from = read.serverTime;
+        try {
+          let read = await readList(list, one, wanted, signal);
+          // Records may slide past while a list is read; what is missing twice is said.
+          if (count && isShort(read)) read = await readList(list, one, wanted, signal);
+          if (count) lists.push(read);
+          for (const part of read.lacking)
+            lacking.set(`${plan.kind} ${one.endpoint} ${part.what}`, {
+              ...part,
+              kind: plan.kind,
+              endpoint: one.endpoint,
+            });
+          if (from === null || (read.serverTime !== null && read.serverTime < from))
+            from = read.serverTime;
+        } catch (error) {
+          if (!(error instanceof SourceUnavailable) || signal.aborted) throw error;
+          leave(plan.kind, one.endpoint, error);
+        }
       }
     }
     return { changed, since: earlier(from ?? began) };
@@ -92,7 +139,7 @@ export async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Rea
   for (let round = 1; ; round++) {
     platform = await read("platform", bounded, changedSince(platform.since), false);
     if (platform.changed.size === 0 || round === ROUNDS)
-      return { rows, moved: platform.changed, lists };
+      return { rows, moved: platform.changed, lists, unread, lacking: [...lacking.values()] };
     books = await read("books", plans, changedSince(books.since), false);
   }
 }
@@ -119,6 +166,7 @@ interface Into {
 interface Read extends ListCount {
   /** At its first page. */
   readonly serverTime: string | null;
+  readonly lacking: readonly Lacking[];
 }
 
 const isShort = ({ total, distinct }: Read): boolean => total !== null && total !== distinct;
@@ -132,7 +180,9 @@ async function readList(
   const ids = new Set<string>();
   let total: number | null = null;
   let serverTime: string | null = null;
+  const lacking: Lacking[] = [];
   for await (const page of holdings.list(kind, scope, null, signal)) {
+    lacking.push(...(page.lacking ?? []));
     total = page.total ?? total;
     serverTime ??= page.serverTime;
     for (const holding of page.holdings) {
@@ -141,7 +191,7 @@ async function readList(
     }
     progress?.(side, kind, ids.size);
   }
-  return { side, kind, what: `of "${endpoint}"`, total, distinct: ids.size, serverTime };
+  return { side, kind, what: `of "${endpoint}"`, total, distinct: ids.size, serverTime, lacking };
 }
 
 /**

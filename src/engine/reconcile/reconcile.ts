@@ -18,13 +18,13 @@ import {
 import { type Judging, judgeAll } from "../../reconcile/judge.ts";
 import type { Alias } from "../../reconcile/groups.ts";
 import { match } from "../../reconcile/match.ts";
-import { reconcile, type Report } from "../../reconcile/report.ts";
+import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
 import { endpointOf, type Engine } from "../engine.ts";
-import { type Endpoints, isAskable, type KindPlan, planOf } from "./plan.ts";
+import { type Endpoints, isAskable, type KindPlan, PLATFORM, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
-import { aliasesOf, storeSide, tell } from "./told.ts";
+import { aliasesOf, beganOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
 export interface Audit {
@@ -32,6 +32,10 @@ export interface Audit {
   readonly ignore: Ignore;
   /** Requests of purpose `audit` in this month so far. */
   readonly spent: () => number;
+  /** How late a record may be committed, ms, and still be found by a deep walk. Left out: {@link LATE_MS}. */
+  readonly lateMs?: number;
+  /** How long it waits for one that calls us, ms. Left out: {@link WAIT_MS}. */
+  readonly waitMs?: number;
 }
 
 export interface Question {
@@ -54,9 +58,11 @@ export interface Reconciled {
   readonly report: Report;
   /** All that the platform told, also of other days. */
   readonly told: readonly Holding[];
+  /** Kinds of which the platform's list was read whole within the period. */
+  readonly walked: ReadonlySet<HoldingKind>;
 }
 
-/** @throws SourceUnavailable when a side cannot be read whole: then nothing is judged */
+/** What a side cannot tell is named and not compared. @throws SourceUnavailable when that is everything, or a reading was stopped */
 export async function reconcileSides(
   engine: Engine,
   audit: Audit,
@@ -66,14 +72,18 @@ export async function reconcileSides(
   const { clock, dayOf, currency, note } = engine;
   const now = (): Date => new Date(clock.now().wallMs);
   const all = planOf(engine, audit.endpoints, question.flow);
-  const plans = all.filter(isAskable);
-  const parties = partyPlan(engine, audit.endpoints, plans);
-  const wanted = { plans: [...parties, ...plans], period: question.period, now };
-  const reading = await readBoth(wanted, signal);
+  const planned = all.filter(isAskable);
+  const parties = partyPlan(engine, audit.endpoints, planned);
+  const asking = [...parties, ...planned];
+  const reading = await readBoth({ plans: asking, period: question.period, now }, signal);
+  const isRead = ({ kind }: KindPlan): boolean => !reading.unread.has(kind);
+  const [plans, wanted] = [planned.filter(isRead), asking.filter(isRead)];
+  const [nothing] = [...reading.unread.values()];
+  if (plans.length === 0 && nothing !== undefined) throw nothing.error;
   const books = reading.rows.of("books");
-  const alias = await aliasesOf(engine, audit.endpoints, wanted.plans, books, signal);
-  const run = { engine, audit, plans, wanted: wanted.plans, reading, alias, question, signal };
-  const { cases, records, judging } = await confirmed(run);
+  const alias = await aliasesOf(engine, audit.endpoints, wanted, books, signal);
+  const run = { engine, audit, plans, wanted, reading, alias, question, signal };
+  const { cases, records, judging, left } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
   const report = reconcile({
     ...judging,
@@ -83,20 +93,65 @@ export async function reconcileSides(
     records,
     cases,
     lists: reading.lists.filter(({ kind }) => plans.some((plan) => plan.kind === kind)),
-    previous: previousOf(engine, question),
+    previous: previousOf(engine, question).filter(({ kind }) =>
+      plans.some((one) => one.kind === kind),
+    ),
     strength: plans.flatMap(({ kind, platform, books }) =>
       [platform, ...books].flatMap((asked) => {
         const strength = asked?.holdings.strength[kind];
         return asked && strength ? [{ endpoint: asked.endpoint, kind, strength }] : [];
       }),
     ),
-    unasked: all.flatMap(({ kind, unasked }) =>
-      unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" })),
-    ),
+    unasked: [...all.flatMap(cannotBeAsked), ...notToldIn(reading, planned, left)],
     ledger: await ledgerOf(plans, signal),
     apart: apartOf(engine, question),
   });
-  return { report, told: reading.rows.of("platform") };
+  return {
+    report,
+    told: reading.rows.of("platform"),
+    walked: new Set(plans.map(({ kind }) => kind)),
+  };
+}
+
+const cannotBeAsked = ({ kind, unasked }: KindPlan): Unasked[] =>
+  unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" }));
+
+/** What a side could not tell just now, each with what to do about it. `left`: cases that were left out for it, by kind. */
+function notToldIn(
+  { unread, lacking }: Reading,
+  plans: readonly KindPlan[],
+  left: ReadonlyMap<HoldingKind, number>,
+): Unasked[] {
+  const kinds = plans.flatMap(({ kind, platform, books }): Unasked[] => {
+    const found = unread.get(kind);
+    if (found === undefined) return [];
+    const { endpoint, error } = found;
+    const name = endpoint ?? books[0]?.endpoint ?? platform?.endpoint ?? PLATFORM;
+    const why =
+      endpoint === null ? `their documents cannot be told: ${error.message}` : error.message;
+    return [{ endpoint: name, kind, why, next: error.next, ...pausedIn(plans, kind) }];
+  });
+  const parts = lacking.flatMap(({ endpoint, kind, what, why, next, isTold }): Unasked[] =>
+    unread.has(kind) || !plans.some((plan) => plan.kind === kind)
+      ? []
+      : [
+          {
+            endpoint,
+            kind,
+            what,
+            why,
+            next,
+            ...(isTold ? {} : { records: left.get(kind) ?? 0 }),
+            ...pausedIn(plans, kind),
+          },
+        ],
+  );
+  return [...kinds, ...parts];
+}
+
+function pausedIn(plans: readonly KindPlan[], kind: HoldingKind): Pick<Unasked, "paused"> {
+  const flows = plans.filter((plan) => plan.kind === kind).flatMap((plan) => plan.flows);
+  return flows.every(({ paused }) => paused) ? { paused: true } : {};
 }
 
 /** Flows of goods: no sum is made of them, and verification compares each with what was delivered (ADR 0051). */
@@ -134,6 +189,8 @@ interface Run {
 interface Chosen {
   readonly cases: readonly Case[];
   readonly records: Records;
+  /** How many of a kind are not compared, for the part of the books that would hold them cannot be told. */
+  readonly left: ReadonlyMap<HoldingKind, number>;
 }
 
 interface Judged extends Chosen {
@@ -266,10 +323,18 @@ function casesIn(run: Run): Chosen {
   const known = new Set(
     [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
   );
-  const isWanted = (one: Case): boolean =>
+  const untold = new Set(run.reading.lacking.flatMap(({ kind, isTold }) => (isTold ? [] : [kind])));
+  const isUntold = (one: Case): boolean => {
+    const plan = plans.find(({ kind }) => kind === one.kind);
+    if (plan === undefined || !untold.has(one.kind) || one.books.length > 0) return false;
+    return beganOf(engine, plan, one) === "books";
+  };
+  const isMeant = (one: Case): boolean =>
     plans.some(({ kind }) => kind === one.kind) &&
     (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`));
+  const isWanted = (one: Case): boolean => isMeant(one) && !isUntold(one);
   const left = cases.filter((one) => !isWanted(one));
+  const notTold = Map.groupBy(left.filter(isMeant), ({ kind }) => kind);
   const rest = (side: Side): Holding[] => {
     const out = new Set(left.flatMap((one) => one[side]));
     return records[side].filter((row) => !out.has(row));
@@ -277,6 +342,7 @@ function casesIn(run: Run): Chosen {
   return {
     cases: cases.filter(isWanted),
     records: { platform: rest("platform"), books: rest("books") },
+    left: new Map([...notTold].map(([kind, those]) => [kind, those.length])),
   };
 }
 
@@ -301,13 +367,14 @@ function isAsked({ platform, books }: Case, period: Period | null): boolean {
 
 async function judgedOf(
   { engine, audit, plans, reading: { moved }, signal }: Run,
-  { cases, records }: Chosen,
+  { cases, records, left }: Chosen,
 ): Promise<Judged> {
   const told = await tell(engine, audit.endpoints, plans, cases, signal);
   const known = { engine, plans, moved };
   return {
     cases,
     records,
+    left,
     judging: {
       told: (one): Told | null => told.get(one) ?? null,
       stored: (one) => storedStateOf(known, one),

@@ -8,7 +8,7 @@ import { ages } from "../../../reconcile/balances.ts";
 import { agreeing, manyOf, type Side, sides } from "../../../reconcile/case.ts";
 import type { CaseRow, Report } from "../../../reconcile/report.ts";
 import { moneyKinds } from "../../../reconcile/sums.ts";
-import { limitsOf } from "../../../reconcile/text.ts";
+import { agreementOf, limitsOf, unaskedInWords } from "../../../reconcile/text.ts";
 import type { Reconciling } from "../../../report/office.ts";
 import { valueIn } from "../amounts.ts";
 import { type Html, html } from "../html.ts";
@@ -72,11 +72,11 @@ function verdict({ cases, agrees, failures, unasked }: Report, open: readonly Ca
   const records = cases.filter(isWithin).length;
   return html`<div class="banner ${agrees ? "good" : "bad"}">
     <p>
-      <strong>${agrees ? "Both sides agree." : "Both sides do not agree."}</strong>
+      <strong>${agreementOf({ cases, unasked })}.</strong>
       ${within === 0 ? `${plural(records, "record")} of the period, none different.` : `${number(within)} of ${plural(records, "record")} of the period are not the same on both sides.`}
       ${others === 0 ? "" : `${plural(others, "record")} of other days that ${others === 1 ? "is" : "are"} open or changed ${others === 1 ? "is" : "are"} not the same either.`}
     </p>
-    ${unasked.map(({ endpoint, kind, why }) => html`<p><strong>Not asked:</strong> ${endpoint} cannot be asked for ${manyOf(kind)}: ${why}</p>`)}
+    ${unasked.map((one) => html`<p><strong>Not compared:</strong> ${unaskedInWords(one)}</p>`)}
   </div>`;
 }
 

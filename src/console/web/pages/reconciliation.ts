@@ -2,7 +2,9 @@
 import { FuelbridgeError, SourceUnavailable } from "../../../core/errors.ts";
 import { calendarOf } from "../../../core/calendar.ts";
 import { digestOf, SUMS } from "../../../reconcile/evidence.ts";
+import { durationText } from "../../../core/duration.ts";
 import { asCsv } from "../../../reconcile/csv.ts";
+import { agreementOf } from "../../../reconcile/text.ts";
 import { type KnownDifference, OfficeError, type Reconciling } from "../../../report/office.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
 import type { Job } from "../jobs.ts";
@@ -108,7 +110,7 @@ const knownRow = (
 function resultOf({ state }: Job): string {
   if (state.is === "running") return "is being made";
   if (state.is === "failed") return "ended without an answer";
-  return state.report.agrees ? "both sides agree" : "both sides do not agree";
+  return agreementOf(state.report).toLowerCase();
 }
 
 const askedOf = (asked: Asked, given: URLSearchParams): Reconciling => ({
@@ -120,7 +122,7 @@ const askedOf = (asked: Asked, given: URLSearchParams): Reconciling => ({
 
 export async function cost(asked: Asked): Promise<Answer> {
   const wanted = askedOf(asked, asked.query);
-  const { from, to, requests, left } = await asked.office.reconcileCost(wanted);
+  const { from, to, requests, left, waits } = await asked.office.reconcileCost(wanted);
   const hidden = { from, to, flow: wanted.flow ?? "" };
   const body = html`<p>${link("/reconciliation", "Reconciliation")}</p>
     <h1>Compare ${from} to ${to}</h1>
@@ -128,6 +130,7 @@ export async function cost(asked: Asked): Promise<Answer> {
       It takes about ${plural(requests, "request")} to the platform, and up to three for each
       difference. ${number(left)} are left for it this month.
     </p>
+    ${waits === null ? "" : html`<p>${waits.endpoints.join(", ")} calls us and is not here now: the comparison waits for the next session, ${durationText(waits.atMostMs)} at most.</p>`}
     ${changing(asked, {
       id: "compare",
       action: "/reconciliation",

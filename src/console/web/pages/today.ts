@@ -109,7 +109,8 @@ function wrongs(status: Status, asked: Asked): Html[] {
   const unread = flows.flatMap(({ name, unread }) =>
     unread.filter(({ awaited }) => !awaited).map((one) => ({ name, ...one })),
   );
-  const { confirmed } = reconciliation.differences;
+  const { differences, notCompared, notWalked } = reconciliation;
+  const { confirmed } = differences;
   return [
     ...(daemon === null ? [html`The daemon does not run: nothing is read or sent.`] : []),
     ...stops.map(
@@ -128,6 +129,17 @@ function wrongs(status: Status, asked: Asked): Html[] {
           html`<strong>${plural(confirmed, "difference")} between the two sides</strong>, confirmed
             by a second comparison. ${link("/reconciliation", "Reconciliation")}`,
         ]),
+    ...notCompared.map(
+      ({ endpoint, kind = "", what = "", why, next }) =>
+        html`<strong>Not compared</strong>
+          ${[kind, what, endpoint].filter((part) => part !== "").join(", ")}: ${sentence(why)}
+          ${next}`,
+    ),
+    ...notWalked.map(
+      ({ flow, message, next }) =>
+        html`<strong>${flow}</strong>: what was committed late is not known. ${sentence(message)}
+          ${next}`,
+    ),
     ...failing.map(
       ({ name, lastError }) =>
         html`<strong>${name}</strong> does not read: ${sentence(lastError?.message ?? "")}
@@ -310,7 +322,7 @@ function month({ requests: { month, used, perMonth, forecast } }: Status): Html 
 }
 
 function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
-  const { lastAt, trouble, nextDueAt, differences } = reconciliation;
+  const { lastAt, trouble, nextDueAt, differences, waits, notCompared } = reconciliation;
   const agreed = flows.flatMap(({ name, agreed: of }) =>
     of === null
       ? []
@@ -324,7 +336,7 @@ function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
         lastAt === null
           ? "They were never compared."
           : html`Compared ${ago(lastAt, asked)}:
-            ${found === 0 ? "no difference" : plural(found, "difference")}${
+            ${found === 0 ? `no difference${notCompared.length === 0 ? "" : " in what could be compared"}` : plural(found, "difference")}${
               differences.clears === 0
                 ? ""
                 : `, and ${plural(differences.clears, "invoice that is paid in part", "invoices that are paid in part")}`
@@ -332,6 +344,7 @@ function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
       }
       ${nextDueAt === null ? "" : html` Next: ${at(nextDueAt, asked)}.`}
     </p>
+    ${waits === null ? "" : html`<p>A comparison waits for ${waits.endpoint} since ${at(waits.since, asked)}: ${waits.message} ${waits.next}</p>`}
     ${trouble === null ? "" : html`<p>The last comparison ended without an answer: ${trouble}</p>`}
     ${
       agreed.length === 0
