@@ -42,7 +42,7 @@ interface Reach {
 }
 
 /** The last walk that succeeded may lie any number of nights back: all since, and the margin, is asked for. */
-export function reachOf(
+function reachOf(
   { store, clock }: Engine,
   { flow, watermark }: PlatformWalk,
   lateMs: number = LATE_MS,
