@@ -4,8 +4,10 @@ import { z } from "zod";
 import { defineMapping } from "../src/core/contract.ts";
 import { type Budget, usualBudget } from "../src/core/budget.ts";
 import type { Kind } from "../src/core/kinds.ts";
+import { stretchText } from "../src/cli/budget.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
+import { pull } from "../src/engine/pull.ts";
 import { openGovernor } from "../src/platform/governor.ts";
 import { monthReport } from "../src/report/month.ts";
 import type { Status } from "../src/report/office.ts";
@@ -78,6 +80,7 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
     budget,
     pages: (flow) => store.flows.find(flow)?.pages ?? null,
     minute,
+    waiting: ({ flow }) => store.deliveries.counts(flow).get("pending") ?? 0,
   });
   const engine: Engine = { ...bench.engine, clock, stretch: (flow) => month.stretch(flow) };
   const started = new Date(0);
@@ -91,6 +94,7 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
   });
   onTestFinished(() => spending.close());
   return {
+    engine,
     clock,
     store,
     office,
@@ -261,6 +265,17 @@ test("polls are stretched when the month's rest does not suffice, and reading th
   expect(dueIn(here.into)).toBeCloseTo(60 * stretch, 0);
   expect(dueIn(here.out)).toBe(60);
   expect((await here.office.status()).requests.forecast.stretch).toBe(stretch);
+});
+
+test("what waits to be sent is in the month's one sentence, by what it is asked for", async () => {
+  const { engine, out, month } = await site({ perMonth: 1_000 }, 600);
+  await pull(engine, out, never);
+  const { forecast } = month.status();
+  expect(forecast.backlog).toEqual({ documents: 600, writes: 600, readBacks: 600 });
+  expect(forecast.runsOut?.stops).toBe("everything");
+  expect(stretchText(forecast)).toMatch(
+    /and the month does not suffice: nothing is sent from .* 600 documents wait to be sent: about 600 requests to write them, 600 to look for them\.$/,
+  );
 });
 
 test("a list that is read whole is priced by the pages of its last reading, and slows itself alone", async () => {

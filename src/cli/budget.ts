@@ -87,7 +87,17 @@ function inWords(month: MonthStatus): string {
 }
 
 /** How far apart polls are, and whether the month suffices: the one sentence about both. */
-export function stretchText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): string {
+export function stretchText(forecast: Pick<Forecast, "stretch" | "runsOut" | "backlog">): string {
+  const { backlog } = forecast;
+  if (backlog === undefined) return paceText(forecast);
+  const { documents, writes, readBacks } = backlog;
+  return (
+    `${paceText(forecast)} ${counted(documents, "document")} ${documents === 1 ? "waits" : "wait"} to be sent: about ` +
+    `${counted(writes, "request")} to write ${documents === 1 ? "it" : "them"}, ${readBacks} to look for ${documents === 1 ? "it" : "them"}.`
+  );
+}
+
+function paceText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): string {
   const apart = stretch > 1 ? `${factor(stretch)} times as far apart as configured` : AS_CONFIGURED;
   if (runsOut === null)
     return stretch > 1

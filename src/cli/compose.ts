@@ -16,6 +16,7 @@ import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
+import { deepCostOf } from "../engine/reconcile/cost.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
 import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/carried.ts";
@@ -173,6 +174,7 @@ async function open(
     const { endpoints } = opened;
     const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));
     const knowsUs = endpoints.get("platform")?.knowsUs;
+    const walked: { of?: () => number } = {};
     const month = monthReport({
       spent: carriers.spent,
       spentByDay: (month) => store.journal.spentByDay(month),
@@ -183,6 +185,11 @@ async function open(
       budget: config.platform.budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
+      waiting: ({ flow }) => {
+        const counts = store.deliveries.counts(flow);
+        return (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
+      },
+      deep: () => walked.of?.() ?? 0,
     });
     const tables = openTables(config.crossReferences);
     const returnMemory = memoryReturner();
@@ -204,6 +211,7 @@ async function open(
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
+    walked.of = () => deepCostOf(engine, config.platform.lateMs);
     const used = spentOf(carriers, clock);
     const auditor = new Auditor(engine, {
       endpoints,

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   auditNeed,
   auditPace,
+  type Backlog,
   type Budget,
   type Forecast,
   forecast,
@@ -188,6 +189,47 @@ describe("the forecast", () => {
     expect(forecast({ budget, need, spent, atMs: at(now) })).toEqual(expected);
   });
 
+  /** Each is written, and looked for before. */
+  const waiting = (documents: number): Backlog => ({
+    documents,
+    writes: documents,
+    readBacks: documents,
+  });
+
+  test("counts what waits to be sent: 200,000 documents do not fit into the month, however little was sent so far", () => {
+    const backlog = waiting(200_000);
+    const of = {
+      budget: usualBudget,
+      need: usual,
+      spent: { poll: 1_000 },
+      atMs: at(noon),
+      backlog,
+    };
+    const { expected, runsOut, backlog: told } = forecast(of);
+    expect(expected).toBeGreaterThan(400_000);
+    // 49,000 requests are left, 600 a minute.
+    expect(runsOut).toEqual({ at: "2026-11-16T13:21:40.000Z", stops: "everything" });
+    expect(told).toEqual(backlog);
+    expect(forecast({ ...of, backlog: waiting(0) })).toMatchObject({ runsOut: null });
+  });
+
+  test("what waits and fits is in the sum, and leaves the rest of the month as it was", () => {
+    const of = { budget: usualBudget, need: usual, spent: {}, atMs: at("2026-11-01T00:00:00Z") };
+    const without = forecast(of);
+    expect(forecast({ ...of, backlog: waiting(1_000) })).toEqual({
+      expected: without.expected + 2_000,
+      stretch: 1,
+      runsOut: null,
+      backlog: waiting(1_000),
+    });
+  });
+
+  const backlogs = fc.record({
+    documents: fc.constant(1),
+    writes: fc.integer({ min: 0, max: 500_000 }),
+    readBacks: fc.integer({ min: 0, max: 500_000 }),
+  });
+
   test("never says that the month suffices beside a day on which it is used up", () => {
     const needs = fc.record({
       interval: fc.integer({ min: 0, max: 400_000 }),
@@ -195,19 +237,27 @@ describe("the forecast", () => {
     });
     const now = fc.integer({ min: at("2026-11-01"), max: at("2027-03-01") });
     fc.assert(
-      fc.property(budgets, needs, spendings, now, (budget, need, spent, atMs) => {
-        const { expected, stretch, runsOut } = forecast({ budget, need, spent, atMs });
-        const { endMs } = monthAt(atMs);
-        if (runsOut === null) expect(expected).toBeLessThanOrEqual(budget.perMonth);
-        else {
-          expect(Date.parse(runsOut.at)).toBeGreaterThanOrEqual(atMs);
-          expect(Date.parse(runsOut.at)).toBeLessThan(endMs);
-        }
-        // Polls alone, slowed by less than the most there is, always last.
-        const alone = { poll: spent.poll ?? 0 };
-        const polls = forecast({ budget, need, spent: alone, atMs });
-        if (stretch < 8 && polls.stretch < 8 && polls.stretch > 1) expect(polls.runsOut).toBeNull();
-      }),
+      fc.property(
+        budgets,
+        needs,
+        spendings,
+        now,
+        backlogs,
+        (budget, need, spent, atMs, backlog) => {
+          const { expected, stretch, runsOut } = forecast({ budget, need, spent, atMs, backlog });
+          const { endMs } = monthAt(atMs);
+          if (runsOut === null) expect(expected).toBeLessThanOrEqual(budget.perMonth);
+          else {
+            expect(Date.parse(runsOut.at)).toBeGreaterThanOrEqual(atMs);
+            expect(Date.parse(runsOut.at)).toBeLessThan(endMs);
+          }
+          // Polls alone, slowed by less than the most there is, always last.
+          const alone = { poll: spent.poll ?? 0 };
+          const polls = forecast({ budget, need, spent: alone, atMs, backlog });
+          if (stretch < 8 && polls.stretch < 8 && polls.stretch > 1)
+            expect(polls.runsOut).toBeNull();
+        },
+      ),
     );
   });
 });

@@ -137,10 +137,20 @@ export interface Need {
   readonly calendar: number;
 }
 
+/** What waits to be sent to the platform, in requests: each document is written, and looked for where that is uncertain. */
+export interface Backlog {
+  readonly documents: number;
+  readonly writes: number;
+  /** Looked for before it is sent, or after a send of which nobody knows the outcome. */
+  readonly readBacks: number;
+}
+
 /** How the month ends if it goes on as it does. Everything that is said about it comes from here. */
 export interface Forecast {
-  /** Requests of the whole month: those that are used, the polls to come, and the others at their pace so far. */
+  /** Requests of the whole month: those that are used, what waits to be sent, the polls to come, and the others at their pace. */
   readonly expected: number;
+  /** Left out: nothing waits to be sent. */
+  readonly backlog?: Backlog;
   /** How many times as far apart as configured polls are. */
   readonly stretch: number;
   /** Null: the month suffices. `stops`: who must wait from then (ISO 8601 UTC) until the month turns. */
@@ -157,34 +167,51 @@ export interface Outlook {
    * their pace so far.
    */
   readonly planned?: { readonly writes: number; readonly others: number };
+  /** It goes at once, as fast as the minute allows. Left out: nothing waits. */
+  readonly backlog?: Backlog;
 }
 
 /**
  * Polls to come are what the schedules ask for. The pace of the rest is not told on a month's first day: a first reading
  * of everything is no habit.
  */
-export function forecast({ budget, need, spent, atMs, planned }: Outlook): Forecast {
+export function forecast({ budget, need, spent: now, atMs, planned, backlog }: Outlook): Forecast {
   const { endMs } = monthAt(atMs);
+  const { documents = 0, writes: allWrites = 0, readBacks: allReadBacks = 0 } = backlog ?? {};
+  // What does not go before the month turns is the next one's.
+  const minutes = (endMs - atMs) / 60_000;
+  const most = Math.min((minutes * budget.perMinute) / (allWrites + allReadBacks || 1), 1);
+  const [toWrite, toFind] = [allWrites * most, allReadBacks * most];
+  // What waits goes before the rest of the month: it is as good as used.
+  const spent: Spent = {
+    ...now,
+    write: (now.write ?? 0) + toWrite,
+    "read-back": (now["read-back"] ?? 0) + toFind,
+  };
+  const waiting = backlog === undefined || documents === 0 ? {} : { backlog };
+  const free = Math.max(budget.perMonth - usedOf(now), 0);
+  const sendingMs = (Math.min(toWrite + toFind, free) / budget.perMinute) * 60_000;
+  const fromMs = Math.min(atMs + sendingMs, endMs);
   const used = usedOf(spent);
   const room = Math.max(budget.perMonth - used, 0);
   const owed = owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
-  const { writes, others } = planned ?? paceOf(spent, atMs);
+  const { writes, others } = planned ?? paceOf(now, atMs);
   const forPolls =
     planned === undefined
       ? leftFor(budget, spent, "poll")
       : Math.max(room - Math.max(owed, writes) - others, 0);
   const stretch = stretchOf(need, forPolls, atMs);
   const polls = ((need.interval / stretch + need.calendar) * (endMs - atMs)) / LONGEST_MONTH_MS;
-  const free = polls + others;
-  const expected = Math.round(used + writes + free);
+  const rest = polls + others;
+  const expected = Math.round(used + writes + rest);
   // Parts of what is left of the month: until what writes are owed is all that is left, and until nothing is.
-  const untilOwed = free === 0 ? Infinity : Math.max(room - owed, 0) / free;
-  const untilUsed = room === 0 ? 0 : free + writes === 0 ? Infinity : room / (free + writes);
+  const untilOwed = rest === 0 ? Infinity : Math.max(room - owed, 0) / rest;
+  const untilUsed = room === 0 ? 0 : rest + writes === 0 ? Infinity : room / (rest + writes);
   const part = Math.min(untilOwed, untilUsed);
-  if (part >= 1 - ROUNDING) return { expected, stretch, runsOut: null };
-  const at = new Date(atMs + (endMs - atMs) * part).toISOString();
+  if (part >= 1 - ROUNDING) return { expected, stretch, runsOut: null, ...waiting };
+  const at = new Date(Math.min(fromMs + (endMs - fromMs) * part, endMs - 1)).toISOString();
   const stops = untilUsed <= untilOwed ? "everything" : "polls";
-  return { expected, stretch, runsOut: { at, stops } };
+  return { expected, stretch, runsOut: { at, stops }, ...waiting };
 }
 
 const ROUNDING = 1e-9;

@@ -1,5 +1,6 @@
 /** What the month's requests went to, how long they last, and how much slower the platform is polled for it. */
 import {
+  type Backlog,
   type Budget,
   type DaySpent,
   forecast,
@@ -28,6 +29,10 @@ export interface MonthParts {
   readonly pages: (flow: string) => number | null;
   /** The last minute; null when nothing is sent from this process. */
   readonly minute: () => MonthStatus["minute"];
+  /** How many documents of a flow wait to be sent. Left out: none. */
+  readonly waiting?: (flow: Flow) => number;
+  /** Requests of a month of 31 nights for feeds that are read anew. Left out: none. */
+  readonly deep?: () => number;
 }
 
 export interface MonthReport {
@@ -61,7 +66,10 @@ export function monthReport(parts: MonthParts): MonthReport {
   const outlook = (): Forecast => {
     const atMs = clock.now().wallMs;
     const spent = spentIn(monthAt(atMs).name);
-    return forecast({ budget, need: needOf(polled(atMs), budget), spent, atMs });
+    const need = needOf(polled(atMs), budget);
+    const calendar = need.calendar + (parts.deep?.() ?? 0);
+    const backlog = backlogOf(flows, parts.waiting ?? (() => 0), spent);
+    return forecast({ budget, need: { ...need, calendar }, spent, atMs, backlog });
   };
   return {
     stretch(flow) {
@@ -98,6 +106,26 @@ export function monthReport(parts: MonthParts): MonthReport {
       };
     },
   };
+}
+
+/** Fewer writes than this do not tell how often one is looked for. */
+const TELLING_WRITES = 20;
+
+/** What waits to be sent to the platform. A paused flow sends nothing. */
+function backlogOf(flows: readonly Flow[], waiting: (flow: Flow) => number, spent: Spent): Backlog {
+  const { write: written = 0, "read-back": found = 0 } = spent;
+  const usual = written < TELLING_WRITES ? 0 : found / written;
+  let [documents, writes, readBacks] = [0, 0, 0];
+  for (const flow of flows) {
+    if (flow.side === "platform" || flow.paused) continue;
+    const { itemsMax, policy } = flow.sink;
+    const count = waiting(flow);
+    const requests = Math.ceil(count / itemsMax);
+    documents += count;
+    writes += requests;
+    readBacks += Math.ceil(requests * Math.max(policy.preflight ? 1 : 0, usual));
+  }
+  return { documents, writes, readBacks };
 }
 
 /** Flows that read from the platform; `pages` is not known here. */

@@ -1,6 +1,8 @@
 /** What a reconciliation will ask of the platform, told before the first request: pages of its lists, by what is stored. */
 import type { HoldingKind } from "../../core/holdings.ts";
+import { holdingKindOf } from "../../core/kinds.ts";
 import type { Engine } from "../engine.ts";
+import { platformWalks, QUARTER_MS } from "./late.ts";
 import { isAskable, type KindPlan } from "./plan.ts";
 
 /** Records on a page (specification part 4, P1). */
@@ -33,6 +35,26 @@ export function costOf({ store }: Engine, plans: readonly KindPlan[], from: stri
     if (hasVersions) return sum + pages + DOCUMENT_EXTRAS;
     return sum + (kind === "party" || kind === "price" ? 2 * pages : pages);
   }, 0);
+}
+
+/**
+ * Requests of a month of 31 nights for feeds that no comparison reads (orders, tickets): each night the records of so
+ * many days, once the month those of a quarter.
+ */
+export function deepCostOf(engine: Engine, lateMs: number): number {
+  const { store, clock } = engine;
+  const now = clock.now().wallMs;
+  const pages = (flow: number, ms: number): number => {
+    const since = new Date(now - ms).toISOString();
+    return Math.max(Math.ceil(store.sweeps.recordsSince(flow, since) / PAGE.invoice), 1);
+  };
+  return platformWalks(engine)
+    .filter(({ flow }) => holdingKindOf(flow.mapping.kind) === null)
+    .reduce(
+      (sum, { flow: { flow } }) =>
+        sum + 31 * pages(flow, lateMs + DAY_MS) + pages(flow, QUARTER_MS),
+      0,
+    );
 }
 
 const dayBefore = (day: string): string =>
