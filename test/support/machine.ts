@@ -3,7 +3,15 @@
  * missing, once, and starts none of it: each test starts its own, on a free port, with files of its own.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mockEdi } from "./mock-edi.ts";
@@ -11,43 +19,30 @@ import { mockSap } from "./mock-sap.ts";
 import { qbwcKit } from "./qbwc-kit.ts";
 import { quickbooksJs } from "./quickbooks-js.ts";
 import { x12Grammars } from "./x12-grammars.ts";
-import { installFromPyPI, isInstalled } from "./tryton-releases.ts";
+import { debianPackages, installFromPyPI, isInstalled } from "./tryton-releases.ts";
 
-interface Need {
-  /** What tests ask for. */
-  readonly program: string;
-  readonly at: string;
-  readonly packages: readonly string[];
-}
+/** Programs that tests ask for: Debian's packages that bring each, and a path (with *) that tells that a package is there. */
+const needs = {
+  "redis-server": { "redis-server": "/usr/bin/redis-server" },
+  hledger: { hledger: "/usr/bin/hledger" },
+  sshd: { "openssh-server": "/usr/sbin/sshd" },
+  trytond: debianPackages,
+  chromium: { chromium: "/usr/bin/chromium" },
+  promtool: { prometheus: "/usr/bin/promtool" },
+  pdftotext: { "poppler-utils": "/usr/bin/pdftotext" },
+  openssl: { openssl: "/usr/bin/openssl" },
+  pip: { "python3-pip": "/usr/bin/pip3" },
+} as const satisfies Record<string, Readonly<Record<string, string>>>;
 
-const needs = [
-  { program: "redis-server", at: "/usr/bin/redis-server", packages: ["redis-server"] },
-  { program: "hledger", at: "/usr/bin/hledger", packages: ["hledger"] },
-  { program: "sshd", at: "/usr/sbin/sshd", packages: ["openssh-server"] },
-  {
-    program: "trytond",
-    at: "/usr/bin/trytond",
-    packages: [
-      "tryton-server",
-      "tryton-modules-account-invoice",
-      "tryton-modules-account-payment",
-      "tryton-modules-sale",
-      "tryton-modules-purchase",
-      "tryton-modules-product-price-list",
-      "tryton-modules-sale-price-list",
-    ],
-  },
-  { program: "chromium", at: "/usr/bin/chromium", packages: ["chromium"] },
-  { program: "promtool", at: "/usr/bin/promtool", packages: ["prometheus"] },
-  { program: "pdftotext", at: "/usr/bin/pdftotext", packages: ["poppler-utils"] },
-  { program: "openssl", at: "/usr/bin/openssl", packages: ["openssl"] },
-  { program: "pip", at: "/usr/bin/pip3", packages: ["python3-pip"] },
-] as const satisfies readonly Need[];
+export type Program = keyof typeof needs;
 
-export type Program = (typeof needs)[number]["program"];
+/** The packages of Debian that a program lacks. `isHere`: whether something has this path. */
+export const lacking = (program: Program, isHere = found): string[] =>
+  Object.entries(needs[program]).flatMap(([name, path]) => (isHere(path) ? [] : name));
 
-export const isThere = (program: Program): boolean =>
-  existsSync((needs.find((need) => need.program === program) as Need).at);
+const found = (path: string): boolean => globSync(path).length > 0;
+
+export const isThere = (program: Program): boolean => lacking(program).length === 0;
 
 /**
  * Vitest's global set-up. What the tests write is in a folder of the run's; it is removed by what is returned.
@@ -78,14 +73,28 @@ function inMemory(): string | null {
   }
 }
 
+/** Each by itself: what cannot be had leaves out its own suites, and no others. */
 function installMissing(): void {
-  const missing = needs.filter(({ program }) => !isThere(program));
-  if (missing.length > 0)
-    attempt(missing.map(({ program }) => program).join(", "), () =>
-      install(missing.flatMap(({ packages }) => packages)),
-    );
-  if (!isInstalled("8.0")) attempt("Tryton 8.0 of PyPI", installFromPyPI);
+  const programs = Object.keys(needs) as Program[];
+  const missing = programs.filter((program) => !isThere(program));
+  if (missing.length > 0) {
+    try {
+      install(
+        missing.flatMap((program) => lacking(program)),
+        { anew: true },
+      );
+    } catch {
+      // One that cannot be had spoils it for all: they are tried one by one.
+    }
+    for (const program of missing.filter((one) => !isThere(one)))
+      attempt(`${program} (${lacking(program).join(", ")} of Debian)`, () => {
+        install(lacking(program));
+        const left = lacking(program);
+        if (left.length > 0) throw new Error(`installed, and ${left.join(", ")} is not there`);
+      });
+  }
   for (const [name, { isThere, install }] of Object.entries({
+    "Tryton 8.0 of PyPI": { isThere: () => isInstalled("8.0"), install: installFromPyPI },
     "mock-edi of PyPI": mockEdi,
     "mock-sap of PyPI": mockSap,
     "qbwc-kit of PyPI": qbwcKit,
@@ -102,7 +111,7 @@ function attempt(names: string, work: () => void): void {
   } catch (error) {
     if (process.env["CI"] === "true") throw error;
     process.stderr.write(
-      `${names} cannot be installed here (${(error as Error).message.split("\n", 1)[0]}): their suites are left out.\n`,
+      `left out: the suites that need ${names}, which cannot be installed here (${(error as Error).message.split("\n", 1)[0]}).\n`,
     );
   }
 }
@@ -110,7 +119,8 @@ function attempt(names: string, work: () => void): void {
 /** Debian starts what it installs; this file of its policy says no. */
 const POLICY = "/usr/sbin/policy-rc.d";
 
-function install(packages: readonly string[]): void {
+/** `anew`: the lists of packages, too. */
+function install(packages: readonly string[], { anew = false } = {}): void {
   const ours = !existsSync(POLICY);
   if (ours) writeFileSync(POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   try {
@@ -120,7 +130,7 @@ function install(packages: readonly string[]): void {
         env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
       });
     };
-    apt("update");
+    if (anew) apt("update");
     apt("install", "-y", "--no-install-recommends", ...packages);
   } finally {
     if (ours) rmSync(POLICY, { force: true });

@@ -4,8 +4,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { pythonEnvironment } from "./pypi.ts";
 import { isLongRun } from "./runs.ts";
 
 export const series = ["6.0", "8.0"] as const;
@@ -26,53 +27,64 @@ export const testedSeries: Series =
 export const isHalf: boolean = testedSeries !== "6.0" && !isLongRun;
 
 const PYTHON = "/usr/bin/python3";
-const REQUIREMENTS = new URL("tryton-8.0.txt", import.meta.url).pathname;
+const PACKAGES = "/usr/lib/python3/dist-packages";
+const requirements = readFileSync(new URL("tryton-8.0.txt", import.meta.url), "utf8");
 
-export const programsOf = (release: Series): Programs => {
-  if (release === "6.0")
-    return { python: PYTHON, server: "/usr/bin/trytond", admin: "/usr/bin/trytond-admin" };
-  const bin = join(environment(), "bin");
-  return {
-    python: join(bin, "python"),
-    server: join(bin, "trytond"),
-    admin: join(bin, "trytond-admin"),
-  };
+/** Modules that the books are made of, by Debian's packages for them. */
+const MODULES = [
+  "account-invoice",
+  "account-payment",
+  "sale",
+  "purchase",
+  "product-price-list",
+  "sale-price-list",
+];
+
+/** Debian's packages of 6.0, and a path (with *) that each of them brings. */
+export const debianPackages: Readonly<Record<string, string>> = {
+  "tryton-server": `${PACKAGES}/trytond-6.0.*`,
+  ...Object.fromEntries(
+    MODULES.map((name) => [
+      `tryton-modules-${name}`,
+      `${PACKAGES}/trytond/modules/${name.replaceAll("-", "_")}/tryton.cfg`,
+    ]),
+  ),
 };
 
-export const isInstalled = (release: Series): boolean => existsSync(programsOf(release).server);
+/** One for each list of versions and each Python. */
+const newest = pythonEnvironment(
+  requirements.split("\n").filter((line) => /^[^#]/.test(line)),
+  join(
+    "fuelbridge-tryton",
+    createHash("sha256")
+      .update(requirements)
+      .update(existsSync(PYTHON) ? realpathSync(PYTHON) : PYTHON)
+      .digest("hex")
+      .slice(0, 16),
+  ),
+);
+
+export const programsOf = (release: Series): Programs =>
+  release === "6.0"
+    ? { python: PYTHON, server: "/usr/bin/trytond", admin: "/usr/bin/trytond-admin" }
+    : {
+        python: newest.python,
+        server: join(newest.bin, "trytond"),
+        admin: join(newest.bin, "trytond-admin"),
+      };
+
+/** With every module: a server without them is none for the tests. */
+export const isInstalled = (release: Series): boolean =>
+  existsSync(programsOf(release).server) &&
+  (release === "6.0"
+    ? Object.values(debianPackages).every((path) => globSync(path).length > 0)
+    : newest.isThere());
 
 /** What the books of a release depend on: the versions of its packages. */
 export const versionsOf = (release: Series): string | Buffer =>
   release === "6.0"
     ? execFileSync("/usr/bin/dpkg-query", ["-W", "tryton-server", "tryton-modules-*"])
-    : readFileSync(REQUIREMENTS);
+    : requirements;
 
-/** One for each list of versions and each Python. */
-function environment(): string {
-  const hash = createHash("sha256").update(readFileSync(REQUIREMENTS));
-  const python = existsSync(PYTHON) ? realpathSync(PYTHON) : PYTHON;
-  const cache = new URL("../../node_modules/.cache/fuelbridge-tryton", import.meta.url).pathname;
-  return join(cache, hash.update(python).digest("hex").slice(0, 16));
-}
-
-/**
- * Installs 8.0 with pip, in a folder that gets its name when it is complete: two runs that start at once do not meet.
- * @throws Error when the packages cannot be had
- */
-export function installFromPyPI(): void {
-  const ready = environment();
-  const making = `${ready}.${process.pid}`;
-  mkdirSync(dirname(ready), { recursive: true });
-  try {
-    run(["-m", "venv", "--without-pip", making]);
-    const target = ["--python", join(making, "bin", "python")];
-    const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
-    run(["-m", "pip", ...target, "install", ...quiet, "--no-deps", "--requirement", REQUIREMENTS]);
-    if (!existsSync(ready)) renameSync(making, ready);
-  } finally {
-    rmSync(making, { recursive: true, force: true });
-  }
-}
-
-const run = (args: readonly string[]): void =>
-  void execFileSync(PYTHON, args, { stdio: ["ignore", "ignore", "inherit"] });
+/** Installs 8.0. @throws Error when its packages cannot be had */
+export const installFromPyPI = newest.install;
