@@ -13,10 +13,11 @@ const PATTERN = "connectors/example";
 const LIST = join(connectors, "index.ts");
 const SCHEMA = "config/fuelbridge.schema.json";
 
-const [name = ""] = process.argv.slice(2);
-const trouble = troubleWith(name);
-if (trouble === null) create();
-else {
+if (import.meta.main) main(process.argv[2] ?? "");
+
+function main(name: string): void {
+  const trouble = troubleWith(name);
+  if (trouble === null) return create(name);
   process.stderr.write(`new-connector: ${trouble}\n`);
   process.exitCode = 2;
 }
@@ -39,7 +40,9 @@ function isIdentifier(name: string): boolean {
   }
 }
 
-function create(): void {
+function create(name: string): void {
+  // Before anything is written: a list that cannot be read leaves nothing half done.
+  const list = enlisted(readFileSync(LIST, "utf8"), name);
   const folder = join(connectors, name);
   cpSync(join(root, PATTERN), folder, { recursive: true });
   const title = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
@@ -50,7 +53,7 @@ function create(): void {
     writeFileSync(path, text);
     renameSync(path, join(dirname(path), basename(path).replace(/^example\b/, name)));
   }
-  enlist();
+  writeFileSync(LIST, list);
   const schema = execFileSync(process.execPath, ["src/launch.mjs", "schema"], {
     cwd: root,
     encoding: "utf8",
@@ -65,16 +68,39 @@ function create(): void {
   );
 }
 
-/** Adds it to the list of connectors, in the order of their names. */
-function enlist(): void {
-  const text = readFileSync(LIST, "utf8");
-  const names = [...text.matchAll(/^import \{ (\w+) \} from "\.\/\w+\/index\.ts";$/gm)].map(
-    ([, one = ""]) => one,
+/**
+ * The list of connectors with one more, in the order of the folders' names. Everything else in it stays as it is.
+ * @throws Error for a list in which an element has no import, or an import no element
+ */
+export function enlisted(text: string, name: string): string {
+  const { groups: { head = "", elements = "" } = {} } = LISTED.exec(text) ?? {};
+  const imports = [...head.matchAll(IMPORTED)].map(([line, id = "", folder = ""]) => ({
+    line,
+    id,
+    folder,
+  }));
+  const listed = elements.split(",").flatMap((element) => element.trim() || []);
+  const ids = imports.map(({ id }) => id);
+  if (listed.length === 0 || listed.toSorted().join() !== ids.toSorted().join())
+    throw new Error(
+      `connectors/index.ts imports ${ids.join(", ") || "no connector"} and lists ${listed.join(", ") || "none"}. ` +
+        "Let every connector of the list have an import of its folder's index.ts, then start again.",
+    );
+  const after = imports.filter(({ folder }) => folder < name).at(-1);
+  const line = `import { ${name} } from "./${name}/index.ts";`;
+  const [{ line: first = "" } = {}] = imports;
+  const grown =
+    after === undefined
+      ? head.replace(first, `${line}\n${first}`)
+      : head.replace(after.line, `${after.line}\n${line}`);
+  const at = after === undefined ? 0 : listed.indexOf(after.id) + 1;
+  return text.replace(
+    LISTED,
+    () => `${grown}${OPENED}${listed.toSpliced(at, 0, name).join(", ")}];`,
   );
-  const all = [...names, name].toSorted();
-  const imports = all.map((one) => `import { ${one} } from "./${one}/index.ts";`).join("\n");
-  const [first = ""] = text.match(/^import \{ \w+ \} from "\.\//m) ?? [];
-  const head = text.slice(0, text.indexOf(first));
-  const list = `export const connectors: readonly Connector[] = [${all.join(", ")}];`;
-  writeFileSync(LIST, `${head}${imports}\n\n${list}\n`);
 }
+
+const OPENED = "export const connectors: readonly Connector[] = [";
+const LISTED =
+  /^(?<head>[^]*?)export const connectors: readonly Connector\[\] = \[(?<elements>[^\]]*)\];/;
+const IMPORTED = /^import \{ (\w+) \} from "\.\/([^/"]+)\/index\.ts";$/gm;

@@ -14,8 +14,9 @@ import {
   symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { connectors } from "../connectors/index.ts";
 
 const root = join(import.meta.dirname, "..");
 const MINUTES_MS = 20 * 60_000;
@@ -53,9 +54,13 @@ test(
       return { status, told: `${stdout}${stderr}` };
     };
     expect(run("npm", "run", "--silent", "new-connector", "acme")).toMatchObject({ status: 0 });
-    expect(readFileSync(join(copy, "connectors/index.ts"), "utf8")).toContain("[acme, example,");
+    const list = readFileSync(join(copy, "connectors/index.ts"), "utf8");
+    const folders = globSync("connectors/*/index.ts", { cwd: root }).map((path) => dirname(path));
+    for (const folder of [...folders, "connectors/acme"])
+      expect(list).toContain(`from "./${basename(folder)}/index.ts";`);
     const schema = readFileSync(join(copy, "config/fuelbridge.schema.json"), "utf8");
-    expect(schema).toContain('"const": "acme"');
+    for (const { name } of [...connectors, { name: "acme" }])
+      expect(schema).toContain(`"const": "${name}"`);
     const changed = changedIn(copy, paths);
     expect(changed).toContain("connectors/acme/index.ts");
     const { status, told } = run("npm", "test", "--", "connectors/acme");

@@ -1,5 +1,13 @@
 /** What stands in `config/`: it loads, and editors can help with it. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,6 +19,7 @@ import { openTables } from "./crossref.ts";
 import { jsonSchema } from "./schema.ts";
 
 const SHIPPED = join(import.meta.dirname, "..", "..", "config");
+const CONNECTORS = join(SHIPPED, "..", "connectors");
 const FILES = readdirSync(SHIPPED).filter((name) => name.endsWith(".yaml"));
 const MODELINE = "# yaml-language-server: $schema=./fuelbridge.schema.json\n";
 const KEY = "svc_live_0000000000";
@@ -20,6 +29,13 @@ test("the schema for editors is the one that the settings have", () => {
   expect(stored, "write it anew: fuelbridge schema > config/fuelbridge.schema.json").toEqual(
     JSON.parse(JSON.stringify(jsonSchema(connectors, mappings))),
   );
+});
+
+test("every folder of a connector is in the list of connectors and in the schema that is shipped", () => {
+  const folders = globSync("*/index.ts", { cwd: CONNECTORS }).map((path) => dirname(path));
+  expect(connectors.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
+  const schema = readFileSync(join(SHIPPED, "fuelbridge.schema.json"), "utf8");
+  for (const name of folders) expect(schema).toContain(`"const": "${name}"`);
 });
 
 test.each(FILES)("%s names the schema and loads", (name) => {
