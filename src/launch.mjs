@@ -32,14 +32,20 @@ else if (first === "--script") start("npm", ["run", "--silent", ...rest]);
 else if (first === "--node") start(node, rest);
 else await main();
 
-/** `npm ci`, once per lockfile: the stamp holds the hash of the lockfile that node_modules was made from. */
+/** `npm ci`, where npm has not installed yet what the lockfile says. */
 function install() {
   const stamp = join(root, "node_modules", ".fuelbridge-lock");
+  const lock = readFileSync(join(root, "package-lock.json"), "utf8");
+  const tool = process.argv[2];
+  const withDev = tool === "--tool" || tool === "--script" || tool === "--node";
   const wanted = createHash("sha256")
-    .update(readFileSync(join(root, "package-lock.json")))
+    .update(lock)
     .update(process.platform + process.arch)
     .digest("hex");
-  const done = () => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted;
+  // After an install of ours nothing is compared: npm may have its reasons to leave out something that is optional.
+  const done = () =>
+    (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) ||
+    isInstalled(JSON.parse(lock).packages, withDev);
   if (done() || !claimed(done)) return;
   process.stderr.write("fuelbridge: installing the dependencies of package-lock.json (once) ...\n");
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
@@ -56,6 +62,46 @@ function install() {
       "Check that the npm registry can be reached, then start again.",
     );
   }
+}
+
+/**
+ * Whether npm has installed these packages of the lockfile, by what it has written down of its last install: all that are
+ * not optional, and the optional ones that are binaries for this platform. `withDev`: what only developers need, too.
+ */
+function isInstalled(packages, withDev) {
+  let installed;
+  try {
+    const hidden = join(root, "node_modules", ".package-lock.json");
+    installed = JSON.parse(readFileSync(hidden, "utf8")).packages;
+  } catch {
+    return false;
+  }
+  return Object.keys(packages).every((path) => {
+    const entry = packages[path];
+    const isForUs = entry.os !== undefined && entry.cpu !== undefined && fits(entry);
+    const isOptional = (entry.optional || entry.devOptional) && !isForUs;
+    if (path === "" || isOptional || (entry.dev && !withDev)) return true;
+    const there = installed[path];
+    return (
+      there !== undefined && there.version === entry.version && there.integrity === entry.integrity
+    );
+  });
+}
+
+/** Whether npm would install it on this platform. */
+function fits({ os, cpu, libc }) {
+  const isOne = (value, names) => names === undefined || [].concat(names).includes(value);
+  return (
+    isOne(process.platform, os) && isOne(process.arch, cpu) && (!libc || isOne(libcHere(), libc))
+  );
+}
+
+/** As npm calls it. */
+function libcHere() {
+  if (process.platform !== "linux") return null;
+  const { header, sharedObjects } = process.report.getReport();
+  if (header.glibcVersionRuntime) return "glibc";
+  return sharedObjects.some((path) => path.includes("musl")) ? "musl" : null;
 }
 
 /** One install at a time: true when it is ours to do, false when another launcher has done it meanwhile. */
@@ -115,9 +161,9 @@ async function main() {
   // faster (bench/large-file.ts).
   const cache = join(home, "node_modules", ".cache", "fuelbridge");
   if (node !== process.execPath) {
-    process.env.NODE_COMPILE_CACHE ??= cache;
+    process.env.NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE || cache;
     // What one thread gives back the others use: else glibc keeps a heap for each.
-    process.env.MALLOC_ARENA_MAX ??= "2";
+    process.env.MALLOC_ARENA_MAX = process.env.MALLOC_ARENA_MAX || "2";
     return start(node, [
       "--max-semi-space-size=4",
       "--heap-growing-percent=100",
