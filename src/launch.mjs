@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The launcher: plain JavaScript that any Node from 14 on can read. It promises that everything behind it runs
+// The launcher: plain JavaScript that any Node from 18 on can read. It promises that everything behind it runs
 // on Node 24 or newer with the dependencies of the lockfile, or it says what is missing and what to do (exit 3).
 //
 //   launch.mjs <command> ...          fuelbridge <command>

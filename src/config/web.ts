@@ -29,6 +29,12 @@ export const webSchema = z
       .optional()
       .describe("The file of the TLS certificate with its chain, PEM."),
     key: z.string().min(1).optional().describe("The file of the certificate's key, PEM."),
+    proxies: z
+      .array(z.union([z.ipv4(), z.ipv6()]))
+      .default([])
+      .describe(
+        "The addresses of proxies of your own. Of what comes from them, X-Forwarded-For says who asked; from others it counts for nothing.",
+      ),
   })
   .describe("The console for people with a browser. Left out: there is none.");
 
@@ -38,6 +44,8 @@ export interface WebConfig {
   readonly names: readonly string[];
   /** Absolute paths; null: HTTP. */
   readonly tls: { readonly certificate: string; readonly key: string } | null;
+  /** Addresses whose X-Forwarded-For counts. */
+  readonly proxies: readonly string[];
 }
 
 export function webOf(
@@ -45,13 +53,14 @@ export function webOf(
   folder: string,
 ): WebConfig | null {
   if (settings === undefined) return null;
-  const { port, host, names, certificate, key } = settings;
+  const { port, host, names, certificate, key, proxies } = settings;
   const hasTls = certificate !== undefined && key !== undefined;
   return {
     port,
     host: host === "localhost" ? "127.0.0.1" : host,
     names,
     tls: hasTls ? { certificate: resolve(folder, certificate), key: resolve(folder, key) } : null,
+    proxies,
   };
 }
 

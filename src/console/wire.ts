@@ -92,7 +92,7 @@ export const questions = {
     person,
   ]),
   wasDone: z.tuple([
-    z.enum(["user added", "user removed", "password changed", "logged in"]),
+    z.enum(["user added", "user removed", "password changed", "logged in", "log-in failed"]),
     person,
   ]),
 } satisfies Record<keyof Office, z.ZodType>;

@@ -44,7 +44,7 @@ export interface Desk {
   addRow(adding: AddingRow, person: Person): Promise<{ table: string; key: string }>;
   /** Writes down what a person did elsewhere: users, logins. */
   wasDone(
-    deed: "user added" | "user removed" | "password changed" | "logged in",
+    deed: "user added" | "user removed" | "password changed" | "logged in" | "log-in failed",
     person: Person,
   ): Promise<null>;
 }

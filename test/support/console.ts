@@ -36,7 +36,11 @@ export interface TestConsole {
 export const PASSWORD = "correct horse battery";
 
 /** Users are named as their roles. */
-export async function testConsole(office: Office, clock = testClock()): Promise<TestConsole> {
+export async function testConsole(
+  office: Office,
+  clock = testClock(),
+  proxies: readonly string[] = [],
+): Promise<TestConsole> {
   const state = tempFolder();
   const users = openUsers(state, () => new Date(clock.now().wallMs));
   const quick = quickened(users);
@@ -50,7 +54,7 @@ export async function testConsole(office: Office, clock = testClock()): Promise<
       timeZone: "America/Chicago",
     },
     pack: async ({ report }, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
-    web: { port: 0, host: "127.0.0.1", names: [], tls: null },
+    web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies },
     secrets: ["canary-secret"],
     note: (message, { error }) => process.stderr.write(`${message}: ${(error as Error).stack}\n`),
     clock,

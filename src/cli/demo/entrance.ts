@@ -35,4 +35,4 @@ export async function openEntrance(
   };
 }
 
-const LOCAL = { host: "127.0.0.1", names: [], tls: null };
+const LOCAL = { host: "127.0.0.1", names: [], tls: null, proxies: [] };

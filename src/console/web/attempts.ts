@@ -1,14 +1,21 @@
-/** Logins that failed: after some, the next one waits, and each further one twice as long. */
+/**
+ * Logins that failed: after some for a name from an address, the next one waits, and each further one twice as long. What
+ * is counted for an address alone stands far above that: an office, or a proxy that does not say who asks, is one address.
+ */
+import { isIPv6 } from "node:net";
 
-/** So many may fail at once, for one name from one address, and for all names from it. */
-const FREE = { name: 5, address: 20 } as const;
+/** So many may fail in a row: for one name from one address, and for all names from it. */
+export const FREE = { name: 5, address: 200 } as const;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 15 * 60_000;
+/** After so long without another one, what failed does not count any more. */
+const FORGOTTEN_MS = 24 * 60 * 60_000;
 /** Of names and addresses that are remembered; the oldest is forgotten. */
 const REMEMBERED_MAX = 10_000;
 
 interface Failed {
   readonly count: number;
+  readonly atMs: number;
   readonly untilMs: number;
 }
 
@@ -29,12 +36,14 @@ export class Attempts {
   }
 
   failed(name: string, address: string): void {
+    const atMs = this.#nowMs();
     for (const [key, free] of keysOf(name, address)) {
-      const count = (this.#failed.get(key)?.count ?? 0) + 1;
+      const before = this.#failed.get(key);
+      const isOld = before === undefined || atMs - before.atMs > FORGOTTEN_MS;
+      const count = (isOld ? 0 : before.count) + 1;
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.max(count - free, 0), LONGEST_WAIT_MS);
-      const untilMs = count < free ? 0 : this.#nowMs() + waitMs;
       this.#failed.delete(key);
-      this.#failed.set(key, { count, untilMs });
+      this.#failed.set(key, { count, atMs, untilMs: count < free ? 0 : atMs + waitMs });
     }
     for (const key of this.#failed.keys()) {
       if (this.#failed.size <= REMEMBERED_MAX) break;
@@ -42,12 +51,32 @@ export class Attempts {
     }
   }
 
+  /** The attempt was counted as failed before its password was known: it is taken back, and what the name had failed. */
   succeeded(name: string, address: string): void {
-    for (const [key] of keysOf(name, address)) this.#failed.delete(key);
+    const [[own], [all]] = keysOf(name, address);
+    this.#failed.delete(own);
+    const before = this.#failed.get(all);
+    if (before === undefined) return;
+    const count = before.count - 1;
+    this.#failed.set(all, { ...before, count, untilMs: count < FREE.address ? 0 : before.untilMs });
   }
 }
 
-const keysOf = (name: string, address: string): [key: string, free: number][] => [
-  [`name ${address} ${name}`, FREE.name],
-  [`address ${address}`, FREE.address],
-];
+type Key = [key: string, free: number];
+const keysOf = (name: string, address: string): [own: Key, all: Key] => {
+  const network = networkOf(address);
+  return [
+    [`name ${network} ${name}`, FREE.name],
+    [`address ${network}`, FREE.address],
+  ];
+};
+
+/** Of IPv6 the first 64 bits: who has one address there has all of them. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
+  const [before, after] = [groups(head), groups(tail ?? "")];
+  const zeros = tail === undefined ? 0 : Math.max(8 - before.length - after.length, 0);
+  return [...before, ...Array.from({ length: zeros }, () => "0"), ...after].slice(0, 4).join(":");
+}

@@ -1,5 +1,6 @@
 /** What is refused before any page is asked: other names, other origins, other methods, other bodies. */
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 
 export interface Refusal {
   readonly status: number;
@@ -56,6 +57,33 @@ export function hostsOf(
   const own = [...names, "127.0.0.1", "localhost", "[::1]"];
   const implied = port === (scheme === "https" ? 443 : 80);
   return new Set(own.flatMap((name) => [`${name}:${port}`, ...(implied ? [name] : [])]));
+}
+
+/**
+ * The address that a request came from. Each proxy writes before itself whom it was asked by: what stands before the
+ * first that is none of `proxies` was written by whoever sent it, and counts for nothing.
+ */
+export function askerOf(
+  { socket, headers }: Pick<IncomingMessage, "socket" | "headers">,
+  proxies: readonly string[],
+): string {
+  let asker = plain(socket.remoteAddress ?? "");
+  const told = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+  const trusted = new Set(proxies.map(plain));
+  while (trusted.has(asker)) {
+    const before = plain(told.pop()?.trim() ?? "");
+    if (isIP(before) === 0) break;
+    asker = before;
+  }
+  return asker;
+}
+
+/** Without a port, and an IPv4 address as one. */
+function plain(address: string): string {
+  const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(address) ?? [];
+  const bare = bracketed ?? address.replace(/^([\d.]+):\d+$/, "$1");
+  const isMapped = /^::ffff:[\d.]+$/i.test(bare);
+  return isMapped ? bare.slice("::ffff:".length) : bare.toLowerCase();
 }
 
 /** Of every answer. Nothing inline runs, and nothing is taken from elsewhere. */

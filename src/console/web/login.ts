@@ -5,6 +5,7 @@ import type { Bindings, Call, Shared } from "./app.ts";
 import { address, href, type Html, html, verbatim } from "./html.ts";
 import { bare } from "./layout.ts";
 import { isSame, secretText } from "./sessions.ts";
+import { isName } from "./users.ts";
 
 /** Passwords that are looked at one after the other: each takes 19 MiB and some ten milliseconds. */
 const WAITING_MAX = 10;
@@ -42,9 +43,15 @@ export function login(app: Hono<{ Bindings: Bindings }>, shared: Shared): void {
     // Counted before it is known: attempts at the same time are attempts as well.
     shared.attempts.failed(name, remote);
     const user = await verified(name, (form.get("password") ?? "").slice(0, 1_000));
-    if (user === null) return shown(call, shared, 401, "The name or the password is wrong.");
+    const note = `console, from ${remote}`;
+    if (user === null) {
+      // What cannot be a name is not kept: people type their password there by mistake.
+      const by = isName(name) ? name : "(no name)";
+      await shared.office.wasDone("log-in failed", { by, note });
+      return shown(call, shared, 401, "The name or the password is wrong.");
+    }
     shared.attempts.succeeded(name, remote);
-    await shared.office.wasDone("logged in", { by: user.name, note: "console" });
+    await shared.office.wasDone("logged in", { by: user.name, note });
     shared.sessions.end(getCookie(call, shared.cookie));
     setCookie(call, shared.cookie, shared.sessions.open(user.name), options(shared));
     deleteCookie(call, `${shared.cookie}-login`, options(shared));

@@ -1,9 +1,12 @@
 /** Nobody gets through who should not: other names, other sites, other people, and texts that are no texts. */
 import { readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exchange, PASSWORD, testConsole } from "../../../test/support/console.ts";
 import { hostileOffice, recordingOffice } from "../../../test/support/console-offices.ts";
+import { Attempts } from "./attempts.ts";
+import { askerOf } from "./guard.ts";
 import { atLeast, roles } from "./roles.ts";
 import { routes } from "./routes.ts";
 
@@ -269,6 +272,106 @@ test("of a hundred guesses a few are looked at, and the right password helps no 
   expect((await guesser.post("/login", { name: "operator", password: PASSWORD })).status).toBe(429);
   clock.advance(16 * 60_000);
   expect((await guesser.post("/login", { name: "operator", password: PASSWORD })).status).toBe(303);
+});
+
+/** An office, and what it was told of log-ins. */
+function auditedOffice() {
+  const { office } = recordingOffice();
+  const deeds: string[] = [];
+  const wasDone: typeof office.wasDone = async (deed, { by, note }) => {
+    deeds.push(`${deed}: ${by}, ${note}`);
+    return null;
+  };
+  return { office: { ...office, wasDone }, deeds };
+}
+
+test("a log-in that fails stands in the audit with name and address, and what cannot be a name does not", async () => {
+  const { office, deeds } = auditedOffice();
+  const { browser } = await testConsole(office);
+  const person = browser();
+  await person.get("/login");
+  await person.post("/login", { name: "operator", password: "wrong" });
+  await person.post("/login", { name: "nobody", password: "wrong" });
+  await person.post("/login", { name: "My Secret 4711!", password: "" });
+  await person.post("/login", { name: "operator", password: PASSWORD });
+  expect(deeds).toEqual([
+    "log-in failed: operator, console, from 127.0.0.1",
+    "log-in failed: nobody, console, from 127.0.0.1",
+    "log-in failed: (no name), console, from 127.0.0.1",
+    "logged in: operator, console, from 127.0.0.1",
+  ]);
+});
+
+test("wrong passwords for one name hold up nobody else at that address; 200 of them do", async () => {
+  const { office } = auditedOffice();
+  const { browser, clock } = await testConsole(office);
+  const guesser = browser();
+  await guesser.get("/login");
+  const tries = async (name: string, password = "wrong") =>
+    (await guesser.post("/login", { name, password })).status;
+  for (let at = 0; at < 199; at++) expect(await tries(`name-${at % 66}`)).toBe(401);
+  expect(await tries("operator", PASSWORD)).toBe(303);
+  await guesser.get("/login");
+  expect(await tries("another")).toBe(401);
+  expect(await tries("viewer", PASSWORD)).toBe(429);
+  clock.advance(24 * 60 * 60_000 + 1);
+  for (let at = 0; at < 4; at++) expect(await tries("viewer")).toBe(401);
+  expect(await tries("viewer", PASSWORD)).toBe(303);
+});
+
+describe("behind a proxy", () => {
+  const SENT = { "x-forwarded-for": "203.0.113.9, 198.51.100.7" };
+  const guesses = async (proxies: readonly string[], headers: Record<string, string>) => {
+    const { office, deeds } = auditedOffice();
+    const { browser } = await testConsole(office, undefined, proxies);
+    const guesser = browser();
+    await guesser.get("/login");
+    for (let at = 0; at < 6; at++)
+      await guesser.post("/login", { name: "operator", password: "wrong" }, headers);
+    const { status } = await guesser.post("/login", { name: "operator", password: PASSWORD });
+    return { status, from: new Set(deeds.map((deed) => deed.replace(/.*from /, ""))) };
+  };
+
+  test("of the site's own, whoever asked is counted and told by the address that the proxy saw", async () => {
+    expect(await guesses(["127.0.0.1"], SENT)).toEqual({
+      status: 303,
+      from: new Set(["198.51.100.7", "127.0.0.1"]),
+    });
+    expect(await guesses(["127.0.0.1", "198.51.100.7"], SENT)).toMatchObject({
+      from: new Set(["203.0.113.9", "127.0.0.1"]),
+    });
+  });
+
+  test("that nobody has named, X-Forwarded-For counts for nothing", async () => {
+    expect(await guesses([], SENT)).toEqual({ status: 429, from: new Set(["127.0.0.1"]) });
+    expect(await guesses(["198.51.100.7"], SENT)).toMatchObject({ status: 429 });
+  });
+
+  test("that tells no address, its own counts", async () => {
+    expect(await guesses(["127.0.0.1"], { "x-forwarded-for": "unknown" })).toMatchObject({
+      status: 429,
+    });
+  });
+});
+
+test.each([
+  ["::ffff:127.0.0.1", "10.0.0.7:51234", "10.0.0.7"],
+  ["127.0.0.1", "[2001:db8::7]:443", "2001:db8::7"],
+  ["127.0.0.1", "::ffff:10.0.0.7", "10.0.0.7"],
+  ["127.0.0.1", "", "127.0.0.1"],
+  ["127.0.0.1", "10.0.0.7, 127.0.0.1", "10.0.0.7"],
+  ["10.9.9.9", "10.0.0.7", "10.9.9.9"],
+])("a request of %s for %j came from %s", (remoteAddress, forwarded, from) => {
+  const socket = { remoteAddress } as Socket;
+  const headers = { "x-forwarded-for": forwarded };
+  expect(askerOf({ socket, headers }, ["127.0.0.1"])).toBe(from);
+});
+
+test("addresses of one IPv6 network are one", () => {
+  const attempts = new Attempts(() => 0);
+  for (let at = 0; at < 5; at++) attempts.failed("kim", `2001:db8::1:2:3:${at}`);
+  expect(attempts.waitMs("kim", "2001:db8:0:0:9::")).toBeGreaterThan(0);
+  expect(attempts.waitMs("kim", "2001:db8:0:1::1")).toBe(0);
 });
 
 test("a session ends after half an hour without a person, at a logout, and with its user", async () => {

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { EnvironmentError } from "../../core/errors.ts";
 import { type AppParts, consoleApp } from "./app.ts";
-import { hostsOf, refuse, securityHeaders } from "./guard.ts";
+import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";
 
 /** As the configuration has it (`console.web`). */
 export interface WebConfig {
@@ -22,6 +22,8 @@ export interface WebConfig {
   readonly names: readonly string[];
   /** Files of a certificate with its chain, and of its key; null: HTTP, on the loopback address alone. */
   readonly tls: { readonly certificate: string; readonly key: string } | null;
+  /** Addresses whose X-Forwarded-For counts. */
+  readonly proxies: readonly string[];
 }
 
 export interface WebOptions extends Omit<AppParts, "isSecure"> {
@@ -67,7 +69,7 @@ export async function serveWeb(options: WebOptions): Promise<Web> {
       response.end(`${message}\n`);
       return;
     }
-    const remote = request.socket.remoteAddress ?? "";
+    const remote = askerOf(request, web.proxies);
     const listener = getRequestListener((asked) => app.fetch(asked, { remote }), {
       overrideGlobalObjects: false,
     });

@@ -19,6 +19,8 @@ export type User = z.infer<typeof User>;
 const File = z.strictObject({ version: z.literal(1), users: z.array(User) });
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
+/** Whether somebody can be called so. */
+export const isName = (text: string): boolean => NAME.test(text);
 const PASSWORD_MIN = 12;
 const PASSWORD_MAX = 200;
 
@@ -46,7 +48,7 @@ export function openUsers(state: string, now: () => Date): Users {
   return {
     list,
     async add(name, role, password) {
-      if (!NAME.test(name))
+      if (!isName(name))
         throw new OfficeError(
           `"${name}" cannot be a user's name.`,
           "Use lower-case letters, digits, dots, hyphens and @, at most 64.",
