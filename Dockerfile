@@ -8,19 +8,16 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# The compiler's own binary is an optional dependency, so here they are not left out.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json tsconfig.types.json ./
+COPY packaging/deb.ts ./packaging/
 COPY src ./src
 COPY connectors ./connectors
 COPY mappings ./mappings
-RUN npm run build
-
-FROM node:24-bookworm-slim AS modules
-WORKDIR /modules
-COPY package.json package-lock.json .npmrc ./
-# Without the Node of npm: the image has its own.
-RUN npm ci --ignore-scripts --omit=dev --omit=optional
+# What `fuelbridge init` starts from.
+COPY config ./config
+# The program as the Debian package has it, without a Node: the image has its own.
+RUN node packaging/deb.ts --program /program
 
 FROM node:24-bookworm-slim
 # Short-lived garbage may not spread over 64 MB, as it would by default, nor each thread keep a heap of its own.
@@ -30,11 +27,8 @@ ENV NODE_ENV=production \
     FUELBRIDGE_CONFIG=/etc/fuelbridge/fuelbridge.yaml
 WORKDIR /opt/fuelbridge
 # No package-lock.json here: beside one, the launcher would install.
-COPY --from=modules /modules/node_modules ./node_modules
-COPY --from=build /build/dist ./dist
-COPY package.json LICENSE ./
-# What `fuelbridge init` starts from.
-COPY config ./config
+COPY --from=build /program ./
+COPY LICENSE ./
 # `exec`, so that signals reach the daemon. The state is its user's alone, and a new volume takes that over.
 RUN printf '#!/bin/sh\nexec node /opt/fuelbridge/dist/src/main.js "$@"\n' > /usr/local/bin/fuelbridge \
     && chmod 0755 /usr/local/bin/fuelbridge \

@@ -2,6 +2,8 @@
  * `npm run package:deb [-- --revision N] [--out FOLDER]`: the Debian package for this machine's architecture. It holds
  * the compiled program, the production dependencies as they are installed here, and the Node of npm. Two runs over the
  * same commit write the same bytes: times are SOURCE_DATE_EPOCH (by default that of the commit), owners root, names sorted.
+ *
+ * `--program FOLDER` writes the program and its dependencies alone, as the Dockerfile needs them.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -35,20 +37,29 @@ const { values: given } = parseArgs({
   options: {
     revision: { type: "string", default: "1" },
     out: { type: "string", default: "dist" },
+    program: { type: "string" },
   },
 });
 const tree = mkdtempSync(join(tmpdir(), "fuelbridge-deb-"));
 try {
   program();
+  if (given.program === undefined) debianPackage();
+  else cpSync(join(tree, HOME), resolve(root, given.program), { recursive: true });
+} finally {
+  rmSync(tree, { recursive: true, force: true });
+}
+
+function debianPackage(): void {
+  put(`node_modules/node-linux-${process.arch}/bin/node`, `${HOME}/bin/node`);
+  put("packaging/debian/fuelbridge.sh", "usr/bin/fuelbridge");
   completions();
   documents();
   put("packaging/systemd/fuelbridge.service", "usr/lib/systemd/system/fuelbridge.service");
   control();
   process.stdout.write(`${pack()}\n`);
-} finally {
-  rmSync(tree, { recursive: true, force: true });
 }
 
+/** Compiled code, what `npm ci --omit=dev` installs on this platform but for the Node of npm, and what `init` starts from. */
 function program(): void {
   const out = join(tree, HOME, "dist");
   const compile = (project: string, ...options: string[]): void =>
@@ -63,21 +74,37 @@ function program(): void {
   // Source maps would name the folder that it was built in.
   compile("tsconfig.build.json", "--sourceMap", "false");
   compile("tsconfig.types.json");
-  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
-    packages: Readonly<Record<string, Locked>>;
-  };
-  for (const [path, { dev, optional, devOptional }] of Object.entries(packages))
-    if (path !== "" && !dev && !optional && !devOptional) put(path, join(HOME, path));
+  for (const path of productionModules()) put(path, join(HOME, path));
   // Of better-sqlite3 only what runs here.
   const sqlite = join(tree, HOME, "node_modules/better-sqlite3");
   const addon = `prebuilds/linux-${process.arch}.node`;
   const others = globSync(["deps", "src", "prebuilds/*.node"], { cwd: sqlite });
   for (const name of others) if (name !== addon) rmSync(join(sqlite, name), { recursive: true });
-  put(`node_modules/node-linux-${process.arch}/bin/node`, `${HOME}/bin/node`);
-  put("packaging/debian/fuelbridge.sh", "usr/bin/fuelbridge");
   // What `fuelbridge init` starts from.
   put("config", `${HOME}/config`);
   write(`${HOME}/package.json`, JSON.stringify({ name: "fuelbridge", version, type: "module" }));
+}
+
+/**
+ * Folders of the packages that `npm ci --omit=dev` installs on this platform, by npm's own record of what it installed
+ * here: with the binaries that are optional dependencies, and without those for other platforms. The optional
+ * dependencies of fuelbridge itself are left out: they are the Node of npm, for who has none.
+ */
+function productionModules(): string[] {
+  const { packages } = parsed(join(root, "node_modules/.package-lock.json")) as {
+    packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  };
+  const { optionalDependencies } = parsed(join(root, "package.json")) as {
+    optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const nodes = new Set(Object.keys(optionalDependencies).map((name) => `node_modules/${name}`));
+  return Object.entries(packages)
+    .filter(([path, { dev }]) => dev !== true && !nodes.has(path))
+    .map(([path]) => path);
+}
+
+function parsed(path: string): unknown {
+  return JSON.parse(readFileSync(path, "utf8"));
 }
 
 function completions(): void {
@@ -135,12 +162,6 @@ function pack(): string {
   return out;
 }
 
-interface Locked {
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-  readonly devOptional?: boolean;
-}
-
 function architecture(): string {
   const name = ARCHITECTURES[process.arch];
   if (process.platform === "linux" && name !== undefined) return name;
@@ -158,8 +179,13 @@ function put(from: string, to: string): void {
   cpSync(join(root, from), join(tree, to), { recursive: true, dereference: true, filter: isUsed });
 }
 
-/** Not what compilers and debuggers read of the dependencies, but for the types that a site's mappings are written with. */
+/**
+ * Not what compilers and debuggers read of the dependencies, but for the types that a site's mappings are written with;
+ * nor the configuration and the secrets of the checkout's own site.
+ */
 function isUsed(path: string): boolean {
+  if (path === join(root, "config/fuelbridge.yaml") || path === join(root, "config/secrets"))
+    return false;
   return !/\.(?:d\.[cm]?ts|map)$/.test(path) || /node_modules\/zod\/.*\.d\.ts$/.test(path);
 }
 

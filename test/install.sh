@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The README's words from a bare machine to a running service, done: demo, package, installation, `init`, first
-# documents, upgrade, the store of an older version, backup and restore, removal; then the unit under a real systemd.
+# documents, a person's login to the console, upgrade, the store of an older version, backup and restore, removal; then
+# the unit under a real systemd, and the image: built by buildah, run, logged in to.
 #
 #   test/install.sh        as root, on Debian 12 or newer; ends with 0 when everything is as the README says
 #
 # All of it happens in a copy of this machine that is thrown away (overlayfs in a mount and a network namespace of its
-# own), so the machine itself is not changed, and nothing can be downloaded. A part that cannot run here is named; with
-# CI=true that is a failure.
+# own), so the machine itself is not changed, and nothing can be downloaded. Only the image is built outside of it, for
+# its steps install from the registry of npm. A part that cannot run here is named; with CI=true that is a failure.
 set -Eeuo pipefail
 trap 'echo "  FAIL  line $LINENO: $BASH_COMMAND"; tail -n 20 "$log" 2> /dev/null || true' ERR
 checkout=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,6 +34,9 @@ the_installation() {
   expect "it says what comes next" grep -q 'fuelbridge init' "$log"
   expect "fuelbridge is on the PATH" test "$(command -v fuelbridge)" = /usr/bin/fuelbridge
   expect "fuelbridge answers" fuelbridge --version
+  # But for the Node of npm, which is the package's own program.
+  expect "it holds what npm ci --omit=dev installs here, no more and no less" test "$(modules_of /usr/lib/fuelbridge)" = \
+    "$(cat /packages/modules)"
   expect "the state belongs to the service alone" mode /var/lib/fuelbridge 'fuelbridge:fuelbridge 700'
   expect "the configuration belongs to root" mode /etc/fuelbridge 'root:fuelbridge 750'
   expect "the service's user has no shell" grep -q '^fuelbridge:.*:/usr/sbin/nologin$' /etc/passwd
@@ -59,9 +63,10 @@ the_configuration() {
     < /dev/null > "$log" 2>&1
   expect "the key is the service's secret" mode /etc/fuelbridge/secrets/api-key 'fuelbridge:fuelbridge 600'
   expect "the key is not in the configuration" sh -c '! grep -Eq "svc_live_[0-9a-f]{8}" /etc/fuelbridge/fuelbridge.yaml'
-  # What a person does next: the tables, and the flow that is paused at first.
+  # What a person does next: the tables, the flow that is paused at first, and the console.
   cp /usr/lib/fuelbridge/config/crossref/*.csv /etc/fuelbridge/crossref/
   sed -i '/paused: true/d' /etc/fuelbridge/fuelbridge.yaml
+  console_on /etc/fuelbridge/fuelbridge.yaml
   expect "check finds nothing" fuelbridge check
   expect "doctor finds nothing" fuelbridge doctor
 }
@@ -80,6 +85,11 @@ the_first_documents() {
   eventually "a fourth customer follows" brought 4
   expect "nothing was written twice" files_are 5 4
   expect "no stop waits for a person" no_stop
+}
+
+the_console() {
+  part "fuelbridge user add: a person logs in to the console and reads Today"
+  a_person_logs_in
 }
 
 the_upgrade() {
@@ -186,6 +196,71 @@ under_systemd() {
   touch /var/log/under-systemd.done
 }
 
+# ---- the image (without Docker: buildah, whose containers are folders) -----------------------------------------------
+
+# Node's own image for Debian is not to be had from the registries that CI reaches. A base under the name that the
+# Dockerfile asks for is made of the same parts: Debian's packages, the Node of npm, npm, and the user `node`.
+builds_the_image() {
+  local base=$work/base name suite container
+  for name in buildah debootstrap; do
+    has "$name" "$name" || { left_out "the image: there is no $name"; return; }
+  done
+  part "Dockerfile: an image, built by its own steps"
+  name=$(sed -nE 's/^FROM (node:[^ ]+)$/\1/p' "$checkout/Dockerfile")
+  suite=$(sed -E 's/.*-([a-z]+)-slim$/\1/' <<< "$name")
+  expect "a base of Debian's packages is made" \
+    debootstrap --variant=minbase --include=ca-certificates,libstdc++6 "$suite" "$base"
+  install -D -m 0755 "$(realpath "$checkout/node_modules/.bin/node")" "$base/usr/local/bin/node"
+  mkdir -p "$base/usr/local/lib/node_modules" "$base/usr/local/etc"
+  cp -rL "$(npm root --global 2> /dev/null)/npm" "$base/usr/local/lib/node_modules/npm"
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$base/usr/local/bin/npm"
+  # How this machine reaches the registry.
+  cp /etc/ssl/certs/ca-certificates.crt "$base/etc/ssl/certs/ca-certificates.crt"
+  printf 'cafile=/etc/ssl/certs/ca-certificates.crt\nregistry=%s\n' "$(npm config get registry 2> /dev/null)" > "$base/usr/local/etc/npmrc"
+  chroot "$base" useradd --create-home --uid 1000 node
+  container=$(image from scratch)
+  image copy --quiet "$container" "$base" / > /dev/null
+  image commit --quiet "$container" "docker.io/library/$name" > /dev/null
+  image rm "$container" > /dev/null
+  rm -rf "$base"
+  expect "every step of the Dockerfile succeeds" \
+    image bud --isolation chroot --pull-never --layers=false --format docker --tag fuelbridge-test "$checkout"
+}
+
+the_image() {
+  local container node_of=(in_the_image node) daemon
+  part "the image: its container starts as the Dockerfile says, and logs a person in"
+  install -d -o 1000 -g 1000 "$work/etc" "$work/erp"
+  container=$(image from --pull-never fuelbridge-test)
+  fuelbridge() { in_the_image fuelbridge "$@"; }
+  expect "it starts fuelbridge run" test "fuelbridge run" = "$(of_the_image Entrypoint 0) $(of_the_image Cmd 0)"
+  expect "as a user who is not root" test "$(in_the_image id -u)" = 1000
+  expect "it holds what npm ci --omit=dev installs here, no more and no less" \
+    test "$(modules_of "$(image mount "$container")/opt/fuelbridge")" = "$(cat "$work/packages/modules")"
+  platform_starts :memory:
+  install -o 1000 -g 1000 -m 0600 /dev/null "$work/etc/given-key"
+  of_platform keys keys "keys.find(({ name }) => name === 'supplier').key" > "$work/etc/given-key"
+  expect "fuelbridge init writes a configuration for it" fuelbridge init --directory /etc/fuelbridge --company bluebonnet \
+    --currency USD --time-zone America/Chicago --platform "$platform/v1/public" --api-key-file /etc/fuelbridge/given-key \
+    --erp files --folder /srv/erp-exchange --state /var/lib/fuelbridge --yes
+  console_on "$work/etc/fuelbridge.yaml"
+  in_the_image fuelbridge run > "$work/daemon.log" 2>&1 &
+  daemon=$!
+  eventually "the daemon runs" grep -q 'fuelbridge runs' "$work/daemon.log"
+  expect "its health is that it answers" in_the_image node "$(of_the_image Healthcheck.Test 1)" "$(of_the_image Healthcheck.Test 2)"
+  a_person_logs_in
+  kill "$daemon" "$platform_pid"
+}
+
+image() { buildah --root "$work/containers" --runroot "$work/run" --storage-driver vfs "$@"; }
+in_the_image() {
+  image run --isolation chroot --volume "$work/etc:/etc/fuelbridge" --volume "$work/erp:/srv/erp-exchange" "$container" -- "$@"
+}
+# A word of a list in the image's configuration.
+of_the_image() {
+  image inspect --type image --format "{{index .Docker.Config.$1 $2}}" fuelbridge-test
+}
+
 # ---- words that the parts are made of -------------------------------------------------------------------------------
 
 part() { printf '\n%s\n' "$*"; }
@@ -194,6 +269,14 @@ expect() {
   local what=$1
   shift
   if "$@" > /tmp/said 2>&1; then echo "  ok    $what"; else fails "$what"; fi
+}
+
+# The command, from the Debian package where it is not here yet.
+has() {
+  command -v "$1" > /dev/null && return
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${@:2}")
+  "${install[@]}" > /dev/null 2>&1 || { apt-get -qq update && "${install[@]}"; } > /dev/null 2>&1 || true
+  command -v "$1" > /dev/null
 }
 
 # Within 60 seconds.
@@ -213,7 +296,47 @@ fails() {
   exit 1
 }
 
-node() { /usr/lib/fuelbridge/bin/node "$@"; }
+# The Node of what is tested: that of the package, or that of the image.
+node() { "${node_of[@]}" "$@"; }
+node_of=(/usr/lib/fuelbridge/bin/node)
+
+# As the comment in the configuration says.
+console_on() { sed -i -e 's/^  # web:/  web:/' -e 's/^  #   port: 8090/    port: 8090/' "$1"; }
+
+a_person_logs_in() {
+  expect "a user is created" user_is_added kim
+  expect "with the right password Today is shown" logs_in kim "$password"
+  expect "with another password nothing is" stays_out kim "not $password"
+}
+password="correct horse battery"
+user_is_added() { echo "$password" | fuelbridge user add "$1" --role operator; }
+stays_out() { test "$(logs_in "$@" 2>&1)" = "login: 401"; }
+
+# By the form of the console, as a browser sends it.
+logs_in() {
+  node -e '
+    const [origin, name, password] = process.argv.slice(1);
+    const cookies = (answer) => answer.headers.getSetCookie().map((one) => one.split(";")[0]).join("; ");
+    const log = async () => {
+      const form = await fetch(`${origin}/login`);
+      const [, csrf] = /name="csrf" value="([^"]+)"/.exec(await form.text());
+      const entered = await fetch(`${origin}/login`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { cookie: cookies(form), origin, "content-type": "application/x-www-form-urlencoded" },
+        body: String(new URLSearchParams({ csrf, name, password, to: "/" })),
+      });
+      if (entered.status !== 303) throw new Error(`login: ${entered.status}`);
+      const today = await fetch(`${origin}/`, { headers: { cookie: cookies(entered) }, redirect: "manual" });
+      if (today.status !== 200 || !(await today.text()).includes("<h1>Today")) throw new Error(`Today: ${today.status}`);
+    };
+    log().catch((error) => { console.error(error.message); process.exitCode = 1; });
+  ' http://127.0.0.1:8090 "$@"
+}
+
+# Folders of the modules in that folder, one a line.
+modules_of() { (cd "$1" && find node_modules -name package.json | sed -nE 's,^((.*/)?node_modules/(@[^/]+/)?[^/]+)/package.json$,\1,p' | LC_ALL=C sort); }
+
 mode() { test "$(stat -c '%U:%G %a' "$1")" = "$2"; }
 dpkg_is() { dpkg -l fuelbridge | grep -q "^$1"; }
 count() { find "$1" -maxdepth 1 -name '*.csv' 2> /dev/null | wc -l; }
@@ -293,9 +416,8 @@ main() {
   for tool in dpkg-deb setpriv unshare ip; do
     command -v "$tool" > /dev/null || left_out "everything: there is no $tool"
   done
-  if ! command -v systemd-analyze > /dev/null || ! command -v systemd-nspawn > /dev/null; then
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends systemd systemd-container > /dev/null || true
-  fi
+  has systemd-analyze systemd || true
+  has systemd-nspawn systemd-container || true
 
   part "npm run package:deb: twice over one commit, the same bytes"
   work=$(mktemp -d)
@@ -309,6 +431,11 @@ main() {
   expect "the files in both packages are the same, bit by bit" test 1 = \
     "$(for package in "$work"/packages/*.deb; do dpkg-deb --fsys-tarfile "$package" | sha256sum; done | sort -u | wc -l)"
 
+  # As npm itself reads the folder, without fuelbridge and the Node that is for who has none.
+  npm ls --omit=dev --all --parseable 2> /dev/null | sed "s,^$checkout/\?,," | grep -vE '^(node_modules/node-(linux|win)-[^/]+)?$' |
+    LC_ALL=C sort > "$work/packages/modules"
+  builds_the_image
+
   unshare --mount --net --pid --mount-proc --fork --kill-child --propagation private bash "$0" in-namespaces "$work"
 }
 
@@ -319,12 +446,13 @@ in_namespaces() {
   mount -t overlay overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" "$root" ||
     left_out "everything: overlayfs cannot be mounted"
   mkdir "$root/packages"
-  cp "$work"/packages/*.deb "$root/packages/"
+  cp "$work"/packages/* "$root/packages/"
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
   mount -t tmpfs tmpfs "$root/run"
   chroot "$root" bash "$checkout/test/install.sh" in-the-copy
   umount -R "$root/proc" "$root/dev" "$root/run"
+  [ ! -e "$work/containers" ] || (the_image)
 
   command -v systemd-nspawn > /dev/null || { left_out "the unit under a real systemd: there is no systemd-nspawn"; return; }
   printf '%s\n' '[Unit]' 'SuccessAction=exit-force' 'FailureAction=exit-force' 'FailureActionExitStatus=1' \
@@ -355,6 +483,7 @@ case "${1:-}" in
     the_unit
     the_configuration
     the_first_documents
+    the_console
     the_upgrade
     the_backup
     the_older_version
