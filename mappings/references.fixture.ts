@@ -10,6 +10,6 @@ export const everything = (us: string): References => ({
   row: (table, key) =>
     new Proxy(
       {},
-      { get: (_, column) => (table === "tryton-company" ? us : `${key} ${String(column)}`) },
+      { get: (_, column) => (table === "own-company" ? us : `${key} ${String(column)}`) },
     ),
 });

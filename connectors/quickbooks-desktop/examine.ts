@@ -105,9 +105,9 @@ function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {
   const names = { what: ["item", "items"], find } as const;
   return [
     { table: "items", column: "item", names, sinks: ["invoices", "bills", "orders", "shipments"] },
-    { table: "tryton-taxes", column: "sales", names, sinks: ["invoices"] },
-    { table: "tryton-taxes", column: "purchases", names, sinks: ["bills"] },
-    { table: "tryton-accounts", column: "sales", names, sinks: ["invoices"] },
-    { table: "tryton-accounts", column: "purchases", names, sinks: ["bills"] },
+    { table: "tax-accounts", column: "sales", names, sinks: ["invoices"] },
+    { table: "tax-accounts", column: "purchases", names, sinks: ["bills"] },
+    { table: "charge-accounts", column: "sales", names, sinks: ["invoices"] },
+    { table: "charge-accounts", column: "purchases", names, sinks: ["bills"] },
   ];
 }

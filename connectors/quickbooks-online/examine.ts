@@ -159,9 +159,9 @@ function columnsOf(online: Online): CodeColumn[] {
   const accounts = of(ACCOUNT, "accounts");
   return [
     { table: "items", column: "item", names: items, sinks: ["orders", "invoices", "bills"] },
-    { table: "tryton-taxes", column: "sales", names: items, sinks: ["invoices"] },
-    { table: "tryton-taxes", column: "purchases", names: accounts, sinks: ["bills"] },
-    { table: "tryton-accounts", column: "sales", names: items, sinks: ["invoices"] },
-    { table: "tryton-accounts", column: "purchases", names: accounts, sinks: ["bills"] },
+    { table: "tax-accounts", column: "sales", names: items, sinks: ["invoices"] },
+    { table: "tax-accounts", column: "purchases", names: accounts, sinks: ["bills"] },
+    { table: "charge-accounts", column: "sales", names: items, sinks: ["invoices"] },
+    { table: "charge-accounts", column: "purchases", names: accounts, sinks: ["bills"] },
   ];
 }

@@ -165,10 +165,10 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
   test("each row of a table that points to nothing in the books is named with its file and line", async () => {
     const tables: Record<string, readonly string[]> = {
       "items.item": ["ULSD-CLR", "087", "NOTHING", "089", "NOTHING"],
-      "tryton-taxes.sales": ["2310", "2399"],
+      "tax-accounts.sales": ["2310", "2399"],
       // Not of a flow that is configured.
-      "tryton-taxes.purchases": ["2398"],
-      "tryton-units.symbol": ["gal", "hl"],
+      "tax-accounts.purchases": ["2398"],
+      "units.symbol": ["gal", "hl"],
       "customers.account": ["SELF", "A-1", "A-2"],
     };
     const column = (table: string, column: string): Cell[] =>
@@ -187,10 +187,10 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       [
         ["crossref/items.csv (item): 4 products", "ok"],
         ["crossref/items.csv lines 4, 6", "Tryton has no product NOTHING"],
-        ["crossref/tryton-units.csv (symbol): 2 units", "ok"],
-        ["crossref/tryton-units.csv line 3", "Tryton has no unit hl"],
-        ["crossref/tryton-taxes.csv (sales): 2 accounts", "ok"],
-        ["crossref/tryton-taxes.csv line 3", "Tryton has no account 2399"],
+        ["crossref/units.csv (symbol): 2 units", "ok"],
+        ["crossref/units.csv line 3", "Tryton has no unit hl"],
+        ["crossref/tax-accounts.csv (sales): 2 accounts", "ok"],
+        ["crossref/tax-accounts.csv line 3", "Tryton has no account 2399"],
         [
           "crossref/customers.csv (account): 3 parties",
           "not in Tryton by code, and created with the first document unless the platform's id is found: A-1 (line 3), A-2 (line 4)",
@@ -249,7 +249,7 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
       ["model.res.user.write", [2], { groups: [["remove", [8, 9]]] }],
     );
     const cell = { key: "k", file: "crossref/t.csv", line: 7 };
-    const values: Record<string, string> = { "tryton-taxes": "2320", customers: "OUT" };
+    const values: Record<string, string> = { "tax-accounts": "2320", customers: "OUT" };
     const found = await faults(endpoint(copy), {
       parts: new Set(["invoices"]),
       column: (table) => (values[table] ? [{ ...cell, value: values[table] }] : []),

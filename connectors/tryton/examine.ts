@@ -142,7 +142,7 @@ async function journalFault(
 /** Of the tables that the mappings in `mappings/books` read. */
 function columnsOf(books: Books): readonly CodeColumn[] {
   const { faults } = books.lookup;
-  return bookColumns("tryton", {
+  return bookColumns({
     product: async (codes) => ({ faults: await faults("product", codes) }),
     unit: async (codes) => ({ faults: await faults("unit", codes) }),
     async account(codes) {

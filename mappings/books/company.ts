@@ -22,7 +22,7 @@ export const CompanyOptions = z.strictObject({
     .uuid()
     .optional()
     .describe(
-      "Our own company's id on the platform, a UUID. Left out: the row companyId of tryton-company.csv.",
+      "Our own company's id on the platform, a UUID. Left out: the row companyId of own-company.csv.",
     ),
 });
 export type CompanyOptions = z.infer<typeof CompanyOptions>;
@@ -46,7 +46,7 @@ export const ChargeOptions = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "The account of lines without a product: its code. Left out: the row charge of tryton-accounts.csv.",
+      "The account of lines without a product: its code. Left out: the row charge of charge-accounts.csv.",
     ),
 });
 export type ChargeOptions = z.infer<typeof ChargeOptions>;

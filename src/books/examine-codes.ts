@@ -52,9 +52,8 @@ type Finds = Readonly<Record<"product" | "unit" | "account" | "party", CodesName
 
 /**
  * The columns that the mappings in `mappings/books` read, of those tables that name products, units, accounts and parties.
- * @param own how the tables begin that are of this ERP only: `tryton` of `tryton-units`
  */
-export function bookColumns(own: string, { product, unit, account, party }: Finds): CodeColumn[] {
+export function bookColumns({ product, unit, account, party }: Finds): CodeColumn[] {
   const products: CodesNamed = { what: ["product", "products"], find: product };
   const units: CodesNamed = { what: ["unit", "units"], find: unit };
   const accounts: CodesNamed = { what: ["account", "accounts"], find: account };
@@ -73,11 +72,11 @@ export function bookColumns(own: string, { product, unit, account, party }: Find
   });
   return [
     of("items", "item", products, ...goods, "invoices", "bills"),
-    of(`${own}-units`, "symbol", units, ...goods, "invoices", "bills"),
-    of(`${own}-taxes`, "sales", accounts, "invoices"),
-    of(`${own}-taxes`, "purchases", accounts, "bills"),
-    of(`${own}-accounts`, "sales", accounts, "invoices"),
-    of(`${own}-accounts`, "purchases", accounts, "bills"),
+    of("units", "symbol", units, ...goods, "invoices", "bills"),
+    of("tax-accounts", "sales", accounts, "invoices"),
+    of("tax-accounts", "purchases", accounts, "bills"),
+    of("charge-accounts", "sales", accounts, "invoices"),
+    of("charge-accounts", "purchases", accounts, "bills"),
     of("customers", "account", parties, ...goods, "invoices"),
     of("vendors", "account", parties, ...goods, "bills"),
   ];
@@ -135,7 +134,7 @@ function noteOf(
 
 const LINES_MAX = 10;
 
-/** `crossref/tryton-taxes.csv lines 12, 15` */
+/** `crossref/tax-accounts.csv lines 12, 15` */
 function placeOf(cells: readonly Cell[]): string {
   const lines = cells.map(({ line }) => line);
   const more = lines.length > LINES_MAX ? ` and ${lines.length - LINES_MAX} more` : "";

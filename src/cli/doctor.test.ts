@@ -139,9 +139,9 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
 /** Of what the flows read, besides taxes and our own company. */
 const TABLES_NEEDED = {
   items: "product,item\nULSD-CLR,ULSD-CLR\n",
-  "tryton-units": "unit,symbol\ngal,gal\n",
-  "tryton-accounts": "line,sales,purchases\ncharge,4000,5000\n",
-  "tryton-sites": "location,company\n",
+  units: "unit,symbol\ngal,gal\n",
+  "charge-accounts": "line,sales,purchases\ncharge,4000,5000\n",
+  sites: "location,company\n",
   customers: "company,account\n",
   vendors: "company,account\n",
 };
@@ -221,11 +221,11 @@ flows:
   orders: { mapping: books/orders, from: platform.orders, to: books.orders, every: 1h }
 `;
     writeFileSync(
-      join(folder, "crossref", "tryton-taxes.csv"),
+      join(folder, "crossref", "tax-accounts.csv"),
       `tax_type,sales,purchases\nFederal,2300,2300\nState,${tax},2310\n`,
     );
     writeFileSync(
-      join(folder, "crossref", "tryton-company.csv"),
+      join(folder, "crossref", "own-company.csv"),
       `setting,value\ncompanyId,${platform.company("supplier")}\n`,
     );
     for (const [table, rows] of Object.entries(TABLES_NEEDED))
@@ -240,8 +240,8 @@ flows:
     expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
     expect(out).toMatch(/^platform +reachable, credentials good +ok$/m);
     expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);
-    expect(out).toMatch(/^books +crossref\/tryton-taxes.csv \(sales\): 2 accounts +ok$/m);
-    expect(out).toMatch(/^platform +crossref\/tryton-company.csv line 2: our own company +ok/m);
+    expect(out).toMatch(/^books +crossref\/tax-accounts.csv \(sales\): 2 accounts +ok$/m);
+    expect(out).toMatch(/^platform +crossref\/own-company.csv line 2: our own company +ok/m);
     expect(out).toContain("Everything is right.");
   });
 
@@ -253,7 +253,7 @@ flows:
     expect(words.out).toMatch(/^books +account 4999 \(revenue\) +Tryton has no account 4999$/m);
     expect(words.out).toContain("2 faults:");
     expect(words.out).toMatch(
-      /^books +crossref\/tryton-taxes.csv line 3 +Tryton has no account 2399$/m,
+      /^books +crossref\/tax-accounts.csv line 3 +Tryton has no account 2399$/m,
     );
     expect(words.out).toContain("  books, account 4999 (revenue): Create the account in Tryton");
   });

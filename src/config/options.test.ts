@@ -15,8 +15,8 @@ const TABLES = {
   items: "product,item",
   customers: "company,account",
   vendors: "company,account",
-  "tryton-units": "unit,symbol",
-  "tryton-sites": "location,company",
+  units: "unit,symbol",
+  sites: "location,company",
 };
 
 function load(mapping: string, options: string, depth: Depth = "settings"): Config {
@@ -94,12 +94,12 @@ test("check finds options of a mapping that has none", () => {
 
 test("a table of one row is needed only where no option of the flow stands for it", () => {
   expect(problems("books/orders", "{}", "site")).toMatchObject([
-    { message: expect.stringContaining("has no table tryton-company.csv, which books/orders") },
+    { message: expect.stringContaining("has no table own-company.csv, which books/orders") },
   ]);
   const config = load("books/orders", `{ company: ${US} }`, "site");
   const [flow] = config.flows;
   expect(flow).toMatchObject({ options: { company: US }, optionsLine: 20 });
   expect(Object.keys(mappingOf(config, flow ?? { mapping: "" }).tables ?? {})).not.toContain(
-    "tryton-company",
+    "own-company",
   );
 });

@@ -133,7 +133,7 @@ describe("the examination", () => {
       const needs: Needs = {
         currency: "USD",
         parts: new Set(["rackPrices"]),
-        ourselves: cellsOf("tryton-company", company),
+        ourselves: cellsOf("own-company", company),
         column: (table) => ofTables[table] ?? [],
         days: [],
       };
@@ -148,7 +148,7 @@ describe("the examination", () => {
       ],
       ["crossref/products.csv: 1 product", "ok"],
     ];
-    const own = "crossref/tryton-company.csv line 2: our own company";
+    const own = "crossref/own-company.csv line 2: our own company";
     expect(await examined(us)).toEqual([[own, "ok"], ...names]);
     expect((await examined(other))[0]).toEqual([
       own,

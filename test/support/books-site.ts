@@ -172,7 +172,7 @@ async function footprint({ books, control }: Pick<Kept, "books" | "control">): P
 
 /** Taxes and charges that the shipped tables name on a side. */
 export const chargesOf = (folder: string, side: "sales" | "purchases"): string[] =>
-  ["tryton-taxes", "tryton-accounts"].flatMap((table) => cells(folder, table, side));
+  ["tax-accounts", "charge-accounts"].flatMap((table) => cells(folder, table, side));
 
 /** The cells of a column of a shipped cross-reference table that are not empty. */
 export function cells(folder: string, table: string, column: string): string[] {

@@ -165,10 +165,10 @@ export async function expected(
     debts.set(text(invoice["id"]), debt);
     for (const { product, gallons, rate, amount } of invoice["lineItems"] as Members[]) {
       const charge = product === null || gallons === null || rate === null;
-      debt.for(charge ? table("tryton-accounts", "charge", column) : fuel, number(amount));
+      debt.for(charge ? table("charge-accounts", "charge", column) : fuel, number(amount));
     }
     for (const { taxType, amount } of invoice["taxLines"] as Members[])
-      debt.for(table("tryton-taxes", text(taxType), column), number(amount));
+      debt.for(table("tax-accounts", text(taxType), column), number(amount));
   }
   for (const { id, status, invoiceId, amount } of await site.records("payments"))
     if (status === "SUCCEEDED" && !asBooked.has(text(id)))

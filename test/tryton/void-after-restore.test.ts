@@ -35,7 +35,7 @@ describe.skipIf(!trytonIsThere)("books set back", () => {
       ...bench.engine,
       tables: {
         row: (table: string, key: string) =>
-          table === "tryton-taxes"
+          table === "tax-accounts"
             ? { sales: "2310", purchases: "2310" }
             : (tables[table]?.[key] ?? null),
       },
