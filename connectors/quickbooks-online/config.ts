@@ -16,7 +16,7 @@ const INTUIT = {
   sandbox: "https://sandbox-quickbooks.api.intuit.com",
 } as const;
 
-export const QuickbooksOnlineConfig = z.strictObject({
+const Settings = z.strictObject({
   company: z
     .string()
     .regex(/^\d{1,20}$/, "is not a company id: the digits that QuickBooks shows under Settings")
@@ -32,8 +32,8 @@ export const QuickbooksOnlineConfig = z.strictObject({
     .refine((text) => URL.canParse(text), "is not an address")
     .default("http://localhost:8449/callback")
     .describe(
-      "A redirect address of the app. On this machine: the command authorise waits there. Elsewhere (production keys): " +
-        "the command asks for the address that the browser shows at the end.",
+      "A redirect address of the app. With production keys https and a name, of any page of yours: the command authorise " +
+        "asks for the address that the browser shows at the end. With sandbox keys this machine's: the command waits there.",
     ),
   tokens: z
     .string()
@@ -106,6 +106,27 @@ export const QuickbooksOnlineConfig = z.strictObject({
   url: address.optional().describe("Another address of the API: for tests."),
   tokenUrl: address.optional().describe("Another address that gives tokens: for tests."),
 });
+
+/**
+ * What Intuit takes as a redirect address (developer.intuit.com, "Set app redirect URIs"): with production keys https and a
+ * name, no IP address; this machine's own with sandbox keys only.
+ */
+export const QuickbooksOnlineConfig = Settings.superRefine(
+  ({ environment, redirectUri, tokenUrl }, context) => {
+    const { protocol, hostname } = URL.parse(redirectUri) ?? {};
+    const isHere = hostname === "localhost" || hostname?.endsWith(".localhost");
+    const isAddress = /^[\d.]+$|^\[/.test(hostname ?? "");
+    if (environment === "sandbox" || tokenUrl !== undefined) return;
+    if (protocol === "https:" && !isHere && !isAddress) return;
+    context.addIssue({
+      code: "custom",
+      path: ["redirectUri"],
+      message:
+        "is an address that Intuit does not take with production keys: those want https and a name that is not " +
+        "localhost. Name a page of yours there; the command authorise asks for the address that the browser shows at the end",
+    });
+  },
+);
 
 export type QuickbooksOnlineConfig = z.infer<typeof QuickbooksOnlineConfig>;
 

@@ -184,3 +184,32 @@ describe("tokens", () => {
     expect(said).not.toMatch(/secret-of-tests|access-\d|refresh-\d/);
   });
 });
+
+test.each([
+  ["https://fuelbridge.example.com/callback", true],
+  ["http://localhost:8449/callback", false],
+  ["https://localhost:8449/callback", false],
+  ["http://fuelbridge.example.com/callback", false],
+  ["https://192.0.2.7/callback", false],
+  ["https://[2001:db8::7]/callback", false],
+  ["com.example.fuelbridge:/callback", false],
+])(
+  "production keys and the redirect address %s: %j, and sandbox keys take it",
+  (redirectUri, isTaken) => {
+    const given = {
+      company: "9130357",
+      clientId: "client-id-of-the-app",
+      clientSecret: "secret-of-the-app",
+      redirectUri,
+      items: { charge: "Freight" },
+      accounts: { expense: "5000", paymentsMade: "Checking" },
+    };
+    const { success, error } = QuickbooksOnlineConfig.safeParse(given);
+    expect([success, error?.issues[0]?.path]).toEqual(
+      isTaken ? [true, undefined] : [false, ["redirectUri"]],
+    );
+    expect(QuickbooksOnlineConfig.safeParse({ ...given, environment: "sandbox" }).success).toBe(
+      true,
+    );
+  },
+);
