@@ -88,7 +88,7 @@ export function enlisted(text: string, name: string): string {
     );
   const after = imports.filter(({ folder }) => folder < name).at(-1);
   const line = `import { ${name} } from "./${name}/index.ts";`;
-  const [{ line: first = "" } = {}] = imports;
+  const first = imports[0]?.line ?? "";
   const grown =
     after === undefined
       ? head.replace(first, `${line}\n${first}`)

@@ -90,10 +90,14 @@ function isInstalled(packages, withDev) {
 
 /** Whether npm would install it on this platform. */
 function fits({ os, cpu, libc }) {
-  const isOne = (value, names) => names === undefined || [].concat(names).includes(value);
   return (
     isOne(process.platform, os) && isOne(process.arch, cpu) && (!libc || isOne(libcHere(), libc))
   );
+}
+
+/** `names`: one, a list, or undefined for any. */
+function isOne(value, names) {
+  return names === undefined || [].concat(names).includes(value);
 }
 
 /** As npm calls it. */

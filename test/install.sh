@@ -247,7 +247,8 @@ the_image() {
   in_the_image fuelbridge run > "$work/daemon.log" 2>&1 &
   daemon=$!
   eventually "the daemon runs" grep -q 'fuelbridge runs' "$work/daemon.log"
-  expect "its health is that it answers" in_the_image node "$(of_the_image Healthcheck.Test 1)" "$(of_the_image Healthcheck.Test 2)"
+  expect "its health is that it answers" in_the_image \
+    "$(of_the_image Healthcheck.Test 1)" "$(of_the_image Healthcheck.Test 2)" "$(of_the_image Healthcheck.Test 3)"
   a_person_logs_in
   kill "$daemon" "$platform_pid"
 }

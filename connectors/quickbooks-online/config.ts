@@ -113,20 +113,22 @@ const Settings = z.strictObject({
  */
 export const QuickbooksOnlineConfig = Settings.superRefine(
   ({ environment, redirectUri, tokenUrl }, context) => {
-    const { protocol, hostname } = URL.parse(redirectUri) ?? {};
-    const isHere = hostname === "localhost" || hostname?.endsWith(".localhost");
-    const isAddress = /^[\d.]+$|^\[/.test(hostname ?? "");
-    if (environment === "sandbox" || tokenUrl !== undefined) return;
-    if (protocol === "https:" && !isHere && !isAddress) return;
-    context.addIssue({
-      code: "custom",
-      path: ["redirectUri"],
-      message:
-        "is an address that Intuit does not take with production keys: those want https and a name that is not " +
-        "localhost. Name a page of yours there; the command authorise asks for the address that the browser shows at the end",
-    });
+    const message = faultOfRedirect(redirectUri);
+    if (environment === "sandbox" || tokenUrl !== undefined || message === null) return;
+    context.addIssue({ code: "custom", path: ["redirectUri"], message });
   },
 );
+
+/** What is wrong with a redirect address for production keys; null: nothing. */
+export function faultOfRedirect(redirectUri: string): string | null {
+  const { protocol, hostname = "" } = URL.parse(redirectUri) ?? {};
+  const isHere = /(?:^|\.)localhost$/.test(hostname);
+  const isAddress = /^[\d.]+$|^\[/.test(hostname);
+  return protocol === "https:" && !isHere && !isAddress
+    ? null
+    : "is an address that Intuit does not take with production keys: those want https and a name that is not " +
+        "localhost. Name a page of yours there; the command authorise asks for the address that the browser shows at the end";
+}
 
 export type QuickbooksOnlineConfig = z.infer<typeof QuickbooksOnlineConfig>;
 

@@ -12,14 +12,18 @@ export function check(program: Command): void {
   configured(
     addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
       const config = await loadConfiguration(file, "site");
-      const [{ openTables, separatorText }, { expectState }] = await Promise.all([
+      const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
         import("../config/crossref.ts"),
         import("./state.ts"),
       ]);
       expectState(config);
       const tables = openTables(config.crossReferences).check();
       const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
-      return { data: summary(config, tables), text: inWords(config, texts) };
+      const note = firstStartNote(config, Date.now());
+      return {
+        data: { ...summary(config, tables), ...(note === null ? {} : { note }) },
+        text: inWords(config, texts, note),
+      };
     }),
   );
 }
@@ -36,7 +40,7 @@ const summary = (config: Config, tables: readonly TableReport[]) => ({
   tables: tables.map(({ name, rows, separator }) => ({ name, rows, separator })),
 });
 
-function inWords(config: Config, tables: readonly string[]): string {
+function inWords(config: Config, tables: readonly string[], note: string | null): string {
   const { company, platform, flows } = config;
   return [
     `${config.file} is right.`,
@@ -45,6 +49,7 @@ function inWords(config: Config, tables: readonly string[]): string {
     `state     ${config.state}`,
     `tables    ${tables.length === 0 ? "none" : tables.join(", ")} in ${config.crossReferences}`,
     `rights    as the user ${thisUser()} has them; the service's user may have others`,
+    ...(note === null ? [] : [`note      ${note}`]),
     `flows     ${counted(flows.length, "flow")}`,
     "",
     table(

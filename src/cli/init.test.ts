@@ -89,6 +89,7 @@ const groundOf = (template: string): Ground => ({
   today: "2026-11-22",
   state: "/var/lib/fuelbridge",
   file: "fuelbridge.yaml",
+  uuid: "0f8fad5b-d9cb-469f-a165-70867728950e",
 });
 const COMMON = {
   company: "prairie",
@@ -96,6 +97,24 @@ const COMMON = {
   timeZone: "America/Toronto",
   platform: "https://api.example.com/v1/public",
   apiKey: KEY,
+};
+
+const SETTINGS: Readonly<Record<string, object>> = {
+  files: { folder: "/srv/erp" },
+  tryton: { url: "https://tryton.example.com", user: "bridge", password: PASSWORD },
+  "quickbooks-desktop": {
+    company: "Prairie Fuel",
+    password: PASSWORD,
+    fileId: "0f8fad5b-d9cb-469f-a165-70867728950e",
+  },
+  "quickbooks-online": {
+    company: "9130357",
+    environment: "production",
+    clientId: "client-id-of-ours",
+    clientSecret: PASSWORD,
+    redirectUri: "https://fuel.example.com/callback",
+    tokens: "/var/lib/fuelbridge/quickbooks-online.json",
+  },
 };
 
 test.each([
@@ -111,6 +130,28 @@ test.each([
       erpUser: "bridge",
       erpPassword: PASSWORD,
       erpCompany: "Prairie Fuel",
+    },
+  ],
+  [
+    "quickbooks-desktop",
+    "quickbooks-desktop.yaml",
+    {
+      ...COMMON,
+      erp: "quickbooks-desktop",
+      qbwcCompany: "Prairie Fuel",
+      qbwcPassword: PASSWORD,
+    },
+  ],
+  [
+    "quickbooks-online",
+    "quickbooks-online.yaml",
+    {
+      ...COMMON,
+      erp: "quickbooks-online",
+      companyId: "9130357",
+      clientId: "client-id-of-ours",
+      clientSecret: PASSWORD,
+      redirectUri: "https://fuel.example.com/callback",
     },
   ],
 ])(
@@ -138,15 +179,7 @@ test.each([
       endpoints: [{ connector: { name: erp } }],
     });
     const { settings } = config.endpoints[0] ?? {};
-    expect(settings).toMatchObject(
-      erp === "files"
-        ? { folder: "/srv/erp" }
-        : {
-            url: "https://tryton.example.com",
-            user: "bridge",
-            password: PASSWORD,
-          },
-    );
+    expect(settings).toMatchObject(SETTINGS[erp] ?? {});
     // Said once: of the company.
     expect(settings).not.toHaveProperty("currency");
     const text = readFileSync(join(folder, "fuelbridge.yaml"), "utf8");
@@ -225,8 +258,9 @@ test(
     expect(readFileSync(join(directory, "crossref/items.csv"), "utf8")).toBe("product,item\n");
     // The platform cannot be reached: doctor says so, and how to look again.
     expect(out).toContain("ECONNREFUSED");
-    expect(out).toContain(`look again: fuelbridge doctor --config ${config}`);
-    expect(out.trimEnd().split("\n").at(-1)).toBe(`  fuelbridge run --config ${config}`);
+    expect(out).toContain(`look again: node src/launch.mjs doctor --config ${config}`);
+    // In a checkout the command is not on the PATH. test/install.sh looks at what the package says.
+    expect(out.trimEnd().split("\n").at(-1)).toBe(`  node src/launch.mjs run --config ${config}`);
     expect(out + err).not.toContain(KEY);
 
     writeFileSync(join(directory, "crossref/items.csv"), "product,item\nULSD,1\n");
@@ -268,3 +302,34 @@ test("without a terminal and with a flag missing, init says which", async () => 
   expect(err).not.toMatch(/--currency|--folder|--erp-user/);
   expect(globSync("*", { cwd: folder })).toEqual([]);
 });
+
+test.each([
+  ["quickbooks-online", ["quickbooks authorise", "run"]],
+  ["quickbooks-desktop", ["quickbooks qwc", "run"]],
+] as const)(
+  "init for %s writes a configuration that check finds right, and says what comes before the start",
+  { timeout: 600_000 },
+  async (erp, commands) => {
+    const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
+    const config = join(root, "etc", "fuelbridge.yaml");
+    for (const [name, text] of Object.entries({ key: KEY, secret: PASSWORD }))
+      writeFileSync(join(root, name), `${text}\n`);
+    const secret = join(root, "secret");
+    const given = {
+      "quickbooks-desktop": ["--erp-company", "Prairie Fuel", "--erp-password-file", secret],
+      "quickbooks-online":
+        `--erp-company-id 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file ${secret}
+        --erp-redirect https://fuel.example.com/callback`.split(/\s+/),
+    };
+    const common =
+      `init --directory ${join(root, "etc")} --state ${join(root, "state")} --erp ${erp} --company prairie
+      --platform http://127.0.0.1:9/v1/public --currency USD --time-zone America/Chicago --api-key-file ${join(root, "key")}
+      --skip-doctor --yes`.split(/\s+/);
+    const { code, out, err } = await fuelbridge(...common, ...given[erp]);
+    expect([code, err.replace(/Written.*\n\n/, "")]).toEqual([exitCodes.ok, ""]);
+    expect(out).toContain(`${config} is right.`);
+    const told = out.match(/(?<=^ {2}node src\/launch\.mjs ).*?(?= --config)/gm);
+    expect(told).toEqual(commands);
+    expect(out).not.toContain(PASSWORD);
+  },
+);

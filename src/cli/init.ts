@@ -1,5 +1,6 @@
 /** `fuelbridge init`: from seven answers to a configuration, its secrets and tables, looked over and ready to start. */
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -27,13 +28,20 @@ export function init(program: Command): void {
     .option("--time-zone <zone>", "the company's time zone, for example America/Chicago")
     .option("--platform <url>", "the address of the platform's API")
     .option("--api-key-file <file>", "a file with the platform's API key (- is standard input)")
-    .option("--erp <connector>", "files or tryton")
+    .option("--erp <connector>", "files, tryton, quickbooks-desktop or quickbooks-online")
     .option("--folder <folder>", "files: the folder that is shared with the ERP")
     .option("--erp-url <url>", "tryton: the address of the server")
     .option("--erp-database <name>", "tryton: the name of the database")
     .option("--erp-user <login>", "tryton: the login of fuelbridge's own user")
-    .option("--erp-password-file <file>", "tryton: a file with its password")
-    .option("--erp-company <name>", "tryton: the name of the company there")
+    .option(
+      "--erp-password-file <file>",
+      "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector",
+    )
+    .option("--erp-company <name>", "tryton, quickbooks-desktop: the name of the company there")
+    .option("--erp-company-id <digits>", "quickbooks-online: the company id")
+    .option("--erp-client-id <id>", "quickbooks-online: the client id of the app at Intuit")
+    .option("--erp-client-secret-file <file>", "quickbooks-online: a file with its client secret")
+    .option("--erp-redirect <url>", "quickbooks-online: a redirect address of the app")
     .option("--state <folder>", "the folder of the store");
   command
     .option("--owner <user>", "as root: the user that the service runs as")
@@ -61,7 +69,7 @@ async function initialise(given: Given): Promise<Answer> {
   const looked = lookOver(look, config, owner);
   return {
     data: { config, state, written, flows: site.flows, looked },
-    text: inWords(config, state, owner, written, site, looked),
+    text: inWords(config, state, owner, written, site, looked, answers.erp ?? ""),
     // What the platform or the ERP lacks is no fault of what was written.
     exitCode: looked.code === exitCodes.configuration ? exitCodes.configuration : exitCodes.ok,
   };
@@ -90,7 +98,10 @@ async function answersOf({ options }: Given): Promise<Answers | null> {
   const given: Answers = {};
   for (const field of fields) {
     const answer = flagged(field, options);
-    if (answer === undefined) continue;
+    const { only } = field;
+    // Connectors share flags: what counts is the field of the one that is chosen.
+    const isOther = only !== undefined && given.erp !== undefined && only !== given.erp;
+    if (answer === undefined || isOther) continue;
     const fault = field.fault(answer);
     if (fault !== null) throw new ConfigurationError(`${nameOf(field)}: ${fault}.`, ALL_FLAGS);
     given[field.name] = answer;
@@ -140,17 +151,19 @@ const usualState = (folder: string): string =>
   process.getuid?.() === 0 ? "/var/lib/fuelbridge" : join(folder, "state");
 
 async function siteFrom(answers: Answers, config: string, state: string): Promise<Site> {
-  const [{ siteOf }, { mappings }] = await Promise.all([
+  const [{ siteOf }, { erpOf, erps }, { mappings }] = await Promise.all([
     import("./init/site.ts"),
+    import("./init/fields.ts"),
     import("../../mappings/index.ts"),
   ]);
   return siteOf(answers, {
-    template: shipped(answers.erp === "tryton" ? "tryton.yaml" : "example.yaml"),
+    template: shipped(erps[erpOf(answers)].template),
     schema: shipped("fuelbridge.schema.json"),
     mappings,
     today: calendarOf(answers.timeZone ?? "UTC")(new Date().toISOString()),
     state,
     file: basename(config),
+    uuid: randomUUID(),
   });
 }
 
@@ -177,10 +190,10 @@ interface Looked {
 
 /** As the service's user, whose rights count; the store that doctor opens is that user's then. */
 function lookOver(command: Looked["command"], config: string, owner: Owner | null): Looked {
-  const program = process.argv[1] ?? "";
+  const main = process.argv[1] ?? "";
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [...process.execArgv, program, command, "--config", config],
+    [...process.execArgv, main, command, "--config", config],
     {
       encoding: "utf8",
       ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
@@ -196,6 +209,7 @@ function inWords(
   written: readonly Written[],
   { flows }: Site,
   looked: Looked,
+  erp: string,
 ): string {
   const rows = written.map(({ path, about, written }) => [
     path,
@@ -217,24 +231,44 @@ function inWords(
     "",
     ...resultOf(looked, config),
     "",
+    ...(BEFORE[erp]?.(config) ?? []),
     "Start it with",
     "",
     `  ${startOf(config)}`,
   ].join("\n");
 }
 
+/** What a person does before the first start, by connector. */
+const BEFORE: Readonly<Record<string, (config: string) => string[]>> = {
+  "quickbooks-online": (config) => [
+    "Compare the names of items and accounts under endpoints with those in QuickBooks. Then let fuelbridge in, once:",
+    "",
+    `  ${called()} quickbooks authorise --config ${config}`,
+    "",
+  ],
+  "quickbooks-desktop": (config) => [
+    "Compare the names of items and accounts under endpoints with those in QuickBooks. Then write the file for its Web Connector:",
+    "",
+    `  ${called()} quickbooks qwc --config ${config} > fuelbridge.qwc`,
+    "",
+  ],
+};
+
 const UNITS = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"];
 
-/** Where the package is installed, the service; else the command. */
+/** Where the service is installed, and this is its configuration, the service; else the command. */
 function startOf(config: string): string {
   const service =
     config === "/etc/fuelbridge/fuelbridge.yaml" &&
-    existsSync("/run/systemd/system") &&
     UNITS.some((folder) => existsSync(join(folder, "fuelbridge.service")));
-  return service ? "systemctl enable --now fuelbridge" : `fuelbridge run --config ${config}`;
+  return service ? "systemctl enable --now fuelbridge" : `${called()} run --config ${config}`;
 }
+
+/** How fuelbridge is called here: in a checkout it is not on the PATH. */
+const called = (): string =>
+  process.argv[1]?.endsWith("main.ts") === true ? "node src/launch.mjs" : "fuelbridge";
 
 const resultOf = ({ command, code, said }: Looked, config: string): string[] =>
   code === exitCodes.ok
     ? [said]
-    : [said, "", `When that is settled, look again: fuelbridge ${command} --config ${config}`];
+    : [said, "", `When that is settled, look again: ${called()} ${command} --config ${config}`];

@@ -1,5 +1,10 @@
 /** What `fuelbridge init` must know: each a flag, and a question where somebody can be asked. */
 import type { z } from "zod";
+import { DesktopConfig } from "../../../connectors/quickbooks-desktop/config.ts";
+import {
+  faultOfRedirect,
+  QuickbooksOnlineConfig,
+} from "../../../connectors/quickbooks-online/config.ts";
 import { TrytonConfig } from "../../../connectors/tryton/config.ts";
 import { explainIssues } from "../../config/issues.ts";
 import { toJsonSchema } from "../../config/json-schema.ts";
@@ -18,7 +23,26 @@ export type FieldName =
   | "erpDatabase"
   | "erpUser"
   | "erpPassword"
-  | "erpCompany";
+  | "erpCompany"
+  | "qbwcCompany"
+  | "qbwcPassword"
+  | "companyId"
+  | "clientId"
+  | "clientSecret"
+  | "redirectUri";
+
+/** The connectors that a site can begin with: the shipped configuration of each, and what it calls the endpoint. */
+export const erps = {
+  files: { template: "example.yaml", endpoint: "erp" },
+  tryton: { template: "tryton.yaml", endpoint: "books" },
+  "quickbooks-desktop": { template: "quickbooks-desktop.yaml", endpoint: "books" },
+  "quickbooks-online": { template: "quickbooks-online.yaml", endpoint: "books" },
+} as const;
+export type Erp = keyof typeof erps;
+
+/** `answer` may be none of them: the others are told so before. */
+export const erpOf = ({ erp = "" }: Answers): Erp => (isErp(erp) ? erp : "files");
+const isErp = (name: string): name is Erp => Object.hasOwn(erps, name);
 
 /** What was answered so far. */
 export type Answers = Partial<Record<FieldName, string>>;
@@ -32,7 +56,11 @@ export interface Field {
   /** Not shown while it is typed; as a flag it comes from a file. */
   readonly secret?: true;
   /** Asked only for this connector. */
-  readonly only?: "files" | "tryton";
+  readonly only?: Erp;
+  /** The setting of the endpoint that it becomes. */
+  readonly setting?: string;
+  /** The file in `secrets` that keeps it. */
+  readonly kept?: { readonly file: string; readonly about: string };
   /** What an empty answer means, and what `--yes` takes. */
   readonly usual?: string;
   /** What is wrong with an answer, and what would be right, without a full stop; null: nothing. */
@@ -42,6 +70,8 @@ export interface Field {
 const settings = settingsSchema([], []).shape;
 const platform = settings.platform.shape;
 const tryton = TrytonConfig.shape;
+const online = QuickbooksOnlineConfig.shape;
+const desktop = DesktopConfig.shape;
 
 export const fields: readonly Field[] = [
   {
@@ -83,16 +113,17 @@ export const fields: readonly Field[] = [
   {
     name: "erp",
     flag: "--erp <connector>",
-    question: "How the ERP is reached: files (a folder of exports and imports) or tryton",
+    question: `The ERP: files (a folder of exports and imports), ${Object.keys(erps).slice(1, -1).join(", ")} or ${Object.keys(erps).at(-1)}`,
     usual: "files",
     fault: (answer) =>
-      /^(files|tryton)$/.test(answer) ? null : `${shown(answer)} is neither files nor tryton`,
+      isErp(answer) ? null : `${shown(answer)} is none of ${Object.keys(erps).join(", ")}`,
   },
   {
     name: "folder",
     flag: "--folder <folder>",
     question: "Folder that is shared with the ERP",
     only: "files",
+    setting: "folder",
     fault: notEmpty,
   },
   {
@@ -100,6 +131,7 @@ export const fields: readonly Field[] = [
     flag: "--erp-url <url>",
     question: "Address of the Tryton server, without the database",
     only: "tryton",
+    setting: "url",
     fault: (answer) => faultBy(tryton.url, answer),
   },
   {
@@ -107,6 +139,7 @@ export const fields: readonly Field[] = [
     flag: "--erp-database <name>",
     question: "Name of its database",
     only: "tryton",
+    setting: "database",
     fault: notEmpty,
   },
   {
@@ -114,6 +147,7 @@ export const fields: readonly Field[] = [
     flag: "--erp-user <login>",
     question: "Login of fuelbridge's own user there",
     only: "tryton",
+    setting: "user",
     usual: "fuelbridge",
     fault: notEmpty,
   },
@@ -123,15 +157,72 @@ export const fields: readonly Field[] = [
     question: "Its password (it is not shown)",
     secret: true,
     only: "tryton",
-    fault: (answer) =>
-      /^.{8,}$/.test(answer) ? null : "it must be one line of at least 8 characters",
+    setting: "password",
+    kept: { file: "tryton-password", about: "the password in Tryton" },
+    fault: ofEightCharacters,
   },
   {
     name: "erpCompany",
     flag: "--erp-company <name>",
     question: "Name of the company in Tryton",
     only: "tryton",
+    setting: "company",
     fault: notEmpty,
+  },
+  {
+    name: "qbwcCompany",
+    flag: "--erp-company <name>",
+    question: "Name of the company as QuickBooks has it",
+    only: "quickbooks-desktop",
+    setting: "company",
+    fault: (answer) => faultBy(desktop.company, answer),
+  },
+  {
+    name: "qbwcPassword",
+    flag: "--erp-password-file <file>",
+    question: "Password that the administrator will type into the Web Connector (it is not shown)",
+    secret: true,
+    only: "quickbooks-desktop",
+    setting: "password",
+    kept: { file: "web-connector-password", about: "what is typed into the Web Connector" },
+    fault: ofEightCharacters,
+  },
+  {
+    name: "companyId",
+    flag: "--erp-company-id <digits>",
+    question: "Company id in QuickBooks (Settings, Account and settings, Billing)",
+    only: "quickbooks-online",
+    setting: "company",
+    fault: (answer) => faultBy(online.company, answer),
+  },
+  {
+    name: "clientId",
+    flag: "--erp-client-id <id>",
+    question: "Client id of the app at developer.intuit.com, its production key",
+    only: "quickbooks-online",
+    setting: "clientId",
+    fault: (answer) => faultBy(online.clientId, answer),
+  },
+  {
+    name: "clientSecret",
+    flag: "--erp-client-secret-file <file>",
+    question: "Its client secret (it is not shown)",
+    secret: true,
+    only: "quickbooks-online",
+    setting: "clientSecret",
+    kept: { file: "client-secret", about: "the client secret of the app" },
+    fault: ofEightCharacters,
+  },
+  {
+    name: "redirectUri",
+    flag: "--erp-redirect <url>",
+    question: "Redirect address of the app: https and a name, of any page of yours",
+    only: "quickbooks-online",
+    setting: "redirectUri",
+    fault: (answer) => {
+      const fault = faultOfRedirect(answer);
+      return fault === null ? null : `${shown(answer)} ${fault}`;
+    },
   },
 ];
 
@@ -152,6 +243,10 @@ function faultBy(schema: z.ZodType, answer: string): string | null {
   const [found] = explainIssues(parsed.error.issues, answer, toJsonSchema(schema), () => null);
   if (found === undefined) return `${shown(answer)} is not possible here`;
   return `${found.message}. ${found.remedy}`.replace(/\.$/, "");
+}
+
+function ofEightCharacters(answer: string): string | null {
+  return /^.{8,}$/.test(answer) ? null : "it must be one line of at least 8 characters";
 }
 
 function notEmpty(answer: string): string | null {

@@ -2,7 +2,7 @@
 import { isMap, isScalar, parseDocument } from "yaml";
 import type { Mapping } from "../../core/contract.ts";
 import type { Answers } from "./fields.ts";
-import { environmentOf } from "./fields.ts";
+import { environmentOf, erpOf, erps, fieldsFor } from "./fields.ts";
 
 /** A file to write. */
 export interface Made {
@@ -37,10 +37,11 @@ export interface Ground {
   readonly state: string;
   /** The name of the configuration's file. */
   readonly file: string;
+  /** A UUID that nobody has. */
+  readonly uuid: string;
 }
 
 const API_KEY = "secrets/api-key";
-const PASSWORD = "secrets/tryton-password";
 
 /** `answers` are complete, and `folder` in them is absolute. */
 export function siteOf(answers: Answers, ground: Ground): Site {
@@ -68,30 +69,39 @@ interface FlowNamed {
   readonly paused: boolean;
 }
 
-function configurationOf(answers: Answers, { template, today, state }: Ground) {
-  // The shipped file shows the setting as a comment.
-  const dated = template.replace(/^# firstStart: .*$/m, `firstStart: ${today}`);
-  const document = parseDocument(dated.replace(/^( *)# CHANGE: (.)/gm, marked), { schema: "core" });
-  const erp = answers.erp === "tryton" ? "books" : "erp";
+function configurationOf(answers: Answers, { template, today, state, uuid }: Ground) {
+  const document = parseDocument(template.replace(/^( *)# CHANGE: (.)/gm, marked), {
+    schema: "core",
+  });
+  const erp = erpOf(answers);
+  const { endpoint } = erps[erp];
   const set: [path: string[], value: string | undefined][] = [
     [["company"], answers.company],
     [["currency"], answers.currency],
     [["timeZone"], answers.timeZone],
+    [["firstStart"], today],
     [["state"], state],
     [["platform", "url"], answers.platform],
     [["platform", "environment"], environmentOf(answers.apiKey ?? "") ?? undefined],
     [["platform", "apiKey"], `\${file:${API_KEY}}`],
-    ...(answers.erp === "tryton" ? trytonOf(answers) : filesOf(answers)).map(
-      ([name, value]): [string[], string | undefined] => [["endpoints", erp, name], value],
-    ),
+    ...settingsOf(answers).map(([name, value]): [string[], string] => [
+      ["endpoints", endpoint, name],
+      value,
+    ]),
+    // Nobody asks for these, and two sites must not share them.
+    ...(erp === "quickbooks-desktop" ? [own("fileId", uuid)] : []),
+    ...(erp === "quickbooks-online" ? [own("tokens", `${state}/quickbooks-online.json`)] : []),
   ];
+  function own(name: string, value: string): [string[], string] {
+    return [["endpoints", endpoint, name], value];
+  }
   for (const [path, value] of set) if (value !== undefined) document.setIn(path, value);
   const head = isMap(document.contents) ? document.contents.items[0]?.key : null;
   if (isScalar(head)) head.commentBefore = headOf(head.commentBefore ?? "", today);
   const value = document.toJS() as Shipped;
   return {
     text: document.toString({ lineWidth: 0 }),
-    folders: [...foldersOf(value.endpoints[erp])],
+    folders: [...foldersOf(value.endpoints[endpoint])],
     flows: Object.entries(value.flows).map(([name, { mapping, paused = false }]): FlowNamed => ({
       name,
       mapping,
@@ -134,28 +144,22 @@ function headOf(shipped: string, today: string): string {
   ].join("\n \n");
 }
 
-const filesOf = ({ folder }: Answers): [string, string | undefined][] => [["folder", folder]];
+/** What was answered of the endpoint, by its settings; a secret by the file that keeps it. */
+const settingsOf = (answers: Answers): [name: string, value: string][] =>
+  fieldsFor(answers).flatMap(({ name, setting, kept }): [string, string][] => {
+    const answer = answers[name];
+    if (setting === undefined || answer === undefined) return [];
+    return [[setting, kept === undefined ? answer : `\${file:secrets/${kept.file}}`]];
+  });
 
-const trytonOf = (answers: Answers): [string, string | undefined][] => [
-  ["url", answers.erpUrl],
-  ["database", answers.erpDatabase],
-  ["user", answers.erpUser],
-  ["password", `\${file:${PASSWORD}}`],
-  ["company", answers.erpCompany],
-];
-
-const secretsOf = ({ apiKey, erpPassword }: Answers): Made[] => [
-  { path: API_KEY, text: `${apiKey}\n`, about: "the platform's API key", secret: true },
-  ...(erpPassword === undefined
-    ? []
-    : [
-        {
-          path: PASSWORD,
-          text: `${erpPassword}\n`,
-          about: "the password in Tryton",
-          secret: true as const,
-        },
-      ]),
+const secretsOf = (answers: Answers): Made[] => [
+  { path: API_KEY, text: `${answers.apiKey}\n`, about: "the platform's API key", secret: true },
+  ...fieldsFor(answers).flatMap(({ name, kept }): Made[] => {
+    const answer = answers[name];
+    if (kept === undefined || answer === undefined) return [];
+    const { file, about } = kept;
+    return [{ path: `secrets/${file}`, text: `${answer}\n`, about, secret: true }];
+  }),
 ];
 
 /** One table with the columns that any of the mappings reads. */

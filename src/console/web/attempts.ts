@@ -75,8 +75,9 @@ const keysOf = (name: string, address: string): [own: Key, all: Key] => {
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");
-  const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
-  const [before, after] = [groups(head), groups(tail ?? "")];
+  const [before, after] = [groupsOf(head), groupsOf(tail ?? "")];
   const zeros = tail === undefined ? 0 : Math.max(8 - before.length - after.length, 0);
   return [...before, ...Array.from({ length: zeros }, () => "0"), ...after].slice(0, 4).join(":");
 }
+
+const groupsOf = (text: string): string[] => (text === "" ? [] : text.split(":"));
