@@ -5,7 +5,7 @@
 import { isIPv6 } from "node:net";
 
 /** So many may fail in a row: for one name from one address, and for all names from it. */
-export const FREE = { name: 5, address: 200 } as const;
+const FREE = { name: 5, address: 200 } as const;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 15 * 60_000;
 /** After so long without another one, what failed does not count any more. */
