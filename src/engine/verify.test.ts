@@ -181,3 +181,33 @@ test("a receiver is asked with the bytes that each document last went in", async
   expect(bodies.get("id-of-INV-1")).toContain("new");
   expect(bodies.get("id-of-INV-2")).toContain("INV-2");
 });
+
+test("a document of ours that somebody touched there is inspected next, whatever its place in the round", async () => {
+  const bench = engineOn(tempFolder());
+  const many = Array.from({ length: 1_700 }, (_, index) => `INV-${index}`);
+  const left = new Set<string>();
+  const { sink } = books();
+  sink.inspect = async (delivered) =>
+    delivered.map(({ counterpart }) => (left.has(counterpart) ? gone : thereAsBrought));
+  const out = bench.flow({
+    sink,
+    source: pagesOf([{ changes: many.map((number) => bill(number, "1.00")), position: 1 }]),
+  });
+  // Not among the newest, and the last of the round.
+  const touched = { ...bill("INV-999", "1.00"), id: "id-of-INV-999" };
+  const home = bench.flow({
+    name: "home",
+    side: "platform",
+    from: "platform.bills",
+    to: "erp.bills",
+    sink: receiver({ operation: "file.bill" }),
+    source: pagesOf([], [{ changes: [touched], position: 2 }]),
+  });
+  const once = () => new Daemon(bench.engine, [out, home]).once(signal);
+  await once();
+  left.add(touched.id);
+  await once();
+  bench.clock.advance(3_600_000);
+  await once();
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: "gone" }]);
+});

@@ -14,6 +14,8 @@ import { lost } from "./lost.ts";
 
 const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;
+/** So long what came by counts as touched: once more than one verification apart. */
+const TOUCHED_MS = 2 * EVERY_MS;
 /** Links that are inspected in one call, and in one verification of each part: newest, disagreements, and the round. */
 const AT_ONCE = 500;
 
@@ -25,8 +27,8 @@ const MANY = 20;
 const RELEASE_HOLDS_MS = 24 * 3_600_000;
 
 /**
- * The newest links, {@link AT_ONCE} by {@link AT_ONCE}, until all of them are there; what disagreed before; and the next of
- * a round over all links, so that every link is inspected in turn. How many are gone; null when it could not be told just now.
+ * The newest links, {@link AT_ONCE} by {@link AT_ONCE}, until all of them are there; what disagreed before; what
+ * came by as changed there; and the next of a round over all links, so that every link is inspected in turn. How many are gone; null when it could not be told just now.
  */
 export async function verify(
   engine: Engine,
@@ -89,10 +91,11 @@ async function verifyOlder(
   const told = disagreements
     .ofFlow(flow.flow, "inspection", AT_ONCE)
     .flatMap((id) => links.find(kind, flow.side, id) ?? []);
+  const touched = touchedLately(engine, flow);
   const from = disagreements.inspectedUpTo(flow.flow);
   const next = links.after(kind, flow.side, from, AT_ONCE);
   const upTo = next.length < AT_ONCE ? "" : (next.at(-1)?.platformId ?? "");
-  const rest = new Map([...told, ...next].map((link) => [link.platformId, link]));
+  const rest = new Map([...told, ...touched, ...next].map((link) => [link.platformId, link]));
   for (const id of seen) rest.delete(id);
   const inspected = rest.size === 0 ? [] : await inspect(engine, flow, [...rest.values()], signal);
   if (inspected.length === 0 && upTo === from) return 0;
@@ -100,6 +103,20 @@ async function verifyOlder(
     disagreements.inspectTo(flow.flow, upTo);
     return settle(engine, flow, inspected);
   });
+}
+
+/**
+ * Documents of ours that came by from the receiver: somebody changed, voided or deleted them there, or they are new. The
+ * round over all links would find them too, days later where there are many.
+ */
+function touchedLately({ store, flows, clock }: Engine, flow: Flow): Link[] {
+  const { kind } = flow.mapping;
+  const since = clock.now().wallMs - TOUCHED_MS;
+  const other = flow.side === "platform" ? "erp" : "platform";
+  const back = flows.filter((one) => one.side === other && one.mapping.kind === kind);
+  return back
+    .flatMap((one) => store.disagreements.echoes(one.flow, since, AT_ONCE))
+    .flatMap((id) => store.links.find(kind, other, id) ?? []);
 }
 
 /** A link as it is asked about. */

@@ -26,6 +26,9 @@ export interface Last {
   readonly state: "pending" | "frozen" | "delivered" | "skipped" | "resolved" | "quarantined";
 }
 
+/** Deliveries that are looked at for echoes. */
+const ECHOES_AMONG = 20_000;
+
 export function disagreements(database: Database.Database) {
   const why = causes(database);
   const columns = "disagreement.record, delivery, was, digest, state";
@@ -54,9 +57,22 @@ export function disagreements(database: Database.Database) {
   const givingBack = (to: Disagreement["was"]) =>
     moving(database, { from: ["quarantined", "resolved"], to, where: "delivery = ?" });
   const giveBack = { delivered: givingBack("delivered"), skipped: givingBack("skipped") };
+  // By the key of deliveries, the newest first: it stops at the first one that is older.
+  const echoes = database
+    .prepare<[number, number, number, number], Buffer | string>(
+      `select r.id from (
+         select record, state, received_ms, flow from delivery
+         where delivery > (select coalesce(max(delivery), 0) - ? from delivery)
+       ) d join record r using (record)
+       where d.flow = ? and d.state = 'echo' and d.received_ms > ? group by r.record limit ?`,
+    )
+    .pluck();
   const drop = database.prepare("delete from disagreement where record = ? and finder = ?");
 
   return {
+    /** Documents of ours that a flow read back since an instant, among the newest deliveries: what its source calls them. */
+    echoes: (flow: number, sinceMs: number, most: number): string[] =>
+      echoes.all(ECHOES_AMONG, flow, sinceMs, most).map(shownId),
     find: (record: number, finder: Finder): Disagreement | null => one.get(record, finder) ?? null,
 
     /**
