@@ -16,6 +16,8 @@ export interface Company {
   /** `QuickBooks Enterprise Solutions 24.0`. */
   readonly product: string | null;
   readonly country: string | null;
+  /** It told its preferences: without them nothing is known of sales tax, currencies and the closing date. */
+  readonly preferences: boolean;
   readonly salesTax: boolean | null;
   readonly multiCurrency: boolean | null;
   /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
@@ -47,6 +49,7 @@ export function companyIn(
     company: name,
     product: hostRet ? textOf(hostRet, "ProductName") : null,
     country: hostRet ? textOf(hostRet, "Country") : null,
+    preferences: preferencesRet !== null,
     salesTax: groupOf("SalesTaxPreferences") === null ? null : true,
     multiCurrency: multiCurrency && yesOf(multiCurrency, "IsMultiCurrencyOn"),
     closingDate: accounting && textOf(accounting, "ClosingDate"),

@@ -34,7 +34,12 @@ export function desk(more: object = {}) {
     },
   };
   const books = booksOf(wire, config, surroundings, "customer");
-  const absent = { presence: () => ({}) as never, company: null, close: () => Promise.resolve() };
+  const absent = {
+    presence: () => ({}) as never,
+    company: null,
+    tellAgain: () => {},
+    close: () => Promise.resolve(),
+  };
   const sources = desktopSources(
     { ...wire, ...absent, expect: () => Promise.resolve() },
     config,

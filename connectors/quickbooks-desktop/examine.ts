@@ -27,7 +27,9 @@ export async function examineDesktop(
       fault: null,
       note: note.filter((one) => one !== null).join(", "),
     },
-    { what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) },
+    ...(company.preferences
+      ? [{ what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) }]
+      : [untold(told, "preferences", "sales tax, currencies and the closing date")]),
     ...[config.chargeItem, ...config.taxItems].flatMap((item) => named("item", item, items)),
     ...named("sales tax code", config.taxCode, taxCodes),
     ...named("account", config.bankAccount, accounts),
@@ -35,9 +37,9 @@ export async function examineDesktop(
     ...named("payment method", config.paymentMethod, paymentMethods),
     ...named("terms", config.terms.customer, terms),
     ...named("terms", config.terms.vendor, terms),
-    closing(company.closingDate, needs),
+    ...(company.preferences ? [closing(company.closingDate, needs)] : []),
     ...(items === null
-      ? []
+      ? [untold(told, "items", "the items that the cross-reference names")]
       : await codeExaminations(
           { name: "QuickBooks", errors },
           columnsOf(told, items),
@@ -53,8 +55,20 @@ function found(
   name: string,
   all: readonly string[] | null,
 ): Omit<Examination, "what"> {
-  if (all === null) return { fault: null, note: "QuickBooks does not tell this list" };
+  if (all === null) return { fault: untold(told, `${what} list`, `${what} ${name}`).fault };
   return { fault: missing(told, what, name, all) };
+}
+
+/** What was not told is not looked at, and is never said to be well. @param unseen what nobody knows of then */
+function untold({ at }: Told, what: string, unseen: string): Examination {
+  return {
+    what,
+    fault: {
+      code: "not-told",
+      message: `QuickBooks did not tell its ${what} at ${at}: nobody has looked at ${unseen}`,
+      next: "In QuickBooks as Admin: switch on what the list belongs to, and give fuelbridge's user the right to read it (Edit, Preferences, Integrated Applications). It is asked for again in the first session of each day, and after `fuelbridge release`; without it, look there by hand.",
+    },
+  };
 }
 
 function missing({ at }: Told, what: string, name: string, all: readonly string[]): Fault | null {

@@ -60,6 +60,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         return told === null ? [] : await examineDesktop(config, told, needs, signal);
       },
       presence: () => wire.presence(),
+      readAgain: () => wire.tellAgain(),
       holdings: holdingsOf(sales.name, {
         invoice: kindHoldings(tellingBooks(wire, config, surroundings, sales), "invoice"),
         bill: kindHoldings(purchases, "bill"),

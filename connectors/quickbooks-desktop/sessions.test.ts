@@ -10,6 +10,7 @@ import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { openSite, PASSWORD, rowsOf, settings, type Site, USER } from "./desktop.fixture.ts";
+import { examineDesktop } from "./examine.ts";
 import { quickbooksDesktop } from "./index.ts";
 
 const HOUR_MS = 3_600_000;
@@ -46,6 +47,7 @@ async function daemonOver({ port }: Site, more: object = {}) {
     get presence() {
       return endpoint.presence?.();
     },
+    readAgain: () => endpoint.readAgain?.(),
     get invoices() {
       return endpoint.sinks["invoices"] as Sink;
     },
@@ -180,6 +182,42 @@ test("doctor cannot know before the first session; after it, what is missing in 
   await expect(doctor.check(never)).rejects.toMatchObject({
     message: expect.stringContaining("expectEvery"),
   });
+});
+
+test("after a release the next answer of QuickBooks counts, on the same day too", async () => {
+  const site = await openSite({ calls: false });
+  site.file.closedBefore = "2026-10-31";
+  const daemon = await daemonOver(site);
+  site.connector.start();
+  const told = () => daemon.store.notebooks.get("books", "company") ?? "";
+  await expect.poll(told, { timeout: 20_000 }).toContain("2026-10-31");
+  site.file.closedBefore = "2026-09-30";
+  daemon.readAgain();
+  await expect.poll(told, { timeout: 20_000 }).toContain("2026-09-30");
+});
+
+test("doctor never says that a list is well that QuickBooks did not tell", async () => {
+  const company = {
+    company: "Prairie Fuel",
+    product: null,
+    country: null,
+    preferences: false,
+    salesTax: null,
+    multiCurrency: null,
+    closingDate: null,
+  };
+  const lists = { accounts: null, items: null, taxCodes: null, paymentMethods: null, terms: null };
+  const told = { at: SENT, company, ...lists };
+  const config = DesktopConfig.parse(settings(8447));
+  const examined = await examineDesktop(config, told, NEEDS, never);
+  expect(examined.map(({ what, fault }) => [what, fault?.code ?? "well"])).toEqual([
+    ["company Prairie Fuel", "well"],
+    ["preferences", "not-told"],
+    ["item FREIGHT", "not-told"],
+    ["sales tax code Non", "not-told"],
+    ["account Checking", "not-told"],
+    ["items", "not-told"],
+  ]);
 });
 
 /** Of two items one is in QuickBooks; two documents wait, one of them in a closed month. */

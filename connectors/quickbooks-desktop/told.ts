@@ -15,6 +15,7 @@ const Told = z.object({
     company: z.string(),
     product: z.string().nullable(),
     country: z.string().nullable(),
+    preferences: z.boolean(),
     salesTax: z.boolean().nullable(),
     multiCurrency: z.boolean().nullable(),
     closingDate: z.string().nullable(),

@@ -21,6 +21,8 @@ export interface Wire {
   write(request: Request, signal: AbortSignal): Promise<Reply>;
   /** A session is open, and it is the right company's. @throws SourceUnavailable */
   expect(signal: AbortSignal): Promise<void>;
+  /** What QuickBooks told of its company file is asked for again: now where it is here, else in the next session. */
+  tellAgain(): void;
   /** When it was here, from the store. */
   presence(): Presence;
   /** What the session told of the company file; null: there was no session. */
@@ -85,6 +87,8 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
   /** What the session said of its company; null: there is none. Rejects when it is another one. */
   let greeted: Promise<Company> | null = null;
   let company: Company | null = null;
+  /** What was told today does not count any more. */
+  let isStale = false;
   let service: Promise<Service | Error> | null = null;
   const open = (): Promise<Service | Error> =>
     (service ??= openService(config, folder, mailbox).catch((error: unknown) => {
@@ -117,12 +121,14 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     );
   }
 
-  /** Once a day: what `doctor` is asked for cannot be asked then. */
+  /** Once a day, and after a release: what `doctor` is asked for cannot be asked then. */
   async function remember(found: Company): Promise<void> {
     const { notebook, dayOf } = surroundings;
     const at = surroundings.now().toISOString();
     const before = toldIn(notebook)?.at ?? null;
-    if (notebook === undefined || (before !== null && dayOf(before) === dayOf(at))) return;
+    const isToday = before !== null && dayOf(before) === dayOf(at);
+    if (notebook === undefined || (isToday && !isStale)) return;
+    isStale = false;
     const asked = asking((one, signal) => mailbox.ask(one, signal));
     await tell(asked, notebook, found, at, new AbortController().signal).catch((error: unknown) =>
       surroundings.note("QuickBooks did not tell its lists", { error }),
@@ -156,6 +162,10 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       } catch (error) {
         throw notGreeted(error, mailbox.absence);
       }
+    },
+    tellAgain() {
+      isStale = true;
+      if (mailbox.isOpen) greet();
     },
     presence: () => ({
       lastAt: visits.lastAt,

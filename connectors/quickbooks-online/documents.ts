@@ -1,7 +1,7 @@
 /** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as a standing. Pure. */
 import type { Standing } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
 import { memoIn, memoOf, MEMO_MOST } from "../quickbooks/memos.ts";
@@ -42,8 +42,7 @@ export function linesOf(
   const lines = itemLines(document, kind === "invoice" ? items.charge : accounts.expense);
   return lines.map(({ item, text, quantity, rate, amount, isTax }, at) => {
     const isItem = kind === "invoice" || (!isTax && document.lines[at]?.product !== null);
-    const isPriced =
-      quantity !== null && rate !== null && roundHalfUp(quantity.times(rate)).equals(amount);
+    const isPriced = quantity !== null && rate !== null;
     const counted = quantity !== null && !isPriced ? `${text}, quantity ${quantity.plain()}` : text;
     return {
       item: isItem ? item : null,
@@ -54,16 +53,6 @@ export function linesOf(
     };
   });
 }
-
-/** To cents; half a cent goes away from zero. */
-export function roundHalfUp(value: Decimal): Decimal {
-  const even = value.round(2);
-  const rest = value.abs().minus(even.abs());
-  if (!rest.equals(HALF_CENT)) return even;
-  return value.sign < 0 ? even.minus(CENT) : even.plus(CENT);
-}
-const HALF_CENT = Decimal.of("0.005");
-const CENT = Decimal.of("0.01");
 
 /** The record that QuickBooks would keep, without its state. @throws Refused */
 export function expectedOf(

@@ -74,6 +74,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         payments: bookSink(sales, "payment"),
       },
       check: (signal) => checkOnline(online, signal),
+      readAgain: () => online.names.codes.forget(),
       warnings: () => warningsOf(online),
       examine: (signal, needs) => examineOnline(online, signal, needs),
       holdings: holdingsOf(QUICKBOOKS.name, {

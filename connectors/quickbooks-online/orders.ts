@@ -2,6 +2,7 @@
  * The platform's orders in QuickBooks, for src/books/orders.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
+import { roundHalfUp } from "../quickbooks/lines.ts";
 import type { Call, GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/books/documents.ts";
 import { orRefused } from "../../src/books/facts.ts";
@@ -24,7 +25,6 @@ import {
   numberOf,
   partyIdIn,
   partyIn,
-  roundHalfUp,
   type Writing,
 } from "./documents.ts";
 import { idsOf, loadNames } from "./invoices.ts";

@@ -14,7 +14,7 @@ import {
 import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import { roundHalfUp } from "./documents.ts";
+import { roundHalfUp } from "../quickbooks/lines.ts";
 import { errors } from "./errors.ts";
 import {
   deliver,
@@ -184,6 +184,18 @@ describe("an invoice", () => {
       });
       expect(company.rows("Invoice")).toEqual([]);
     }
+  });
+
+  test("goes at once after a release: preferences that a person has put right are read again", async () => {
+    const company = await openCompany();
+    const endpoint = opened(settings(company));
+    const sink = endpoint.sinks["invoices"] as Sink;
+    company.preferences.SalesFormsPrefs.CustomTxnNumbers = false;
+    expect(await deliver(sink, item)).toMatchObject({ stop: "scope" });
+    company.preferences.SalesFormsPrefs.CustomTxnNumbers = true;
+    expect(await deliver(sink, item)).toMatchObject({ stop: "scope" });
+    endpoint.readAgain?.();
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done" });
   });
 
   test("of a party in another currency is refused where the company has several", async () => {

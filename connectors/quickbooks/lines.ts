@@ -65,7 +65,17 @@ export function itemLines(document: InvoiceDocument, charge: string): ItemLine[]
 
 /** QuickBooks multiplies where it is told a rate: it must come to the same cent. */
 const isExact = (quantity: Decimal, rate: Decimal, amount: Decimal): boolean =>
-  rate.round(DIGITS).equals(rate) && quantity.times(rate).round(CENTS).equals(amount);
+  rate.round(DIGITS).equals(rate) && roundHalfUp(quantity.times(rate)).equals(amount);
+
+/** To cents as QuickBooks, Desktop and Online, rounds what it multiplies: half a cent goes away from zero. */
+export function roundHalfUp(value: Decimal): Decimal {
+  const even = value.round(CENTS);
+  const rest = value.abs().minus(even.abs());
+  if (!rest.equals(HALF_CENT)) return even;
+  return value.sign < 0 ? even.minus(CENT) : even.plus(CENT);
+}
+const HALF_CENT = Decimal.of("0.005");
+const CENT = Decimal.of("0.01");
 
 const notHeld = (says: string): Refused =>
   new Refused({

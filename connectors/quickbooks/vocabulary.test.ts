@@ -7,6 +7,8 @@ import { partyName, sameName, suffixed } from "./names.ts";
 import { DOC_NUMBER_MOST, documentNumber, shortNumber } from "./numbers.ts";
 import { ascii, cut, oneLine } from "./text.ts";
 
+const d = (text: string): Decimal => Decimal.of(text);
+
 test("text that QuickBooks Desktop cannot hold is written out by the rule", () => {
   expect(ascii("Café Niño — “Truck”\nPlaza, 72°F ½ 東")).toBe(
     `Cafe Nino - "Truck" Plaza, 72 degF 1?2 ?`,
@@ -67,4 +69,14 @@ test("taxes are lines of items, and a rate is written only where it comes to the
 test("a document that does not add up is refused before it is posted", () => {
   const wrong = invoiceDocument("FL-1", { total: Decimal.of("19934.09") });
   expect(() => itemLines(wrong, "FREIGHT")).toThrow(/its total is 19934.09/);
+});
+
+test("a rate goes only where QuickBooks, which rounds half a cent up, makes the platform's cent of it", () => {
+  const [line] = invoiceDocument("FL-1").lines;
+  const rateOf = (amount: string): string | null => {
+    const half = { ...line, quantity: d("5"), unitPrice: d("0.005"), amount: d(amount) } as never;
+    const document = { lines: [half], taxes: [], total: d(amount), subtotal: d(amount) };
+    return itemLines(invoiceDocument("FL-1", document), "FREIGHT")[0]?.rate?.text ?? null;
+  };
+  expect([rateOf("0.03"), rateOf("0.02")]).toEqual(["0.005", null]);
 });

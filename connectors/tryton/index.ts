@@ -41,6 +41,7 @@ export const tryton = defineConnector<TrytonConfig>({
       sources: opened(sources, books),
       sinks: opened({ ...sinks, ...files }, books),
       check: (signal) => checkTryton(books, signal),
+      readAgain: () => books.lookup.forget(),
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
         ...bookHoldings(driven(books), {

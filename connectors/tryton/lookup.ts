@@ -116,6 +116,7 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
     company: id(kinds.company),
+    forget: () => codes.forget(),
     /** Decimal places that a unit price may have. */
     pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
     /** Those of these codes that name nothing, or more than one thing: 500 in one call. */

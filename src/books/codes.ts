@@ -44,6 +44,8 @@ export interface Codes<Kind extends CodeKind, Row> {
    * told to whoever needs it.
    */
   load(kind: Kind, codes: readonly string[], made?: (row: Row) => Promise<unknown>): Promise<void>;
+  /** What is kept is asked for again. */
+  forget(): void;
   /** Those of these codes that name nothing, or more than one thing: {@link CODES_MAX} in one call. */
   faults(kind: Kind, codes: readonly string[]): Promise<ReadonlyMap<string, Fault>>;
 }
@@ -103,6 +105,7 @@ export function openCodes<Kind extends CodeKind, Row>(
       for (const [code, row] of await codes.findAll(kind, [...unknown]))
         keep(keyOf(kind, code), await made(row));
     },
+    forget: () => kept.clear(),
     async faults(kind, wanted) {
       const faults = new Map<string, Fault>();
       for (let at = 0; at < wanted.length; at += CODES_MAX) {

@@ -250,6 +250,11 @@ export interface Endpoint {
   readonly warnings?: () => readonly Fault[];
   /** Of one that calls us: when it was here. Left out: it is called. */
   readonly presence?: () => Presence;
+  /**
+   * A person has released a stop, and may have changed something there before: settings that are kept (closing date,
+   * classes, sales tax, names) are read again before they count. Left out: nothing is kept.
+   */
+  readonly readAgain?: () => void;
   /** What it holds now, for reconciliation. Left out where it cannot tell. */
   readonly holdings?: Holdings;
   close(): Promise<void>;

@@ -55,7 +55,7 @@ export interface OfficeParts {
   readonly engine: Engine;
   readonly flows: readonly Flow[];
   /** By their names; left out: none of them calls us. */
-  readonly endpoints?: ReadonlyMap<string, Pick<Endpoint, "presence">>;
+  readonly endpoints?: ReadonlyMap<string, Pick<Endpoint, "presence" | "readAgain">>;
   /** Null when no daemon runs in this process. */
   readonly daemon: Daemon | null;
   readonly version: string;
@@ -177,7 +177,7 @@ export function storeOffice(parts: OfficeParts): Office {
 
 /** @throws OfficeError when there is no such stop, or it must stand */
 function clearedStop(
-  { engine, daemon }: OfficeParts,
+  { engine, daemon, endpoints = new Map() }: OfficeParts,
   breaker: string,
   { by, note }: { readonly by: string; readonly note: string | undefined },
 ): { released: string } {
@@ -198,6 +198,7 @@ function clearedStop(
       `There is no stop "${breaker}".`,
       "`fuelbridge status` shows what is stopped.",
     );
+  for (const endpoint of endpoints.values()) endpoint.readAgain?.();
   daemon?.nudge();
   return { released: breaker };
 }

@@ -107,6 +107,7 @@ async function readSources(
 ): Promise<void> {
   const there = {
     expect: () => Promise.resolve(),
+    tellAgain: () => {},
     presence: () => ({ lastAt: null, isHere: true, isAwaited: true, silence: null }),
     company: null,
     session: 1,
