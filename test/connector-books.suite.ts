@@ -37,11 +37,13 @@ export function keeping(kit: Kit, name: string): void {
     cancellation,
     codes,
     clock,
+    "shared-code": sharedCode,
   };
   for (const trait of Object.keys(cases) as Trait[]) {
     const isLong = documents.long?.includes(trait) ?? false;
     const reason = documents.lacks?.[trait];
     const promise = `${name}: ${PROMISES[trait]}`;
+    if (trait === "shared-code" && !namesParty(documents.good)) continue;
     if (reason === undefined)
       test(promise, isLong ? numbers : {}, () => cases[trait]({ kit, name, documents, opened }));
     else test.skip(`${promise} (${reason})`, () => {});
@@ -124,6 +126,7 @@ const PROMISES: Readonly<Record<Trait, string>> = {
   cancellation: "what is void is cancelled there once, and never booked when it was void before",
   codes: "a code that vanished is named, and the document goes when it is back",
   clock: "with a receiver's clock a day ahead or behind it is delivered once and found",
+  "shared-code": "the party that was made for one company is never another one's by its code",
 };
 const DAY_MS = 86_400_000;
 const CLOCKS = [DAY_MS, -DAY_MS];
@@ -257,6 +260,24 @@ async function clock({ name, documents: { good }, opened }: Given): Promise<void
     expect(await sink.find(sentOf(sink, [good]), never)).toMatchObject({ found: "exact", ids });
     expect(await ground.effects(name, good)).toHaveLength(1);
   }
+}
+
+const namesParty = ({ document }: Item): boolean =>
+  typeof document === "object" && document !== null && "party" in document;
+
+/** Two firms were given one code: the second is a person's, as is every later document of it; the first one goes on. */
+async function sharedCode({ documents: { good }, opened }: Given): Promise<void> {
+  const { sink } = await opened();
+  const of = (company: number, document: number): Item => {
+    const [id, number] = [`0a000000-0000-4000-8000-0000000000${document}`, `SHARED-${document}`];
+    const companyId = `0a000000-0000-4000-8000-0000000000${company}`;
+    const party = { code: "000101", name: `Firm ${company}`, companyId };
+    return { ...good, id, number, document: { ...(good.document as object), id, number, party } };
+  };
+  isDone(await deliver(sink, [of(71, 11)]));
+  for (const document of [12, 13])
+    expect(await refusalOf(sink, of(72, document))).toMatchObject({ code: "party-of-another" });
+  isDone(await deliver(sink, [of(71, 14)]));
 }
 
 /** A part that a connector has unless it declares that it lacks it. */

@@ -125,7 +125,11 @@ async function linked(
     const id = listIdIn(side, number);
     return rows
       .filter((row) => textOf(row, "ListID") === id)
-      .map((row) => ({ ...standingOf(row, []), mark }));
+      .map((row) => {
+        const shown = markIn(row);
+        const isOfAnother = shown !== null && shown !== mark;
+        return isOfAnother ? { ...standingOf(row, []), number } : { ...standingOf(row, []), mark };
+      });
   });
 }
 

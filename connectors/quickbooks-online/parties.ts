@@ -86,19 +86,26 @@ function isOf(
   return mark === null && sameName(row.DisplayName ?? "", code);
 }
 
-/** Where one has the platform's id in its notes, a name says nothing. */
+/**
+ * Where one has the platform's id in its notes, a name says nothing. One whose notes have another company's id is told
+ * with that, under the code that was asked for: the driver has a person decide.
+ */
 function standingsFor(
   kind: DocumentKind,
   wanted: Wanted<"party">,
   rows: readonly PartyRow[],
   told: (row: PartyRow) => Standing<PartyRow>,
 ): Standing<PartyRow>[] {
+  const { code, companyId } = wanted.document;
   const these = rows.filter((row) => isOf(kind, row, wanted));
-  const { companyId } = wanted.document;
   const marked = these.filter((row) => markIn(row) === companyId);
-  const named = these.filter((row) => row.Id === idIn(kind, wanted.document.code));
+  const named = these.filter((row) => row.Id === idIn(kind, code));
   const chosen = named.length > 0 ? named : marked.length > 0 ? marked : these;
-  return chosen.map((row) => ({ ...told(row), mark: companyId }));
+  const others = rows.filter((row) => sameName(row.DisplayName ?? "", code));
+  return (chosen.length > 0 ? chosen : others).map((row) => {
+    const mark = markIn(row) ?? companyId;
+    return mark === companyId ? { ...told(row), mark } : { ...told(row), mark, number: code };
+  });
 }
 
 async function everyone(

@@ -1,6 +1,7 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
 import { BARE, type PartyAdapter, type Standing, type Wanted } from "../../src/books/adapter.ts";
 import { partiesOnce, partyFacts } from "../../src/books/booked.ts";
+import { companyIdOf } from "../../src/books/changes.ts";
 import type { Party } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
@@ -41,7 +42,8 @@ async function locate(
   const rows = await rowsOf(books, "party.party", domain, PARTY);
   return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
     const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
-    return [...new Set<string | null>(marks.length === 0 ? [null] : marks)].map((mark) => ({
+    const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
+    return [...new Set<string | null>(shown)].map((mark) => ({
       ...BARE,
       id: code,
       mark,

@@ -148,10 +148,29 @@ export interface Outgoing extends Frozen {
   readonly file?: () => Promise<Uint8Array>;
 }
 
+/** A document of ours that the receiver has already. */
+export interface Linked {
+  readonly kind: Kind;
+  /** The receiver's id of it. */
+  readonly counterpart: string;
+  readonly number: string;
+  /** Is it of the kind that is looked for? */
+  readonly isOwnKind: boolean;
+  /** Both come from the very same record of the same source: a party that one list has as customer and supplier. */
+  readonly isOwnRecord: boolean;
+  /** The bytes that it last went in; null: a person linked it, or they are not kept any more. */
+  readonly body: string | null;
+}
+
 /** What is known here of a document that is looked for. */
 export interface Memory {
-  /** The number of the document of ours that is linked with this id of the receiver's; null: none is. */
-  linked(counterpart: string): string | null;
+  /**
+   * Documents of ours that are linked with this id of the receiver's: of the kind that is looked for, and of every other
+   * kind that names the same things there ({@link Sink.names}).
+   */
+  linked(counterpart: string): readonly Linked[];
+  /** The same of those with this number. */
+  numbered(number: string): readonly Linked[];
   /** Has a person said that this document of the receiver ({@link Fault.candidates}) is another one? */
   isDismissed(counterpart: string): boolean;
 }

@@ -1,6 +1,7 @@
 /** What the store knows that a look at a receiver needs. */
-import type { Memory } from "../core/contract.ts";
+import type { Linked, Memory } from "../core/contract.ts";
 import type { Carried } from "../store/deliveries.ts";
+import { type Link, otherId, ownId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 
 /** Of a request that carries these. Asks the store only when it is asked. */
@@ -10,19 +11,30 @@ export function memoryOf(
   [first]: readonly Carried[],
 ): Memory {
   const there = flow.side === "platform" ? "erp" : "platform";
-  const kinds = new Set(
-    [flow, ...flows]
-      .filter((one) => one.side === flow.side && namesOf(one) === namesOf(flow))
-      .map(({ mapping }) => mapping.kind),
+  const alike = [flow, ...flows.filter((one) => one !== flow)].filter(
+    (one) => one.side === flow.side && namesOf(one) === namesOf(flow),
   );
+  const told = (one: Flow, link: Link | null): readonly Linked[] => {
+    if (link === null) return [];
+    const { kind } = one.mapping;
+    const id = ownId(link, flow.side);
+    const request = store.losses.lastRequest(one.flow, id, link.number);
+    return [
+      {
+        kind,
+        counterpart: otherId(link, flow.side),
+        number: link.number,
+        isOwnKind: kind === flow.mapping.kind,
+        isOwnRecord: one.from === flow.from && id === first?.recordId,
+        body: request === null ? null : store.requests.get(request)?.body || null,
+      },
+    ];
+  };
   return {
-    linked(counterpart) {
-      for (const kind of kinds) {
-        const link = store.links.find(kind, there, counterpart);
-        if (link !== null) return link.number;
-      }
-      return null;
-    },
+    linked: (counterpart) =>
+      alike.flatMap((one) => told(one, store.links.find(one.mapping.kind, there, counterpart))),
+    numbered: (number) =>
+      alike.flatMap((one) => told(one, store.links.numbered(one.mapping.kind, number))),
     isDismissed: (counterpart) =>
       first !== undefined && store.incidents.isDismissed(first.delivery, first.number, counterpart),
   };

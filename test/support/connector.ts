@@ -52,7 +52,14 @@ export interface Ground {
 
 /** What receivers that keep documents have. */
 export type Trait =
-  "batches" | "batches-cut-off" | "restored" | "changed" | "cancellation" | "codes" | "clock";
+  | "batches"
+  | "batches-cut-off"
+  | "restored"
+  | "changed"
+  | "cancellation"
+  | "codes"
+  | "clock"
+  | "shared-code";
 
 export interface Documents {
   readonly good: Item;

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
-import type { Memory } from "../../core/contract.ts";
+import { engineOn } from "../../../test/support/engine.ts";
+import { tempFolder } from "../../../test/support/folder.ts";
+import { defineMapping, type Linked, type Memory } from "../../core/contract.ts";
+import type { Flow } from "../../engine/engine.ts";
+import { push, runFlow } from "../../engine/run.ts";
+import { retry, select } from "../../report/decisions.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -138,8 +144,17 @@ describe("where our id does not become the connection's erpId", () => {
     return send(document);
   };
 
+  const customer = (counterpart: string, number: string): Linked => ({
+    kind: "customer",
+    counterpart,
+    number,
+    isOwnKind: true,
+    isOwnRecord: true,
+    body: null,
+  });
   const linked = (companies: Record<string, string>, dismissed: unknown[] = []): Memory => ({
-    linked: (id) => companies[id] ?? null,
+    linked: (id) => (companies[id] === undefined ? [] : [customer(id, companies[id])]),
+    numbered: () => [],
     isDismissed: (id) => dismissed.includes(id),
   });
   const findKnowing = (memory: Memory, document = party()) => {
@@ -166,7 +181,7 @@ describe("where our id does not become the connection's erpId", () => {
     expect(await findKnowing(linked({ [`${id}`]: "another" }))).toMatchObject({ found: "none" });
   });
 
-  test("one that is linked with this code is this party: a customer who becomes a supplier", async () => {
+  test("one that is linked with this code is this party", async () => {
     const [id = ""] = (await sendNameless()).ids ?? [];
     expect(await findKnowing(linked({ [`${id}`]: "1" }))).toMatchObject({
       found: "exact",
@@ -301,5 +316,173 @@ describe("a connection may run either way", () => {
     await control.records("invoices", [{ invoiceNumber: "X" }], "outsider");
     expect(await findAs("outsider")).toMatchObject(found);
     expect(await requests(`/companies/${platform.company("customer")}/profile`)).toBe(1);
+  });
+});
+
+describe("customer and supplier of one code", () => {
+  const Named = z.looseObject({ externalId: z.string(), name: z.string() });
+  const mappingOf = (kind: "customer" | "supplier") =>
+    defineMapping({
+      name: `test/${kind}s`,
+      kind,
+      input: Named,
+      output: Named,
+      number: ({ externalId }) => externalId,
+      map: (record) => record,
+      figures: () => ({ amount: null, gallons: null }),
+    });
+
+  /** Flows of both kinds over one store; each reads a list of its own, or both read one. */
+  async function site(from?: string) {
+    const clock = await platform.clock();
+    const bench = engineOn(tempFolder(), clock);
+    const reads = { customer: [] as string[], supplier: [] as string[] };
+    const flowOf = (kind: "customer" | "supplier") =>
+      bench.flow({
+        name: `${kind}s`,
+        from: from ?? `erp.${kind}s`,
+        to: `platform.${kind}s`,
+        mapping: mappingOf(kind),
+        sink: platform.sink(`${kind}s`, { clock }),
+        source: {
+          async *read() {
+            const changes = reads[kind].splice(0).map((text) => ({
+              id: (JSON.parse(text) as { externalId: string }).externalId,
+              version: null,
+              text,
+            }));
+            yield { changes, position: 1 };
+          },
+        },
+      });
+    const flows = { customer: flowOf("customer"), supplier: flowOf("supplier") };
+    const told = (flow: Flow) =>
+      select(bench.engine, [flow], "all").map(({ row }) => row)[0] ?? null;
+    return {
+      ...bench,
+      /** Reads this party and works on it until nothing more happens by itself: the code of its cause, if a person is needed. */
+      async deliver(kind: "customer" | "supplier", text?: string): Promise<string | null> {
+        const flow = flows[kind];
+        if (text !== undefined) reads[kind].push(text);
+        let ran: { progress: number; wakeAt: { monoMs: number } | null } = await runFlow(
+          bench.engine,
+          flow,
+          never,
+        );
+        for (let turns = 0; ran.progress > 0 || ran.wakeAt !== null; turns++) {
+          expect(turns).toBeLessThan(100);
+          if (ran.wakeAt !== null)
+            await clock.pause(Math.max(ran.wakeAt.monoMs - clock.now().monoMs, 1));
+          ran = await push(bench.engine, flow, never);
+        }
+        return told(flow)?.code ?? null;
+      },
+      cause: (kind: "customer" | "supplier") => told(flows[kind])?.cause,
+      /** A person says: they are two. */
+      retry: () =>
+        bench.store.transaction(() => {
+          for (const one of select(bench.engine, Object.values(flows), "all"))
+            retry(bench.engine, one);
+        }),
+      linked: (kind: "customer" | "supplier", code = "000101") =>
+        bench.store.links.find(kind, "erp", code)?.platformId ?? null,
+    };
+  }
+  const failing = (kind: "customer" | "supplier", when: "before" | "after") =>
+    control.fault({
+      method: "POST",
+      path: `/${kind}s`,
+      kind: "status",
+      status: 500,
+      when,
+      times: 1,
+    });
+  const other = { customer: "supplier", supplier: "customer" } as const;
+  const acme = party("000101", "Acme Fuel Supply");
+  const bayou = party("000101", "Bayou Trucking");
+
+  test.each(["customer", "supplier"] as const)(
+    "another firm of the other kind is never taken for a %s whose creation failed uncommitted",
+    async (kind) => {
+      const here = await site();
+      expect(await here.deliver(other[kind], acme)).toBeNull();
+      await failing(kind, "before");
+      expect(await here.deliver(kind, bayou)).toBe("same-code");
+      expect(here.linked(kind)).toBeNull();
+      expect(here.cause(kind)).toMatch(/"Bayou Trucking".*Acme Fuel Supply/);
+    },
+  );
+
+  test("a person who retries it has it created as a company of its own", async () => {
+    const here = await site();
+    await here.deliver("supplier", acme);
+    await failing("customer", "before");
+    await here.deliver("customer", bayou);
+    here.retry();
+    expect(await here.deliver("customer")).toBeNull();
+    expect(here.linked("customer")).not.toBe(here.linked("supplier"));
+    expect(await connections("000101")).toHaveLength(2);
+  });
+
+  test.each(["customer", "supplier"] as const)(
+    "the same firm in both roles is one company, also when its creation as %s failed",
+    async (kind) => {
+      const here = await site();
+      await here.deliver(other[kind], bayou);
+      await failing(kind, "before");
+      expect(await here.deliver(kind, bayou)).toBeNull();
+      expect(here.linked(kind)).toBe(here.linked(other[kind]));
+      expect(await connections("000101")).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ["says another street", party("000101", "Bayou Trucking", ',"street":"2 Dock Rd"')],
+    ["is named with more words", party("000101", "Bayou Trucking Terminals")],
+  ])("one that is found by the name and %s is for a person", async (_, supplier) => {
+    const here = await site();
+    await here.deliver("supplier", supplier);
+    const customer = party("000101", "Bayou Trucking", ',"street":"1 Main St"');
+    expect(await here.deliver("customer", customer)).toBe("same-code");
+    here.retry();
+    expect(await here.deliver("customer")).toBeNull();
+    expect(here.linked("customer")).not.toBe(here.linked("supplier"));
+  });
+
+  test("blanks, case and the way an accent is written make no other firm", async () => {
+    const here = await site();
+    await here.deliver("supplier", party("000101", "Caf\u00e9  Fuel", ',"city":"Reno"'));
+    const written = party("000101", "CAFE\u0301 FUEL", ',"city":"RENO","zip":"89501"');
+    expect(await here.deliver("customer", written)).toBeNull();
+    expect(here.linked("customer")).toBe(here.linked("supplier"));
+  });
+
+  test.each([
+    ["the search finds no name", { connectionSearch: "nothing" }],
+    ["connections show no id of ours", { externalIdBecomesErpId: false }],
+    ["neither", { connectionSearch: "nothing", externalIdBecomesErpId: false }],
+  ])("the same firm in both roles is one company, too, where %s", async (_, readings) => {
+    await control.readings(readings);
+    const here = await site();
+    await here.deliver("supplier", bayou);
+    expect(await here.deliver("customer", bayou)).toBeNull();
+    expect(here.linked("customer")).toBe(here.linked("supplier"));
+  });
+
+  test("one record of one list is one firm, whatever changed in it between the two", async () => {
+    const here = await site("erp.parties");
+    await here.deliver("supplier", party("000101", "Bayou Trucking", ',"street":"2 Dock Rd"'));
+    const moved = party("000101", "Bayou Trucking", ',"street":"1 Main St"');
+    expect(await here.deliver("customer", moved)).toBeNull();
+    expect(here.linked("customer")).toBe(here.linked("supplier"));
+  });
+
+  test.each([
+    ["found by the name", "Bayou Trucking", "exact"],
+    ["not found by the name", "Gulf Barge", "different"],
+  ])("a company with this code that nobody linked, %s", async (_, name, found) => {
+    await send(party("000101", name));
+    await control.advance(3_600);
+    expect(await find(bayou, await at())).toMatchObject({ found });
   });
 });

@@ -1,5 +1,6 @@
 /** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
-import type { Memory, Outgoing, Sink } from "../../core/contract.ts";
+import { folded } from "../../core/alike.ts";
+import type { Linked, Memory, Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection } from "../contract/connection.ts";
@@ -8,7 +9,7 @@ import { CreateParty } from "../contract/party.ts";
 import { otherEnd, type Ourselves } from "./ourselves.ts";
 import type { Query } from "../paging.ts";
 import { money, settledIn } from "./policy.ts";
-import { listAll, reading } from "./read-back.ts";
+import { isSince, listAll, reading } from "./read-back.ts";
 import { accepted, type Surroundings, writeSink } from "./write.ts";
 
 export function parties(
@@ -31,10 +32,11 @@ export function parties(
 }
 
 /**
- * By our own id on the connection, whichever way it runs: neither is specified. A company of this name without any id
- * may be ours however old it is, unless it is linked with another code: a person must tell. What the search looks at is
- * not specified either (part 4, GET /connections): once something was sent, finding nothing by it proves nothing, and
- * all connections are read.
+ * By our own id on the connection, whichever way it runs: neither is specified. The id alone proves no party: customers
+ * and suppliers are often numbered from one range each, and a connection does not say which of the two it is. Evidence
+ * is what {@link verdictOn} counts; whatever else may be this party is for a person. What the search looks at is not
+ * specified either (part 4, GET /connections): once something was sent, finding nothing by it proves nothing, and all
+ * connections are read.
  */
 async function find(
   surroundings: Surroundings,
@@ -44,8 +46,18 @@ async function find(
 ): Promise<Finding> {
   const looked = (among: Among) => findAmong(among, surroundings, ourselves, { request, memory });
   const named = await looked("named");
-  return named.found === "none" && request.firstSentAt !== null ? looked("all") : named;
+  if (named.found !== "none") return named;
+  // Nor does finding nothing say that the firm is not there in its other role.
+  const { party, number } = askedFor(request);
+  const twins = number === null ? [] : (memory?.numbered(number) ?? []);
+  const hasTwin = twins.some((one) => !one.isOwnKind && isSameFirm(party, one));
+  return hasTwin || request.firstSentAt !== null ? looked("all") : named;
 }
+
+const askedFor = ({ body, items }: Outgoing) => ({
+  party: CreateParty.parse(parseExact(body)),
+  number: items[0]?.number ?? null,
+});
 
 /** `named`: what the search finds for the name; `all`: every connection, and those without an id if made since. */
 type Among = "named" | "all";
@@ -56,41 +68,118 @@ async function findAmong(
   ourselves: Ourselves,
   { request, memory }: { readonly request: Outgoing; readonly memory: Memory | undefined },
 ): Promise<Finding> {
-  const { name, externalId } = CreateParty.parse(parseExact(request.body));
+  const { party, number } = askedFor(request);
+  const { name, externalId } = party;
   const search: Query = among === "named" ? { search: beginningOf(name) } : {};
   const query = { direction: "all", ...search, pageSize: "500" };
   // A connection names nothing but companies: one that cannot be read may be ours.
   const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
   const ours = new Set<string>();
-  const suspects = new Set<string>();
+  const nameless = new Set<string>();
+  const marked = new Map<string, string>();
   for await (const connection of listAll(surroundings, listing)) {
-    const { id } = connection;
     const erpId = connection.erpId ?? "";
     const isMarked = externalId !== undefined && erpId === externalId;
-    if (!isMarked && (erpId !== "" || (among === "all" && isOlder(connection, request)))) continue;
+    if (!isMarked && erpId !== "") continue;
     const us = await ourselves();
     const company = us === null ? null : otherEnd(connection, us);
-    if (company === null) return notTold(id, name);
-    const code = memory?.linked(company) ?? null;
-    if (isMarked || (code !== null && code === request.items[0]?.number)) ours.add(company);
-    else if (code === null && memory?.isDismissed(company) !== true) suspects.add(company);
+    if (company === null) return notTold(connection.id, name);
+    const linked = memory?.linked(company) ?? [];
+    const isProven = isMarked && (among === "named" || isSince(connection.createdAt, request));
+    const verdict = verdictOn(party, number, linked, { isMarked, isProven });
+    if (verdict === "ours") ours.add(company);
+    else if (verdict === "another" || memory?.isDismissed(company) === true) continue;
+    else if (verdict !== "nameless") marked.set(company, verdict.because);
+    else if (among === "named" || isRecent(connection, request)) nameless.add(company);
   }
   const [first] = ours;
   if (ours.size > 1)
     return { found: "several", detail: `${externalId} is there as ${[...ours].join(" and ")}` };
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
-  if (suspects.size > 0) return maybeOurs([...suspects], name, among);
+  if (marked.size > 0) return sameCode(marked, party);
+  if (nameless.size > 0) return maybeOurs([...nameless], name, among);
   return { found: "none", detail: `no company with external id ${externalId}` };
+}
+
+/** `another`: some other party. `nameless`: it shows no id of ours. `because`: it shows this id, and only that. */
+type Verdict = "ours" | "another" | "nameless" | { readonly because: string };
+
+/**
+ * Is a company this party? It is when the store links it as this kind with this number; when it is linked as the other
+ * kind and both are one firm ({@link isSameFirm}); and, as long as nothing is linked with it, when it shows our id and
+ * was found by the name, or was made since we sent the party.
+ * @param number of the party that is looked for
+ */
+function verdictOn(
+  party: CreateParty,
+  number: string | null,
+  linked: readonly Linked[],
+  { isMarked, isProven }: { readonly isMarked: boolean; readonly isProven: boolean },
+): Verdict {
+  const own = linked.find(({ isOwnKind }) => isOwnKind);
+  if (own?.number === number) return "ours";
+  if (own !== undefined) return isMarked ? { because: `is linked as ${inWords(own)}` } : "another";
+  const other = linked.find((one) => isMarked || one.number === number);
+  if (other !== undefined)
+    return isSameFirm(party, other) ? "ours" : { because: `is linked as ${inWords(other)}` };
+  if (linked.length > 0) return "another";
+  if (!isMarked) return "nameless";
+  return isProven ? "ours" : { because: "is not found by that name" };
+}
+
+const inWords = ({ kind, number, body }: Linked): string => {
+  const name = documentIn(body)?.name;
+  return name === undefined ? `${kind} ${number}` : `${kind} ${number} (${name})`;
+};
+
+/**
+ * The same firm in both roles: one record of the ERP, or the same name, and no other address in what was delivered.
+ * The code proves nothing.
+ */
+function isSameFirm(party: CreateParty, { isOwnRecord, body }: Linked): boolean {
+  if (isOwnRecord) return true;
+  const other = documentIn(body);
+  if (other === null || folded(other.name) !== folded(party.name)) return false;
+  return ADDRESS.every((field) => {
+    const [one, another] = [folded(party[field] ?? ""), folded(other[field] ?? "")];
+    return one === "" || another === "" || one === another;
+  });
+}
+
+const ADDRESS = ["street", "city", "state", "zip", "country"] as const;
+
+function documentIn(body: string | null): CreateParty | null {
+  return body === null ? null : (CreateParty.safeParse(parseExact(body)).data ?? null);
 }
 
 /** The platform's clock may differ from ours by so much. */
 const SKEW_MS = 24 * 3_600_000;
 
-const isOlder = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean =>
-  firstSentAt !== null && Date.parse(createdAt) < Date.parse(firstSentAt) - SKEW_MS;
+const isRecent = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean =>
+  firstSentAt !== null && Date.parse(createdAt) >= Date.parse(firstSentAt) - SKEW_MS;
 
 const SHOWN_MAX = 20;
+
+/** Nothing but the code says that one of these is the party. */
+function sameCode(
+  companies: ReadonlyMap<string, string>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
+  const detail = `the platform has our code ${externalId} on a company that need not be "${name}": ${shown.join("; ")}`;
+  return {
+    found: "different",
+    detail,
+    fault: {
+      code: "same-code",
+      message: detail,
+      next: `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`,
+      candidates,
+    },
+  };
+}
 
 /** The search finds parts of names; a connection tells no name. */
 function maybeOurs(companies: readonly string[], name: string, among: Among): Finding {
