@@ -2,7 +2,7 @@
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Facts, Holding, HoldingKind, HoldingState } from "../../src/core/holdings.ts";
+import type { Facts, Holding, HoldingKind, HoldingState, Role } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { SourceConfig, TableSource } from "./config.ts";
 import { PartFault } from "./csv.ts";
@@ -34,6 +34,12 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
   [suppliers.name]: "party",
   [priceLists.name]: "price",
   [customerInvoices.name]: "invoice",
+};
+
+/** Lists of parties that each have codes of their own. */
+const ROLES: Readonly<Record<string, Role>> = {
+  [customers.name]: "customer",
+  [suppliers.name]: "supplier",
 };
 
 /** A source of tables that both sides hold. */
@@ -186,7 +192,16 @@ async function newestSets(
 function holdingOf(layout: string, change: Change): Holding {
   const kind = KINDS[layout] as HoldingKind;
   const facts = change.fault === undefined ? factsOf(layout, change) : {};
-  return { kind, id: change.id, version: null, mark: null, change, facts };
+  const role = ROLES[layout];
+  return {
+    kind,
+    id: change.id,
+    ...(role === undefined ? {} : { role }),
+    version: null,
+    mark: null,
+    change,
+    facts,
+  };
 }
 
 function factsOf(layout: string, { id, text }: Change): Facts {

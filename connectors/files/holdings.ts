@@ -10,6 +10,7 @@ import {
   type Holding,
   type HoldingKind,
   holdingKinds,
+  identityOf,
   type Holdings,
   type Lacking,
   type Strength,
@@ -199,18 +200,19 @@ async function namesIn(drop: Drop, path: string): Promise<string[]> {
  */
 function joined(written: readonly Ours[], exports: readonly Export[]): Holding[] {
   const ours = new Map(written.map((one) => [keyOf(one.holding), one]));
-  const holdings = new Map(written.map(({ holding }) => [holding.id, holding]));
+  const holdings = new Map(written.map(({ holding }) => [identityOf(holding), holding]));
   const mapped = new Map(
     exports
       .toSorted((one, other) => one.parts - other.parts)
-      .flatMap((one) => one.holdings.map(({ id, change }) => [id, change])),
+      .flatMap((one) => one.holdings.map((holding) => [identityOf(holding), holding.change])),
   );
   for (const { holdings: exported, at } of exports.toSorted((a, b) => (a.at < b.at ? -1 : 1)))
     for (const holding of exported) {
       const own = ours.get(keyOf(holding));
-      const change = mapped.get(holding.id) ?? holding.change;
-      if (own === undefined) holdings.set(holding.id, { ...holding, change });
-      else if (own.deliveredAt < at) holdings.set(own.holding.id, shownBy(own.holding, holding));
+      const change = mapped.get(identityOf(holding)) ?? holding.change;
+      if (own === undefined) holdings.set(identityOf(holding), { ...holding, change });
+      else if (own.deliveredAt < at)
+        holdings.set(identityOf(own.holding), shownBy(own.holding, holding));
     }
   return [...holdings.values()];
 }

@@ -104,10 +104,19 @@ export interface Scope {
   readonly open: boolean;
 }
 
+/** What a party is to us. */
+export const roles = ["customer", "supplier"] as const;
+export type Role = (typeof roles)[number];
+
 export interface Holding {
   readonly kind: HoldingKind;
   /** What this side calls it: what links are kept by. */
   readonly id: string;
+  /**
+   * Of a party, where this side keeps a list for each role, whose codes mean nothing in the other: `000101` may be two
+   * firms. Left out: one list has them all.
+   */
+  readonly role?: Role;
   /** Changes with every change of the record; null where the side keeps none. */
   readonly version: string | null;
   /** The other side's id of it, written in the record itself. */
@@ -117,6 +126,17 @@ export interface Holding {
   /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
   readonly change: Change | null;
   readonly facts: Facts;
+}
+
+/** What tells a record from all others of its kind on its side. */
+export const identityOf = ({ id, role }: Pick<Holding, "id" | "role">): string =>
+  role === undefined ? id : `${role} ${id}`;
+
+/** What the party of a document or payment is to us; null: it names none, or does not say. */
+export function partyRole({ kind, facts }: Pick<Holding, "kind" | "facts">): Role | null {
+  if (kind === "party" || kind === "price") return null;
+  const isBought = kind === "bill" || kind === "bill-payment" || facts.words?.side === "purchase";
+  return isBought ? "supplier" : "customer";
 }
 
 export interface HoldingPage {

@@ -3,7 +3,7 @@
  * bucket. Everything here is pure: who asks the sides, maps and knows the store hands it in.
  */
 import type { Fault } from "../core/fault.ts";
-import type { Facts, Holding, HoldingKind } from "../core/holdings.ts";
+import type { Facts, Holding, HoldingKind, Role } from "../core/holdings.ts";
 
 export const sides = ["platform", "books"] as const;
 export type Side = (typeof sides)[number];
@@ -17,6 +17,8 @@ export interface Link {
   readonly platformId: string;
   /** What the books' holdings have as their id. */
   readonly erpId: string;
+  /** Of a party: as what it is linked. Left out: as either. */
+  readonly role?: Role;
 }
 
 /** What joined the records of a case, the strongest proof first; null: nothing, it is one-sided. */

@@ -1,5 +1,11 @@
 /** Groups of records as cases, with what contradicts them and what only looks alike. */
-import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
+import {
+  type HoldingKind,
+  holdingKinds,
+  identityOf,
+  partyRole,
+  type Role,
+} from "../core/holdings.ts";
 import { type Case, type Contradiction, leading, type Link, otherSide, type Side } from "./case.ts";
 import { type Group, isMatched, marked, type Node, type Table } from "./groups.ts";
 import type { Names } from "./names.ts";
@@ -33,7 +39,11 @@ function caseOf(
   const claimed = claims.get(group);
   return {
     kind: table.kind,
-    key: `${side}:${of(side).map(idOf).toSorted()[0]}`,
+    key: `${side}:${
+      of(side)
+        .map(({ holding }) => identityOf(holding))
+        .toSorted()[0]
+    }`,
     platform: platform.map(({ holding }) => holding),
     books: books.map(({ holding }) => holding),
     by: isOneSided ? null : group.by,
@@ -65,14 +75,17 @@ function partiesOf(
   books: readonly Node[],
   names: Names,
 ): Pick<Case, "parties" | "partyIsShared"> {
-  const [there, here] = [platform, books].map(
-    (nodes) => leading(nodes.map(({ holding }) => holding))?.facts.party,
-  );
+  const [there, here] = [platform, books].map((nodes) => {
+    const one = leading(nodes.map(({ holding }) => holding));
+    return [one?.facts.party, one === undefined ? null : partyRole(one)] as const;
+  }) as [Named, Named];
   return {
-    parties: { platform: names.shown("platform", there), books: names.shown("books", here) },
-    partyIsShared: names.isShared("platform", there) || names.isShared("books", here),
+    parties: { platform: names.shown("platform", ...there), books: names.shown("books", ...here) },
+    partyIsShared: names.isShared("platform", ...there) || names.isShared("books", ...here),
   };
 }
+
+type Named = readonly [party: string | null | undefined, role: Role | null];
 
 interface Claim {
   readonly contradictions: Contradiction[];
@@ -90,11 +103,11 @@ function claimsOf(tables: Tables, links: readonly Link[]): Claims {
     claims.set(group, claim);
     return claim;
   };
-  for (const { kind, platformId, erpId } of links) {
+  for (const { kind, platformId, erpId, role = null } of links) {
     const table = tables.get(kind) as Table;
     const ends = {
-      platform: table.byId.platform.get(platformId),
-      books: table.byId.books.get(erpId),
+      platform: table.find("platform", platformId),
+      books: table.find("books", erpId, role),
     };
     if (ends.platform?.group === ends.books?.group) continue;
     for (const side of ["platform", "books"] as const) {

@@ -34,9 +34,12 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
 }
 
-/** More than one live record of a side, and no lump. */
+/** More than one live record of a side, and no lump. One firm may be a party of each role. */
 export const isDoubled = (one: Case): boolean =>
-  !isLumped(one) && (liveOf(one.platform).length > 1 || liveOf(one.books).length > 1);
+  !isLumped(one) && [one.platform, one.books].some(hasTwin);
+
+const hasTwin = (holdings: readonly Holding[]): boolean =>
+  [...Map.groupBy(liveOf(holdings), ({ role }) => role).values()].some(({ length }) => length > 1);
 
 /** Payments that one payment of the other side settles in one: their sums are equal. */
 export function isLumped({ kind, by, platform, books }: Case): boolean {

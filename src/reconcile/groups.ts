@@ -1,5 +1,5 @@
 /** Records of one kind, and the groups that proof joins them into. */
-import type { Holding, HoldingKind } from "../core/holdings.ts";
+import { type Holding, type HoldingKind, identityOf, type Role } from "../core/holdings.ts";
 import { otherSide, type Proof, type Records, type Side } from "./case.ts";
 
 export type Alias = (side: Side, holding: Holding) => string | null;
@@ -8,7 +8,7 @@ export type Alias = (side: Side, holding: Holding) => string | null;
 export function distinct(holdings: readonly Holding[]): Holding[] {
   const newest = new Map<string, Holding>();
   for (const holding of holdings) {
-    const key = `${holding.kind} ${holding.id}`;
+    const key = `${holding.kind} ${identityOf(holding)}`;
     const before = newest.get(key);
     if (before === undefined || (holding.version ?? "") >= (before.version ?? ""))
       newest.set(key, holding);
@@ -36,7 +36,7 @@ type ByText = Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
 export class Table {
   readonly kind: HoldingKind;
   readonly nodes: readonly Node[];
-  readonly byId: Readonly<Record<Side, ReadonlyMap<string, Node>>>;
+  readonly #byId: Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
   readonly byNumber: ByText;
   readonly byMark: ByText;
 
@@ -53,12 +53,16 @@ export class Table {
     this.kind = kind;
     this.nodes = [...nodes.platform, ...nodes.books];
     const byId = (side: Side) => {
-      const aliases = nodes[side].flatMap((node) =>
-        (node.holding.aliases ?? []).map((alias) => [alias, node] as const),
+      const named = nodes[side].flatMap((node) =>
+        [node.holding.id, ...(node.holding.aliases ?? [])].map((id) => ({ id, node })),
       );
-      return new Map([...aliases, ...nodes[side].map((node) => [node.holding.id, node] as const)]);
+      const byEach = new Map<string, Node[]>();
+      // An id goes before what another record was called once.
+      for (const { id, node } of named.toSorted((one, other) => rankOf(one) - rankOf(other)))
+        byEach.set(id, [...(byEach.get(id) ?? []), node]);
+      return byEach;
     };
-    this.byId = { platform: byId("platform"), books: byId("books") };
+    this.#byId = { platform: byId("platform"), books: byId("books") };
     const by = (keyOf: (node: Node) => string | null): ByText => ({
       platform: grouped(nodes.platform, keyOf),
       books: grouped(nodes.books, keyOf),
@@ -66,7 +70,22 @@ export class Table {
     this.byNumber = by(({ number }) => number);
     this.byMark = by(({ holding }) => holding.mark);
   }
+
+  /** The record that a side calls so. @param role of a party; null: whichever it is, unless there are several */
+  find(side: Side, id: string, role: Role | null = null): Node | undefined {
+    const all = this.#byId[side].get(id) ?? [];
+    const ofRole = all.filter(({ holding }) => isOfRole(holding, role));
+    const [one, another] = ofRole;
+    return another === undefined || one?.holding.role === undefined ? one : undefined;
+  }
 }
+
+const rankOf = ({ id, node }: { readonly id: string; readonly node: Node }): number =>
+  id === node.holding.id ? 0 : 1;
+
+/** Is it a party of this role? One of a list that has all of them is. */
+export const isOfRole = ({ role }: Holding, wanted: Role | null): boolean =>
+  wanted === null || role === undefined || role === wanted;
 
 /** By a key; what has none is left out. */
 export function grouped<T>(
@@ -105,6 +124,6 @@ export const isMatched = ({ side, group }: Node): boolean =>
 export function marked(table: Table, { side, holding }: Node): readonly Node[] {
   if (holding.mark === null) return [];
   const other = otherSide(side);
-  const byId = table.byId[other].get(holding.mark);
+  const byId = table.find(other, holding.mark);
   return byId === undefined ? (table.byNumber[other].get(holding.mark) ?? []) : [byId];
 }

@@ -3,7 +3,7 @@
  * store that the records confirm, the natural key. What only looks alike is named beside a case and never joined.
  */
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
-import { type Case, isLive, type Link, otherSide, type Records } from "./case.ts";
+import { type Case, isLive, type Link, otherSide, type Proof, type Records } from "./case.ts";
 import { casesOf } from "./cases.ts";
 import {
   type Alias,
@@ -15,7 +15,7 @@ import {
   type Node,
   Table,
 } from "./groups.ts";
-import { type Names, namesOf } from "./names.ts";
+import { namedIn, type Names, namesOf } from "./names.ts";
 import { matchPayments } from "./payments.ts";
 
 export interface Matching {
@@ -34,11 +34,12 @@ export function match({ records, links, alias = () => null }: Matching): Case[] 
   const tables = new Map(holdingKinds.map((kind) => [kind, new Table(kind, rows, alias)]));
   const table = (kind: HoldingKind): Table => tables.get(kind) as Table;
   const documents = ["invoice", "bill"] as const;
-  for (const kind of ["party", "price", ...documents] as const)
+  for (const kind of ["price", ...documents] as const)
     joinByRecord(table(kind), linksOf(links, kind));
+  joinParties(table("party"), linksOf(links, "party"), documents.map(table));
   const names = namesOf(table("party"), links, documents.map(table));
   for (const kind of ["party", "price", ...documents] as const) {
-    joinByNumber(table(kind), names);
+    if (kind !== "party") joinByNumber(table(kind), names);
     joinByLink(table(kind), linksOf(links, kind), isNotContradicted(names));
   }
   for (const [kind, document] of [
@@ -67,15 +68,55 @@ function joinByMark(table: Table): void {
     for (const other of marked(table, node)) join(node, other, "mark");
 }
 
+/**
+ * Parties: the platform's id in the books, the store's link, then the code. A code that a customer and a supplier of the
+ * books have may be two firms: it joins what links and documents leave no choice about. Companies of one code beyond the
+ * parties that have it are doubled.
+ */
+function joinParties(table: Table, links: readonly Link[], documents: readonly Table[]): void {
+  for (const node of table.nodes)
+    if (node.side === "books") for (const other of marked(table, node)) join(node, other, "mark");
+  joinByLink(table, links, isNumberEqual);
+  const named = namedIn(documents);
+  for (const same of grouped(table.nodes, codeOf).values()) {
+    const here = same.filter(({ side }) => side === "books");
+    if (new Set(here.map(({ holding }) => holding.role)).size < 2) joinSame(same, "mark");
+    else joinShared(same, here, named);
+  }
+}
+
+/** Of a party, in the books' words. */
+const codeOf = ({ side, holding, number }: Node): string | null =>
+  side === "platform" ? (holding.mark ?? number) : number;
+
+const left = (nodes: readonly Node[]): Node[] => nodes.filter((node) => !isMatched(node));
+
+/** A code that parties of both roles have. @param named what joined documents call a company (`namedIn`) */
+function joinShared(
+  same: readonly Node[],
+  parties: readonly Node[],
+  named: ReadonlyMap<string, ReadonlySet<string>>,
+): void {
+  const companies = same.filter(({ side, holding }) => side === "platform" && isLive(holding));
+  for (const company of left(companies))
+    for (const party of left(parties)) {
+      const { id, role } = party.holding;
+      if (named.get(`${role} ${company.holding.id}`)?.has(id)) join(company, party, "number");
+    }
+  const [party, another] = left(parties);
+  if (another !== undefined) return;
+  for (const company of left(companies)) join(party ?? (parties[0] as Node), company, "mark");
+}
+
 type Confirmed = (platform: Node, books: Node) => boolean;
 
 function joinByLink(table: Table, links: readonly Link[], isConfirmed: Confirmed): void {
-  for (const { platformId, erpId } of links) {
-    const platform = table.byId.platform.get(platformId);
-    const books = table.byId.books.get(erpId);
+  for (const { platformId, erpId, role = null } of links) {
+    const platform = table.find("platform", platformId);
+    const books = table.find("books", erpId, role);
     if (platform === undefined || books === undefined) continue;
-    if (!isMatched(platform) && !isMatched(books) && isConfirmed(platform, books))
-      join(platform, books, "link");
+    const isFree = !isMatched(books) && (role !== null || !isMatched(platform));
+    if (isFree && isConfirmed(platform, books)) join(platform, books, "link");
   }
 }
 
@@ -120,17 +161,17 @@ function joinByNumber(table: Table, names: Names): void {
  * Live records without partner are one; a live one of a side that has one already doubles it. An ended record joins
  * only what has no partner: a reissued document is not the void one.
  */
-function joinSame(nodes: readonly Node[]): void {
+function joinSame(nodes: readonly Node[], by: Proof = "number"): void {
   const live = nodes.filter(({ holding }) => isLive(holding));
   const free = live.filter((node) => !isMatched(node));
-  for (const node of free.slice(1)) join(free[0] as Node, node, "number");
+  for (const node of free.slice(1)) join(free[0] as Node, node, by);
   for (const [at, node] of live.entries()) {
     const twin = live.slice(0, at).find(({ side }) => side === node.side);
-    if (twin !== undefined) join(twin, node, "number");
+    if (twin !== undefined) join(twin, node, by);
   }
   for (const node of nodes) {
     if (isLive(node.holding) || isMatched(node)) continue;
     const partner = nodes.find((other) => other.side !== node.side && !isMatched(other));
-    if (partner !== undefined) join(partner, node, "number");
+    if (partner !== undefined) join(partner, node, by);
   }
 }

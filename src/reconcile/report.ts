@@ -5,7 +5,7 @@
 import { type Ignore, inDigits } from "../books/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
-import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
+import type { Day, Holding, HoldingKind, Period, Role, Strength } from "../core/holdings.ts";
 import { type Balance, balancesOf, type LedgerRow, ledgerNotices } from "./balances.ts";
 import {
   agreeing,
@@ -93,6 +93,8 @@ export interface Unasked {
 /** One record of a case. */
 export interface RecordRow {
   readonly id: string;
+  /** Of a party of a list that has one role. Left out: any. */
+  readonly role?: Role;
   readonly number: string | null;
   readonly state: string | null;
   readonly day: Day | null;

@@ -72,6 +72,7 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
 
 const recordRow = (holding: Holding): RecordRow => ({
   id: holding.id,
+  ...(holding.role === undefined ? {} : { role: holding.role }),
   number: holding.facts.number ?? null,
   state: holding.facts.state ?? null,
   day: holding.facts.days?.date ?? null,

@@ -1,5 +1,5 @@
 /** What may be the same and is not proven to be: named beside a one-sided case, never joined to it. */
-import type { Holding, HoldingKind } from "../core/holdings.ts";
+import { type Holding, type HoldingKind, partyRole } from "../core/holdings.ts";
 import { isLive } from "./case.ts";
 import { grouped, isMatched, type Node, type Table } from "./groups.ts";
 import type { Names } from "./names.ts";
@@ -64,7 +64,7 @@ function isNear(one: Holding, other: Holding): boolean {
 function inWords({ side, holding }: Node, names: Names): string {
   const { number, days, money, words, party } = holding.facts;
   const parts = [
-    names.shown(side, party),
+    names.shown(side, party, partyRole(holding)),
     words?.name,
     (money?.total ?? money?.amount)?.fixed(2),
     days?.date,

@@ -4,7 +4,15 @@
  */
 import { compare } from "../../books/compare.ts";
 import { SourceUnavailable } from "../../core/errors.ts";
-import type { Holding, HoldingKind, Lacking, Period, Scope } from "../../core/holdings.ts";
+import {
+  type Holding,
+  type HoldingKind,
+  identityOf,
+  type Lacking,
+  type Period,
+  roles,
+  type Scope,
+} from "../../core/holdings.ts";
 import type { Side } from "../../reconcile/case.ts";
 import type { ListCount } from "../../reconcile/failures.ts";
 import type { Asked, KindPlan } from "./plan.ts";
@@ -15,7 +23,7 @@ export class Rows {
 
   /** False when it is known already, just so. */
   put(side: Side, holding: Holding): boolean {
-    const key = keyOf(side, holding.kind, holding.id);
+    const key = keyOf(side, holding.kind, identityOf(holding));
     const known = this.#rows.get(key)?.holding;
     // A list may show an older version after a newer one.
     if (known?.version && holding.version && holding.version < known.version) return false;
@@ -23,16 +31,21 @@ export class Rows {
     return known === undefined || !isSame(known, holding);
   }
 
-  drop(side: Side, kind: HoldingKind, id: string): void {
-    this.#rows.delete(keyOf(side, kind, id));
+  /** What the side calls so, but for these; how many there were. */
+  dropBut(side: Side, kind: HoldingKind, id: string, found: ReadonlySet<string>): number {
+    const gone = identitiesOf(kind, id).filter(
+      (one) => !found.has(one) && this.#rows.delete(keyOf(side, kind, one)),
+    );
+    return gone.length;
   }
 
   dropKind(kind: HoldingKind): void {
     for (const [key, { holding }] of this.#rows) if (holding.kind === kind) this.#rows.delete(key);
   }
 
+  /** @param id or the identity */
   has(side: Side, kind: HoldingKind, id: string): boolean {
-    return this.#rows.has(keyOf(side, kind, id));
+    return identitiesOf(kind, id).some((one) => this.#rows.has(keyOf(side, kind, one)));
   }
 
   of(side: Side): Holding[] {
@@ -40,7 +53,11 @@ export class Rows {
   }
 }
 
+/** @param id what {@link identityOf} tells */
 export const keyOf = (side: Side, kind: HoldingKind, id: string): string => `${side} ${kind} ${id}`;
+
+const identitiesOf = (kind: HoldingKind, id: string): string[] =>
+  kind === "party" ? [id, ...roles.map((role) => identityOf({ id, role }))] : [id];
 
 const isSame = (one: Holding, other: Holding): boolean =>
   one.version === other.version && compare(one.kind, one.facts, other.facts).length === 0;
@@ -186,8 +203,8 @@ async function readList(
     total = page.total ?? total;
     serverTime ??= page.serverTime;
     for (const holding of page.holdings) {
-      ids.add(holding.id);
-      if (rows.put(side, holding)) changed.add(keyOf(side, kind, holding.id));
+      ids.add(identityOf(holding));
+      if (rows.put(side, holding)) changed.add(keyOf(side, kind, identityOf(holding)));
     }
     progress?.(side, kind, ids.size);
   }
@@ -211,7 +228,7 @@ export async function readAgain(
   const found = new Set<string>();
   let changed = false;
   const take = (holding: Holding): void => {
-    found.add(holding.id);
+    found.add(identityOf(holding));
     if (rows.put(side, holding)) changed = true;
   };
   for (const { holdings } of asked) {
@@ -222,11 +239,7 @@ export async function readAgain(
         for (const holding of page.holdings) if (ids.includes(holding.id)) take(holding);
     }
   }
-  for (const id of ids) {
-    if (found.has(id) || !rows.has(side, kind, id)) continue;
-    rows.drop(side, kind, id);
-    changed = true;
-  }
+  for (const id of ids) if (rows.dropBut(side, kind, id, found) > 0) changed = true;
   return changed;
 }
 

@@ -395,10 +395,11 @@ function linksOf({ store, flows }: Engine, records: Records): Link[] {
     for (const mapped of kinds.get(kind) ?? []) {
       const link: StoredLink | null = store.links.find(mapped, storeSide(side), id);
       if (link !== null)
-        found.set(`${kind} ${link.platformId} ${link.erpId}`, {
+        found.set(`${mapped} ${link.platformId} ${link.erpId}`, {
           kind,
           platformId: link.platformId,
           erpId: link.erpId,
+          ...(mapped === "customer" || mapped === "supplier" ? { role: mapped } : {}),
         });
     }
   };

@@ -11,7 +11,7 @@ import type { DifferenceRow } from "../../store/sweeps.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
 import { type Compared, settleDifferences } from "../differs.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
-import { sideOf } from "./told.ts";
+import { carriesRole, sideOf } from "./told.ts";
 
 /** The settling time of the slowest sink: a write shows after it. */
 export const SETTLE_MS = 15 * 60_000;
@@ -37,9 +37,10 @@ export function settleCases(engine: Engine, { cases }: Report, opened: ReadonlyS
     const told = new Set(store.disagreements.ofFlow(flow.flow, "reconciliation", MANY));
     const compared = cases.flatMap((row): Compared[] => {
       if (row.kind !== kind || row.began !== sideOf(flow)) return [];
-      const isTold = row.records[row.began].some(({ id }) => told.has(id));
+      const records = row.records[row.began].filter((record) => carriesRole(flow, record));
+      const isTold = records.some(({ id }) => told.has(id));
       if (!opened.has(row) && !(isTold && row.bucket !== "waiting")) return [];
-      const link = row.records[row.began]
+      const link = records
         .map(({ id }) => store.links.find(flow.mapping.kind, flow.side, id))
         .find((found) => found !== null);
       const fault = row.cause?.code === "partly-paid" ? row.cause : null;
@@ -87,7 +88,7 @@ export function settleUndecided(
         ({ kind, began, records }) =>
           kind === holdingKindOf(flow.mapping.kind) &&
           began === sideOf(flow) &&
-          records[began].some(({ id }) => id === one.recordId),
+          records[began].some((record) => record.id === one.recordId && carriesRole(flow, record)),
       );
       if (row === undefined) continue;
       const outcome = outcomeOf(engine, flow, request, { report, row, earlier: earlier.get(row) });

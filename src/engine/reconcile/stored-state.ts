@@ -1,4 +1,5 @@
 /** What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value. */
+import { identityOf } from "../../core/holdings.ts";
 import type { WalkPosition } from "../../core/watermark.ts";
 import {
   type Case,
@@ -11,7 +12,7 @@ import type { DifferenceRow } from "../../store/sweeps.ts";
 import type { Engine, Flow } from "../engine.ts";
 import type { KindPlan } from "./plan.ts";
 import { keyOf } from "./read.ts";
-import { beganOf, sideOf, sourceIdOf } from "./told.ts";
+import { beganOf, carriesRole, sideOf, sourceIdOf } from "./told.ts";
 
 export interface Known {
   readonly engine: Engine;
@@ -24,7 +25,7 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
   const plan = plans.find(({ kind }) => kind === one.kind);
   if (plan === undefined) return { skip: "no flow carries it" };
   const isMoving = (["platform", "books"] as const).some((side) =>
-    one[side].some(({ kind, id }) => moved.has(keyOf(side, kind, id))),
+    one[side].some((record) => moved.has(keyOf(side, record.kind, identityOf(record)))),
   );
   if (isMoving)
     return {
@@ -52,9 +53,10 @@ function ofDelivery(
   earlier: DifferenceRow | null,
 ): StoredState | null {
   const record = leading(one[began]);
-  const from = flows.filter((flow) => sideOf(flow) === began);
+  if (record === undefined) return null;
+  const from = flows.filter((flow) => sideOf(flow) === began && carriesRole(flow, record));
   const [first] = from;
-  if (record === undefined || first === undefined) return null;
+  if (first === undefined) return null;
   const known = from.flatMap((flow) => {
     const row = engine.store.sweeps.newest(flow.flow, sourceIdOf(record));
     return row === null ? [] : [{ flow, row }];

@@ -5,7 +5,7 @@
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
-import type { Holding, HoldingKind } from "../../core/holdings.ts";
+import { type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
 import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
 import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
@@ -22,14 +22,20 @@ export const sideOf = ({ side }: Flow): Side => (side === "erp" ? "books" : "pla
 /** The id that a flow's source knows a record by. */
 export const sourceIdOf = ({ id, change }: Holding): string => change?.id ?? id;
 
+/** A party of a list of customers is no supplier's flow's. Records without a role are any flow's of their kind. */
+export const carriesRole = ({ mapping }: Flow, { role }: Pick<Holding, "role">): boolean =>
+  role === undefined || mapping.kind === role;
+
 /**
  * Where a case began: where the store says that it did; else where a record is that carries the other's mark was
  * written, not born; else the side that a flow reads it from.
  */
 export function beganOf({ store }: Engine, { flows }: KindPlan, one: Case): Side {
-  const linked = flows.flatMap(({ mapping }) =>
+  const linked = flows.flatMap((flow) =>
     (["platform", "books"] as const).flatMap((side) =>
-      one[side].flatMap(({ id }) => store.links.find(mapping.kind, storeSide(side), id) ?? []),
+      one[side]
+        .filter((record) => carriesRole(flow, record))
+        .flatMap(({ id }) => store.links.find(flow.mapping.kind, storeSide(side), id) ?? []),
     ),
   );
   const [link] = linked;
@@ -99,7 +105,7 @@ export async function tell(
     const began = beganOf(engine, plan, one);
     const record = leading(one[began]);
     if (record?.change === undefined || record.change === null) continue;
-    const flows = plan.flows.filter((flow) => sideOf(flow) === began);
+    const flows = plan.flows.filter((flow) => sideOf(flow) === began && carriesRole(flow, record));
     const partner = leading(one[otherSide(began)]);
     const mapped = mapFirst(engine, flows, record.change, partners, partner?.id ?? null);
     if (mapped === null) continue;
@@ -176,25 +182,29 @@ function correctedChange({ store }: Engine, { flow }: Flow, { id, text }: Change
   return { text: corrected(text, alive), by: by.length === 0 ? null : by.join(", ") };
 }
 
-/** By side, kind and id, what the other side calls the same record; null: it is not there. */
+/** By side, kind (of a party its role) and id, what the other side calls the same record; null: it is not there. */
 type Partners = ReadonlyMap<string, string | null>;
 
 function partnersOf(cases: readonly Case[]): Partners {
   const partners = new Map<string, string | null>();
   for (const one of cases)
-    for (const side of ["platform", "books"] as const) {
-      const other = leading(one[otherSide(side)]);
+    for (const side of ["platform", "books"] as const)
       for (const record of one[side])
-        for (const id of [record.id, sourceIdOf(record)])
-          partners.set(`${side} ${one.kind} ${id}`, other?.id ?? null);
-    }
+        for (const kind of one.kind === "party" ? roles : [one.kind]) {
+          const isOfKind = ({ role }: Holding): boolean => role === undefined || role === kind;
+          if (!isOfKind(record)) continue;
+          const other = leading(one[otherSide(side)].filter(isOfKind));
+          for (const id of [record.id, sourceIdOf(record)])
+            partners.set(`${side} ${kind} ${id}`, other?.id ?? null);
+        }
   return partners;
 }
 
 /** A record that was not read at all is as the store remembers it. */
 function referencesOf(engine: Engine, flow: Flow, partners: Partners): References {
   return referencesBy(engine, (kind, id) => {
-    const known = partners.get(`${sideOf(flow)} ${holdingKindOf(kind)} ${id}`);
+    const held = holdingKindOf(kind);
+    const known = partners.get(`${sideOf(flow)} ${held === "party" ? kind : held} ${id}`);
     if (known !== undefined) return known;
     const link = engine.store.links.find(kind, flow.side, id);
     return link === null ? null : otherId(link, flow.side);
