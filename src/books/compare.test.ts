@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import type { Facts, HoldingKind } from "../core/holdings.ts";
+import type { Difference, Facts, HoldingKind } from "../core/holdings.ts";
 import type { GoodsKind } from "./adapter.ts";
 import { compare, inWords, labelOf } from "./compare.ts";
 
@@ -209,5 +209,33 @@ describe("compare", () => {
     expect(labelOf("invoice", "taxes.2300.base")).toBe("tax 2300 base");
     expect(labelOf("invoice", "days.due")).toBe("due date");
     expect(labelOf("invoice", "money.total")).toBe("total");
+  });
+});
+
+describe("values that look alike", () => {
+  const of = (name: string | null): Facts => ({ number: "1", words: { name } });
+  const tax = (code: string): Facts => ({ taxes: [{ code, amount: d("5.00") }] });
+
+  test.each([
+    ["a no-break space", "Acme\u00A0Oil", "Acme Oil"],
+    ["a blank at the end", "Acme ", "Acme"],
+    ["an accent composed otherwise", "Caf\u00E9", "Cafe\u0301"],
+    ["the word for nothing", "none", null],
+  ])("%s is printed so that it can be seen", (_, one, other) => {
+    const [difference] = compare("party", of(one), of(other));
+    expect(difference?.expected).not.toBe(difference?.held);
+    const sentence = inWords("party", difference as Difference, {
+      expected: "platform",
+      held: "books",
+    });
+    expect(sentence).toMatch(/: books (.+), platform (?!\1$)/);
+    expect(sentence).toMatch(/"/);
+  });
+
+  test("two names of taxes are told apart", () => {
+    const fields = compare("invoice", tax("TX Fuel"), tax("TX Fuel\u00A0")).map(
+      ({ field }) => field,
+    );
+    expect(fields).toEqual(['taxes."TX Fuel"', 'taxes."TX Fuel<no-break space>"']);
   });
 });

@@ -2,6 +2,7 @@
  * The comparison: what a version maps to, beside what is held. Delivery plans from it, verification and reconciliation
  * report it, and a configuration's `ignore` filters it here and nowhere else.
  */
+import { distinctly } from "../core/alike.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/holdings.ts";
 import type { GoodsKind } from "./adapter.ts";
@@ -107,7 +108,7 @@ export function compare(
     if (group !== undefined && field.group !== group) return [];
     const [ours, theirs] = [field.of(expected), field.of(held)];
     if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return [];
-    return [{ field: field.name, expected: shown(ours), held: shown(theirs) }];
+    return [differenceIn(field.name, ours, theirs)];
   });
   if (group !== "progress") {
     if (expected.lines !== undefined && held.lines !== undefined)
@@ -124,7 +125,8 @@ export function inWords(
   { field, expected, held }: Difference,
   sides: { readonly expected: string; readonly held: string },
 ): string {
-  return `${labelOf(kind, field)}: ${sides.held} ${held}, ${sides.expected} ${expected}`;
+  const [should, is] = distinctly(expected, held);
+  return `${labelOf(kind, field)}: ${sides.held} ${is}, ${sides.expected} ${should}`;
 }
 
 /** Lines that a cause shows. */
@@ -189,11 +191,9 @@ function compareLines(
     const theirs = left.shift();
     const field = `lines.${at + 1}`;
     if (theirs === undefined) return [{ field, expected: lineInWords(ours), held: NONE }];
-    return differsIn(ours, theirs).map(({ name, of }) => ({
-      field: `${field}.${name}`,
-      expected: shown(of(ours) ?? null),
-      held: shown(of(theirs) ?? null),
-    }));
+    return differsIn(ours, theirs).map(({ name, of }) =>
+      differenceIn(`${field}.${name}`, of(ours) ?? null, of(theirs) ?? null),
+    );
   });
   return [
     ...differences,
@@ -219,12 +219,12 @@ const lineInWords = ({ product, text, amount }: FactLine): string =>
 function compareTaxes(expected: readonly FactTax[], held: readonly FactTax[]): Difference[] {
   const haveTexts = [...expected, ...held].every(({ text }) => text !== undefined);
   const nameOf = ({ code, text }: FactTax): string => (haveTexts ? `${code} ${text}` : code);
-  const names = new Set([...expected, ...held].map(nameOf));
-  return [...names].flatMap((name): Difference[] => {
+  const names = [...new Set([...expected, ...held].map(nameOf))];
+  return names.flatMap((name, at): Difference[] => {
     const [ours, theirs] = [expected, held].map((taxes) =>
       taxes.filter((tax) => nameOf(tax) === name),
     ) as [FactTax[], FactTax[]];
-    const field = `taxes.${name}`;
+    const field = `taxes.${apart(name, names.toSpliced(at, 1))}`;
     const amounts = differing(field, sumOf(ours, "amount"), sumOf(theirs, "amount"));
     const hasBases = [...ours, ...theirs].every(({ base }) => base !== undefined);
     const isOnBoth = ours.length > 0 && theirs.length > 0;
@@ -240,16 +240,35 @@ const sumOf = (taxes: readonly FactTax[], of: "amount" | "base"): Decimal | null
   taxes.length === 0 ? null : Decimal.sum(taxes.map((tax) => tax[of] ?? Decimal.zero));
 
 const differing = (field: string, ours: Decimal | null, theirs: Decimal | null): Difference[] =>
-  isSame(ours, theirs) ? [] : [{ field, expected: shown(ours), held: shown(theirs) }];
+  isSame(ours, theirs) ? [] : [differenceIn(field, ours, theirs)];
 
-function isSame(one: string | Decimal | null, other: string | Decimal | null): boolean {
+export function isSame(one: Value, other: Value): boolean {
   if (one instanceof Decimal && other instanceof Decimal) return one.equals(other);
   return (one === "" ? null : one) === (other === "" ? null : other);
 }
 
+/** As it is, unless one of the others looks like it. */
+function apart(name: string, others: readonly string[]): string {
+  const shown = others.map((other) => distinctly(name, other)[0]);
+  return shown.find((text) => text !== name) ?? name;
+}
+
+/** What a side shows of a field; null: nothing. */
+export type Value = string | Decimal | null;
+
+/** Two values that are not the same, as people tell them apart. */
+export function differenceIn(field: string, ours: Value, theirs: Value): Difference {
+  const [one, other] = [shown(ours), shown(theirs)];
+  // Somebody has written the word.
+  const isWord = one === other && one === NONE;
+  const [expected, held] = isWord ? [quoted(ours), quoted(theirs)] : distinctly(one, other);
+  return { field, expected, held };
+}
+
 const NONE = "none";
-const shown = (value: string | Decimal | null): string =>
+const shown = (value: Value): string =>
   value === null || value === "" ? NONE : value instanceof Decimal ? inDigits(value) : value;
+const quoted = (value: Value): string => (value === NONE ? `"${NONE}"` : shown(value));
 
 /** Money with its cents; a unit price, and what is finer than cents, with every digit. */
 export const inDigits = (value: Decimal): string =>

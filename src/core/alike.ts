@@ -1,5 +1,69 @@
 /** Texts that people take for the same one, or cannot tell apart. Pure. */
 
 /** As people read it: without case, outer blanks and repeated blanks, whichever way its accents are composed. */
-export const folded = (text: string): string =>
-  text.normalize("NFKC").toLowerCase().trim().replaceAll(/\s+/g, " ");
+export const folded = (text: string): string => inPlain(text).toLowerCase();
+
+/**
+ * Two values that differ, as a sentence may show them beside each other: as they are where people see the difference;
+ * else in quotation marks, with a name for every sign that hides it. Never the same text twice.
+ */
+export function distinctly(one: string, other: string): readonly [one: string, other: string] {
+  if (one === other) return [one, "another one, which reads the same"];
+  if (inPlain(one) !== inPlain(other)) return [one, other];
+  const [ours, theirs] = [Array.from(one), Array.from(other)];
+  const least = Math.min(ours.length, theirs.length);
+  let from = 0;
+  while (from < least && ours[from] === theirs[from]) from++;
+  let end = 0;
+  while (end < least - from && ours.at(-1 - end) === theirs.at(-1 - end)) end++;
+  return [named(ours, from, end), named(theirs, from, end)];
+}
+
+/** In quotation marks, what is neither in the first `from` signs nor in the last `end` by its names. */
+function named(signs: readonly string[], from: number, end: number): string {
+  const till = signs.length - end;
+  const shown = signs.map((sign, at) => (at >= from && at < till ? nameOf(sign) : sign));
+  return `"${shown.join("")}"`;
+}
+
+/** `é<U+00E9>`; what prints nothing of its own by its name alone. */
+function nameOf(sign: string): string {
+  const known = NAMES[sign];
+  if (known !== undefined) return `<${known}>`;
+  if (/^[\x21-\x7E]$/.test(sign)) return sign;
+  const code = `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
+  return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(sign) ? `${sign}${code}` : code;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  " ": "space",
+  "\u00A0": "no-break space",
+  "\u202F": "narrow no-break space",
+  "\u200B": "zero-width space",
+  "\t": "tab",
+  "\n": "line break",
+  "\r": "carriage return",
+};
+
+/** Signs of other scripts and of typesetting that look like one of the keyboard. */
+const TWINS = new Map(
+  [
+    ["АВЕЅІЈКМНОРСТУХаесіјорѕухԁһ", "ABESIJKMHOPCTYXaecijopsyxdh"],
+    ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEZHIKMNOPTYXo"],
+    ["‘’‚‛′ʼ`´“”„″", `''''''''""""`],
+  ].flatMap(([alike, plain]) =>
+    Array.from(alike as string, (sign, at) => [sign, (plain as string)[at] as string] as const),
+  ),
+);
+
+/** What is left of a text for the eye: two texts with the same rest look alike. */
+const inPlain = (text: string): string =>
+  Array.from(
+    text
+      .normalize("NFKC")
+      .replaceAll(/\p{Cf}/gu, "")
+      .replaceAll(/[\s\p{Cc}]+/gu, " ")
+      .replaceAll(/[\p{Pd}\u2212]/gu, "-")
+      .trim(),
+    (sign) => TWINS.get(sign) ?? sign,
+  ).join("");

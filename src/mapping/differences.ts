@@ -1,5 +1,6 @@
 /** In which fields two frozen bodies differ: JSON by path, CSV by line and column. */
 import { parse } from "csv-parse/sync";
+import { distinctly } from "../core/alike.ts";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import { leavesOf, shownValue } from "./explain.ts";
@@ -12,22 +13,25 @@ export interface ChangedField {
 }
 
 /**
- * `before`: a body that carried `of` documents, this one at `place`; `now`: a body of this one alone. Null: the body of
+ * `before`: a body that carried `of` documents, this one at `place`; `body`: one of this one alone. Null: the body of
  * several documents cannot be taken apart.
  */
 export function changedFields(
   before: { readonly body: string; readonly place: number; readonly of: number },
-  now: string,
+  body: string,
 ): readonly ChangedField[] | null {
-  const was = fieldsOf(before.body);
-  const is = fieldsOf(now);
-  const old = before.of === 1 ? was : alone(was, before);
+  const whole = fieldsOf(before.body);
+  const fresh = fieldsOf(body);
+  const old = before.of === 1 ? whole : alone(whole, before);
   if (old === null) return null;
-  const names = new Set([...old.keys(), ...is.keys()]);
+  const names = new Set([...old.keys(), ...fresh.keys()]);
   return [...names].flatMap((field) => {
-    const [one, other] = [old.get(field), is.get(field)];
+    const [one, other] = [old.get(field), fresh.get(field)];
     if (isSame(one, other)) return [];
-    return [{ field, before: shown(one), now: shown(other) }];
+    const [before, now] = [shown(one), shown(other)];
+    if (before === null || now === null) return [{ field, before, now }];
+    const [was, is] = distinctly(before, now);
+    return [{ field, before: was, now: is }];
   });
 }
 

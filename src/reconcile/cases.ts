@@ -118,14 +118,21 @@ function claimsOf(tables: Tables, links: readonly Link[]): Claims {
         claim.lost = side === "platform" ? erpId : platformId;
       else if (other !== undefined && !isMatched(own))
         claim.unproven.push(`${other.side} ${named(other, other.holding.id)}, by the store's link`);
-      else if (isMatched(own))
-        claim.contradictions.push({
-          platform: `${named(ends.platform, platformId)} by the link`,
-          books: `${named(ends.books, erpId)} by the link`,
-        });
+      else if (isMatched(own)) claim.contradictions.push(linked(ends, { platformId, erpId }));
     }
   }
   return claims;
+}
+
+/** Two records of one number are told by their ids. */
+function linked(
+  ends: Readonly<Partial<Record<Side, Node | undefined>>>,
+  { platformId, erpId }: Pick<Link, "platformId" | "erpId">,
+): Contradiction {
+  const [there, here] = [named(ends.platform, platformId), named(ends.books, erpId)];
+  const [platform, books] =
+    there === here ? [`${there} (${platformId})`, `${here} (${erpId})`] : [there, here];
+  return { platform: `${platform} by the link`, books: `${books} by the link` };
 }
 
 const named = (node: Node | undefined, id: string): string =>

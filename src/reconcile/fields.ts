@@ -2,9 +2,14 @@
  * What differs in a case. Twice: what the mapping and the receiver's `expect` say should be held, field by field, and a
  * plain look at both records without any mapping, because a wrong mapping agrees with itself.
  */
-import { compare, type Ignore, inDigits } from "../books/compare.ts";
-import { Decimal } from "../core/decimal.ts";
-import type { Facts, Holding, HoldingKind, HoldingState } from "../core/holdings.ts";
+import { compare, differenceIn, type Ignore, isSame, type Value } from "../books/compare.ts";
+import {
+  type Facts,
+  type Holding,
+  type HoldingKind,
+  type HoldingState,
+  identityOf,
+} from "../core/holdings.ts";
 import {
   type Case,
   type FieldDifference,
@@ -55,8 +60,14 @@ const recordsOf = ({ platform, books }: Case): FieldDifference => ({
   books: listed(liveOf(books)),
 });
 
-const listed = (holdings: readonly Holding[]): string =>
-  holdings.length === 0 ? "none" : `${holdings.length}: ${holdings.map(nameOf).join(", ")}`;
+/** Records of one number are told by their ids. */
+function listed(holdings: readonly Holding[]): string {
+  if (holdings.length === 0) return "none";
+  const names = holdings.map(nameOf);
+  const isClear = new Set(names).size === names.length;
+  const shown = isClear ? names : holdings.map((one) => `${nameOf(one)} (${identityOf(one)})`);
+  return `${holdings.length}: ${shown.join(", ")}`;
+}
 
 const nameOf = ({ id, facts }: Holding): string => facts.number ?? id;
 
@@ -92,7 +103,8 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
   const differences: FieldDifference[] = [];
   const add = (field: string, ours: Shown, theirs: Shown): void => {
     if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return;
-    differences.push({ field, platform: inWords(ours), books: inWords(theirs) });
+    const { expected: platform, held: books } = differenceIn(field, ours, theirs);
+    differences.push({ field, platform, books });
   };
   if (kind === "invoice" || kind === "bill") {
     if (!isSameNumber(one, other)) add("number", one.number, other.number);
@@ -107,17 +119,7 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
   return [...differences, ...withoutAmount(kind, platform, books)];
 }
 
-type Shown = string | Decimal | null | undefined;
-
-const isSame = (one: Shown, other: Shown): boolean =>
-  one instanceof Decimal && other instanceof Decimal
-    ? one.equals(other)
-    : (one ?? "") === (other ?? "");
-
-const inWords = (value: Shown): string => {
-  if (value instanceof Decimal) return inDigits(value);
-  return value === null || value === undefined || value === "" ? "none" : value;
-};
+type Shown = Value | undefined;
 
 /** Books may number by themselves and keep the platform's number as their reference. */
 const isSameNumber = (one: Facts, other: Facts): boolean =>
@@ -133,8 +135,10 @@ function withoutAmount(kind: HoldingKind, platform: Holding, books: Holding): Fi
     return amount !== undefined && amount !== null;
   };
   if (shows(platform) && shows(books)) return [];
+  const neither = !shows(platform) && !shows(books);
   const said = (holding: Holding): string => (shows(holding) ? "held" : "shows no amount");
-  return [{ field: "record", platform: said(platform), books: said(books) }];
+  const there = neither ? "neither side shows an amount" : said(platform);
+  return [{ field: "record", platform: there, books: said(books) }];
 }
 
 /** Ended on one side only: nothing else needs to be said. */
