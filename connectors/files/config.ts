@@ -28,6 +28,12 @@ export const TableSource = z
       .describe("Which files of the folder, one * allowed; per part where an export has several."),
     encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
     delimiter: z.enum(["auto", ",", ";", "\t", "|"]).default("auto"),
+    holds: z
+      .enum(["all", "changes"])
+      .default("all")
+      .describe(
+        "Of customers, suppliers, prices and other lists: all, each file is the whole list, and what is missing in it is gone; changes, it has what changed.",
+      ),
     labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
     decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
   })

@@ -19,6 +19,8 @@ export interface Reader {
   readonly encoding: Encoding;
   /** As {@link RecordReader.restates}. */
   readonly restates: boolean;
+  /** Each file is a whole list: what is missing in it is gone. */
+  readonly isList: boolean;
   /** As {@link readSet}. */
   read(opened: Opened, reading: Pick<Reading, "signal" | "advanced">): Promise<ReadResult | null>;
 }
@@ -30,6 +32,7 @@ export const tableReader = (
 ): Reader => ({
   encoding: encodingOf(config.encoding, profile),
   restates: profile.layout.restates,
+  isList: profile.layout.restates && config.holds === "all",
   read: (opened, reading) => readSet({ profile, config, surroundings }, opened, reading),
 });
 
@@ -41,6 +44,8 @@ export const wholeReader = (records: RecordReader): Reader => ({
   // Which characters the bytes are, the format finds out itself.
   encoding: "latin1",
   restates: records.restates,
+  // A message has what its sender had to tell.
+  isList: false,
   async read({ parts, manifests }) {
     const [file] = parts.values();
     const [manifest] = manifests?.values() ?? [];
@@ -58,7 +63,12 @@ export const wholeReader = (records: RecordReader): Reader => ({
     if (manifest !== undefined && left === undefined) checkDocuments(manifest, name, documents);
     const scratch = memoryScratch();
     for (const change of changes) keepChange(scratch, change);
-    return { extract: { notices: [], cut: null, leftOut: 0 }, notices, scratch, whole };
+    return {
+      extract: { notices: [], cut: null, leftOut: 0, nameless: 0 },
+      notices,
+      scratch,
+      whole,
+    };
   },
 });
 

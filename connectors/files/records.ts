@@ -35,6 +35,8 @@ export interface Extract {
   readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
   /** How many rows the profile leaves out. */
   readonly leftOut: number;
+  /** Records whose key cannot be read: nobody knows which they are. */
+  readonly nameless: number;
 }
 
 /**
@@ -56,11 +58,13 @@ export async function readRecords(
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
   let count = 0;
+  let nameless = 0;
   await within(table.file, async () => {
     for await (const drafts of draftsOf(table, joins))
       for (const draft of drafts) {
         count++;
         const made = change(layout, table.file, draft);
+        if (made.fault !== undefined && layout.key(draft.values) === null) nameless++;
         for (const problem of draft.problems) options.refused?.(made.id, problem);
         keep(scratch, made, isScattered(profile));
       }
@@ -71,6 +75,7 @@ export async function readRecords(
     notices: joins.flatMap(({ orphans }) => orphans(table.file)),
     cut: cut && { ...cut, file: table.file, wholeRows },
     leftOut: table.counted.leftOut,
+    nameless,
   };
 }
 

@@ -220,7 +220,10 @@ async function* pagesOf(
         const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
         done += changes.length;
         isLast = done >= total;
-        yield { changes, position, share: isLast ? 1 : done / total, ...(isLast ? end : {}) };
+        const list = { name, total, isLast, isComplete: cut === null && extract.nameless === 0 };
+        const listed = reader.isList ? { list } : {};
+        const share = isLast ? 1 : done / total;
+        yield { changes, position, share, ...listed, ...(isLast ? end : {}) };
       }
       await archive(read, opened, cut === null ? archived : place.failed, cut);
       return true;

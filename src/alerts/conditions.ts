@@ -1,5 +1,6 @@
 /** What is wrong now, out of what `status` says: one condition for each thing that a person would act on. */
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { fateOf } from "../core/obstacle.ts";
 import type { Caller, FlowStatus, Status, Stop } from "../report/office.ts";
 import type { Condition } from "../store/alerts.ts";
 
@@ -107,7 +108,7 @@ function ofFlow({ name, lastError, unread, state, silence }: FlowStatus): Condit
     .map(({ what, code, message, next, lasts }) => ({
       key: `unread ${name} ${code} ${what}`,
       urgent: false,
-      title: `${name}: ${what} ${lasts ? "was refused" : "cannot be read"}`,
+      title: `${name}: ${what} ${fateOf({ code, lasts })}`,
       detail: message,
       next,
     }));

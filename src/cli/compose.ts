@@ -43,6 +43,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "source unavailable": "warn",
   "not read": "warn",
   refused: "warn",
+  "list torn": "warn",
 };
 
 export interface Composed {
@@ -338,7 +339,7 @@ function flowOf(
   config: Config,
   store: Store,
   endpoints: ReadonlyMap<string, Endpoint>,
-  { name, mapping: named, options, from, to, schedule, silenceMs, paused }: FlowConfig,
+  { name, mapping: named, options, from, to, schedule, silenceMs, limits, paused }: FlowConfig,
 ): Flow {
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
@@ -354,6 +355,7 @@ function flowOf(
     sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
     ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(limits === undefined ? {} : { limits }),
     get paused() {
       return paused || store.flows.isHeld(flow);
     },

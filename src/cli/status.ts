@@ -1,3 +1,4 @@
+import { fateOf } from "../core/obstacle.ts";
 import type { Command } from "commander";
 import type { ReasonCode } from "../engine/in-step.ts";
 import type { Caller, FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
@@ -225,9 +226,11 @@ const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "
 /** Files that lie there and are not read, and what waits behind each. */
 const unread = (flows: readonly Pick<FlowStatus, "name" | "unread">[]): string[] =>
   flows.flatMap(({ name, unread }) =>
-    unread.flatMap(({ what, since, message, next, lasts, behind }) => [
+    unread.flatMap(({ what, code, since, message, next, lasts, behind }) => [
       "",
-      `${lasts ? "REFUSED" : "NOT READ"} ${name}: ${what} since ${instant(since)}: ${message}`,
+      `${fateOf({ code, lasts })
+        .replace(/^(is|was) /, "")
+        .toUpperCase()} ${name}: ${what} since ${instant(since)}: ${message}`,
       `  ${next}`,
       ...(lasts ? [`  Once it is seen to: fuelbridge settle ${name} "${what}" --note <text>`] : []),
       ...(behind.count === 0 ? [] : [`  ${heldBack(behind)}`]),

@@ -3,6 +3,7 @@ import { validate as isCron } from "node-cron";
 import { z } from "zod";
 import type { Mapping, Offers } from "../core/contract.ts";
 import { duration } from "../core/duration.ts";
+import { type ListLimits, usualLimits } from "../engine/lists.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";
 
 export interface FlowConfig {
@@ -17,6 +18,7 @@ export interface FlowConfig {
   readonly schedule: { readonly everyMs: number } | { readonly cron: string };
   /** ms; infinite: `off`. Left out: as its source says, else it is learned. */
   readonly silenceMs?: number;
+  readonly limits?: ListLimits;
   readonly paused: boolean;
   /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0038); left out: nothing is. */
   readonly attach?: "pdf" | undefined;
@@ -78,6 +80,27 @@ export const flowSchema = (mappings: readonly string[]) =>
         "A person is told when the flow brings nothing new for so long: 4h, 2d. Left out: for longer than it usually does at " +
           "this hour of the week. off: never.",
       ),
+    list: z
+      .strictObject({
+        lostPercent: z
+          .int()
+          .min(0)
+          .max(100)
+          .default(usualLimits.lostPercent)
+          .describe(
+            "A list that lacks more than this share of what it had is taken for torn: nothing is concluded from what it lacks. 100: never.",
+          ),
+        growthTimes: z
+          .int()
+          .min(2)
+          .max(1_000_000)
+          .default(usualLimits.growthTimes)
+          .describe(
+            "A list of more than so many times what it had, and of 1,000 new records or more, waits for a person.",
+          ),
+      })
+      .optional()
+      .describe("When a whole list that the flow reads is not believed."),
     attach: z
       .enum(["pdf"])
       .optional()
@@ -97,11 +120,12 @@ export type FlowSettings = z.output<ReturnType<typeof flowSchema>>;
 
 export const flowOf = (
   name: string,
-  { every, cron, silence, ...flow }: FlowSettings,
+  { every, cron, silence, list, ...flow }: FlowSettings,
   given: { readonly options: unknown; readonly optionsLine: number } | undefined,
 ): FlowConfig => ({
   name,
   ...flow,
+  ...(list === undefined ? {} : { limits: list }),
   ...(silence === undefined ? {} : { silenceMs: silence === "off" ? Infinity : silence }),
   options: given?.options,
   ...(given === undefined ? {} : { optionsLine: given.optionsLine }),

@@ -122,6 +122,7 @@ function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknow
     deeds: note({ deeds: [], next: null }),
     pause: note({ flow: "orders" }),
     goOn: note({ flow: "orders" }),
+    acceptList: note({ flow: "orders", told: null }),
     settleUnread: note({ flow: "orders", what: "orders.csv" }),
     tables: note([]),
     addRow: note({ table: "products", key: "ULSD" }),

@@ -29,6 +29,7 @@ export function readingOffice(office: Office, command: string): Office {
     release: refuse,
     pause: refuse,
     goOn: refuse,
+    acceptList: refuse,
     settleUnread: refuse,
     addRow: refuse,
     wasDone: refuse,

@@ -71,6 +71,7 @@ function officeAt(address: Address): Office {
     deeds: (before) => ask("deeds", before),
     pause: (flow, person) => ask("pause", flow, person),
     goOn: (flow, person) => ask("goOn", flow, person),
+    acceptList: (flow, person) => ask("acceptList", flow, person),
     settleUnread: (flow, what, person) => ask("settleUnread", flow, what, person),
     tables: () => ask("tables"),
     addRow: (adding, person) => ask("addRow", adding, person),

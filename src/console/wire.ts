@@ -85,6 +85,7 @@ export const questions = {
   deeds: z.tuple([text.nullable()]),
   pause: z.tuple([text, person]),
   goOn: z.tuple([text, person]),
+  acceptList: z.tuple([text, person]),
   settleUnread: z.tuple([text, text, person]),
   tables: z.tuple([]),
   addRow: z.tuple([

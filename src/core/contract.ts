@@ -68,6 +68,17 @@ export interface Page {
   readonly refused?: readonly Refusal[];
   /** What came whole: it settles what was refused under its names. */
   readonly whole?: Whole;
+  /** The page is a part of a whole list: what is missing in the list is there no more. Left out: it tells changes alone. */
+  readonly list?: {
+    /** As a person finds it: a file's name, a path. */
+    readonly name: string;
+    /** How many records all of it has. */
+    readonly total: number;
+    /** The list ends with this page. */
+    readonly isLast: boolean;
+    /** All of it came, each record by its own id: what is missing may be concluded. */
+    readonly isComplete: boolean;
+  };
   /** How far the reading is with this page, 0 to 1; left out where it cannot know. */
   readonly share?: number;
   /** What the receiver of earlier documents tells of them. */

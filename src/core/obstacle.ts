@@ -36,3 +36,17 @@ export interface Advance {
   /** Of the whole, 0 to 1. */
   readonly share: number;
 }
+
+/** Codes of whole lists that are not believed until a person says that they are right. */
+export const heldLists = { grew: "list-grew", shrank: "list-shrunk" } as const;
+export const isHeldList = (code: string): boolean =>
+  code === heldLists.grew || code === heldLists.shrank;
+
+/** After the name of what is not read, in a sentence: `was refused`. */
+export const fateOf = ({
+  code,
+  lasts,
+}: {
+  readonly code: string;
+  readonly lasts: boolean;
+}): string => (isHeldList(code) ? "is not believed" : lasts ? "was refused" : "is not read");

@@ -2,6 +2,7 @@
 import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Clock } from "../core/moment.ts";
 import type { Side } from "../store/links.ts";
+import type { ListLimits } from "./lists.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Engine {
@@ -70,6 +71,8 @@ export interface Flow {
   /** A person is told when it brings nothing for so many ms; infinite: never. Left out: as its source says, else learned. */
   readonly silenceMs?: number;
   readonly paused: boolean;
+  /** When a whole list of its source is not believed; left out: as usual. */
+  readonly limits?: ListLimits;
   /** It attaches PDFs to what the flow of this name delivers (attach.ts); left out: it is a flow of its own. */
   readonly attachesTo?: string;
   /** It writes back for what the flow of this name reads (reply.ts); left out: it is a flow of its own. */

@@ -1,4 +1,5 @@
 /** Are both sides in step, as far as this store knows, and if not, why: the one answer for `once`, `status` and the demo. */
+import { fateOf } from "../core/obstacle.ts";
 import type { Engine, Flow } from "./engine.ts";
 
 /** One thing that keeps both sides from being in step. What waits for a person in the quarantine is not among them. */
@@ -82,7 +83,7 @@ function hindered({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder>
   return {
     code: "unread",
     count: others.length + 1,
-    message: `${first.what} ${first.lasts ? "was refused" : "is not read"}: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
+    message: `${first.what} ${fateOf({ ...first.fault, ...first })}: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
     next: first.fault.next,
     held: false,
   };

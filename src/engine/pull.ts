@@ -5,6 +5,7 @@ import { placeOf, toldOf } from "../core/silence.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { ListReading } from "./lists.ts";
 import { storeReplies } from "./reply.ts";
 
 /** Why reading stopped early. */
@@ -48,8 +49,14 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
     known: (arrival: string) => store.intake.known(flow.flow, arrival),
     stored: (id: string, version: string) => store.intake.stored(flow.flow, id, version),
   };
+  const list = new ListReading(engine, flow);
   try {
     for await (const page of flow.source.read(store.flows.position(flow.name), reading)) {
+      const held = list.held(page);
+      if (held !== null) {
+        obstacles.push(held);
+        break;
+      }
       const at = clock.now().wallMs;
       const taken = store.transaction(() => {
         const told = takeAcknowledgements(engine, page, at);
@@ -58,12 +65,14 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
           store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });
         const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
-        return { ...store.intake.page(flow.flow, page, at), notices, refused };
+        const stored = store.intake.page(flow.flow, page, at, list.see);
+        return { ...stored, notices, refused, torn: list.stored(page, at) };
       });
       pages++;
       came ||= page.cameAt !== undefined;
       received += taken.received;
       for (const refusal of taken.refused) engine.note("refused", { flow: flow.name, ...refusal });
+      if (taken.torn !== null) engine.note("list torn", { flow: flow.name, ...taken.torn });
       for (const notice of taken.notices) engine.note("notice", { flow: flow.name, notice });
       stored += page.changes.length;
       engine.progress?.({

@@ -46,6 +46,12 @@ describe("a listing", () => {
     expect(trouble).toBeNull();
     expect(idsIn(pages).toSorted()).toEqual(idsOf(records).toSorted());
     expect(pages.map(({ changes }) => changes.length)).toEqual([100, 100, 50]);
+    const ends = { name: "/payments", total: 250, isLast: true, isComplete: true };
+    expect(pages.map(({ list }) => list)).toMatchObject([
+      { isLast: false },
+      { isLast: false },
+      ends,
+    ]);
     const texts = pages.flatMap(({ changes }) => changes.map(({ text }) => text));
     expect(texts.filter((text) => text.includes('"amount":134.50'))).toHaveLength(1);
     expect(await asked()).toEqual(
@@ -73,7 +79,8 @@ describe("a listing", () => {
 
   test("over nothing is one empty page", async () => {
     const { pages } = await walked(await received());
-    expect(pages).toEqual([{ changes: [], position: null }]);
+    const list = { name: "/payments", total: 0, isLast: true, isComplete: true };
+    expect(pages).toEqual([{ changes: [], position: null, list }]);
   });
 
   test("tells no version of records that have none, and the version of those that do", async () => {

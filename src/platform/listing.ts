@@ -49,7 +49,9 @@ async function* listing(
     const before = seen.size;
     for (const { id } of changes) seen.add(id);
     // There is nowhere to go on from: the next run begins at the first page again.
-    yield { changes, position: null };
+    const isComplete = !hasMore && (total === null || seen.size >= total);
+    const whole = { total: most ?? seen.size, isLast: !hasMore, isComplete };
+    yield { changes, position: null, list: { name: pathOf(list), ...whole } };
     if (!hasMore) return;
     idle = changes.length === 0 ? idle + 1 : 0;
     const isOwing = most !== null && seen.size < most;

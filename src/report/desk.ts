@@ -38,6 +38,11 @@ export interface Desk {
   goOn(flow: string, person: Person): Promise<{ flow: string }>;
   /** What a flow's source has refused ({@link Unread.lasts}) is seen to. @throws OfficeError where nothing of that name is */
   settleUnread(flow: string, what: string, person: Person): Promise<{ flow: string; what: string }>;
+  /**
+   * A whole list that was held, because it has lost or grown too much, is right. `told`: what it lacks and a person has now;
+   * null: it is taken at the next look. @throws OfficeError where none is held
+   */
+  acceptList(flow: string, person: Person): Promise<{ flow: string; told: number | null }>;
   /** The cross-reference tables, with the rows that documents wait for. */
   tables(): Promise<readonly ShownTable[]>;
   /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */

@@ -3,6 +3,7 @@ import { ConfigurationError } from "../core/errors.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { Deeds, Desk, Lately, Look, Person, ShownTable } from "./desk.ts";
+import { acceptList } from "../engine/lists.ts";
 import { groupsOf } from "./groups.ts";
 import { OfficeError } from "./office.ts";
 
@@ -77,6 +78,20 @@ export function settleUnread(
     );
   const entry = { flow, event: "refusal settled", detail: what, person };
   store.journal.audit(clock.now().wallMs, entry);
+}
+
+/** Inside a transaction. Returns as {@link Desk.acceptList} does. @throws OfficeError when none is held */
+export function listAccepted(engine: Engine, flow: Flow, person: Person): number | null {
+  const at = engine.clock.now().wallMs;
+  const accepted = acceptList(engine, flow, at);
+  if (accepted === null)
+    throw new OfficeError(
+      `No list of ${flow.name} is held.`,
+      "`fuelbridge status` names a list that has lost or grown too much.",
+    );
+  const detail = accepted === "next" ? "all of it" : `it lacks ${accepted}`;
+  engine.store.journal.audit(at, { flow: flow.flow, event: "list accepted", detail, person });
+  return accepted === "next" ? null : accepted;
 }
 
 /** Inside a transaction. */

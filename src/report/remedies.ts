@@ -90,6 +90,10 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "changed-after-delivery": BY_HAND,
   "credit-note": together(BY_HAND, "this is a credit note; the platform takes none"),
   doubled: BY_HAND,
+  "left-the-list": together(
+    { helps: ["correct", "resolve"] },
+    "the list that it came from no longer has it; the receiver has it still",
+  ),
   "negative-line": together(BY_HAND, "a line has a negative amount; the platform takes none"),
   "no-amount": BY_HAND,
   "no-payer": BY_HAND,

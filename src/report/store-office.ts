@@ -31,6 +31,7 @@ import {
   deedsOf,
   hold,
   latelyOf,
+  listAccepted,
   looksOf,
   ranNow,
   settleUnread,
@@ -208,9 +209,13 @@ const CATCH_UP_MS = 20;
 
 function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
   const { store, clock } = engine;
-  const held = (name: string, sinceMs: number | null, person: Person): { flow: string } => {
+  const named = (name: string): Flow => {
     const flow = flows.find((one) => one.name === name);
     if (flow === undefined) throw noFlow(name, flows);
+    return flow;
+  };
+  const held = (name: string, sinceMs: number | null, person: Person): { flow: string } => {
+    const flow = named(name);
     store.transaction(() => hold(engine, flow, sinceMs, person));
     daemon?.nudge();
     return { flow: name };
@@ -239,9 +244,13 @@ function desk({ engine, flows, daemon, tables }: OfficeParts): Desk {
     deeds: async (before) => deedsOf(engine, before),
     pause: async (name, person) => held(name, clock.now().wallMs, person),
     goOn: async (name, person) => held(name, null, person),
+    acceptList: async (name, person) => {
+      const told = store.transaction(() => listAccepted(engine, named(name), person));
+      daemon?.wake(name);
+      return { flow: name, told };
+    },
     settleUnread: async (name, what, person) => {
-      const flow = flows.find((one) => one.name === name);
-      if (flow === undefined) throw noFlow(name, flows);
+      const flow = named(name);
       store.transaction(() => settleUnread(engine, flow, what, person));
       return { flow: name, what };
     },

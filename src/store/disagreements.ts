@@ -5,8 +5,8 @@ import { causes } from "./causes.ts";
 import { shownId, storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
 
-/** Who compares: each opens and closes its own. */
-export type Finder = "inspection" | "reconciliation";
+/** Who compares: each opens and closes its own. `list`: the list that the record came from lacks it (src/engine/lists.ts). */
+export type Finder = "inspection" | "reconciliation" | "list";
 
 export interface Disagreement {
   readonly record: number;
@@ -108,7 +108,7 @@ export function disagreements(database: Database.Database) {
     },
     /** The document is gone: whoever disagreed about it. Inside a transaction. */
     forget(record: number): void {
-      for (const finder of ["inspection", "reconciliation"] as const) {
+      for (const finder of ["inspection", "reconciliation", "list"] as const) {
         const row = one.get(record, finder);
         if (row !== undefined) this.close(finder, row);
       }

@@ -20,6 +20,8 @@ export interface Taken {
   readonly stale: number;
 }
 
+type See = (record: number) => void;
+
 interface StoredVersion {
   record: number;
   version: string | null;
@@ -62,9 +64,10 @@ export function intake(database: Database.Database) {
   }
 
   /** True when a delivery was made of it, null when it is older than what is stored. */
-  function take(flow: number, change: Change, atMs: number): boolean | null {
+  function take(flow: number, change: Change, atMs: number, see: See): boolean | null {
     const id = storedId(change.id);
     const known = current.get(flow, id);
+    if (known !== undefined) see(known.record);
     const fault = change.fault === undefined ? null : JSON.stringify(change.fault satisfies Fault);
     // The same text without its fault is another content: now it can be delivered.
     const whole = `${fault ?? ""}${change.text}`;
@@ -90,6 +93,7 @@ export function intake(database: Database.Database) {
         change.text,
       );
       fresh.record(added.lastInsertRowid, change.version);
+      see(Number(added.lastInsertRowid));
       return true;
     }
     // What moves now may have come with this page, and deliveries are in the order of arrival.
@@ -101,9 +105,14 @@ export function intake(database: Database.Database) {
     return true;
   }
 
-  function takeAll(flow: number, changes: readonly Change[], atMs: number): Taken {
+  function takeAll(
+    flow: number,
+    changes: readonly Change[],
+    atMs: number,
+    see: See = () => {},
+  ): Taken {
     fresh.forget();
-    const taken = changes.map((change) => take(flow, change, atMs));
+    const taken = changes.map((change) => take(flow, change, atMs, see));
     fresh.save(flow, atMs);
     return counted(taken);
   }
@@ -112,9 +121,9 @@ export function intake(database: Database.Database) {
     /** Changes that were read beside the position, which stays. Call it inside a transaction. */
     beside: takeAll,
 
-    /** Stores a page. Call it inside a transaction. */
-    page(flow: number, page: Page, atMs: number): Taken {
-      const taken = takeAll(flow, page.changes, atMs);
+    /** Stores a page. `see`: takes the record of each change. Call it inside a transaction. */
+    page(flow: number, page: Page, atMs: number, see?: See): Taken {
+      const taken = takeAll(flow, page.changes, atMs, see);
       savePosition.run(JSON.stringify(page.position), flow);
       if (page.arrival) arrivals.add(flow, page.arrival, atMs);
       if (page.cameAt !== undefined) rhythm.came(flow, Date.parse(page.cameAt), atMs);

@@ -416,4 +416,34 @@ export const migrations: readonly string[] = [
     next text
   ) strict;
   `,
+  `
+  -- Records that the newest whole list of their flow lacks (src/engine/lists.ts). \`concluded\`: the list was believed.
+  create table unlisted (
+    record integer primary key references record,
+    flow integer not null references flow,
+    since_ms integer not null,
+    concluded integer not null check (concluded in (0, 1))
+  ) strict;
+  create index unlisted_of_flow on unlisted (flow);
+
+  -- How many records a list has that waits for a person, and how many a person has accepted.
+  create table list_limit (
+    flow integer primary key references flow,
+    held integer,
+    accepted integer
+  ) strict;
+
+  -- A record that its list lacks is told as a disagreement is, and closes as one does.
+  create table disagreement_of_lists (
+    record integer not null references record,
+    finder text not null check (finder in ('inspection', 'reconciliation', 'list')),
+    delivery integer not null references delivery,
+    was text not null check (was in ('delivered', 'skipped')),
+    digest text not null,
+    primary key (record, finder)
+  ) strict, without rowid;
+  insert into disagreement_of_lists select record, finder, delivery, was, digest from disagreement;
+  drop table disagreement;
+  alter table disagreement_of_lists rename to disagreement;
+  `,
 ];

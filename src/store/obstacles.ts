@@ -67,6 +67,14 @@ export function obstacles(database: Database.Database) {
     /** A person has seen to what was refused. False: nothing of that name is. Call it inside a transaction. */
     settle: (flow: number, what: string): boolean => drop.run(flow, what, null).changes > 0,
 
+    /** It is no longer so, whatever it was called. Since when it was, ms; null: it was not. Call it inside a transaction. */
+    mend(flow: number, code: string): number | null {
+      const row = all.all(flow).find((one) => one.code === code && one.lasts === 1);
+      if (row === undefined) return null;
+      drop.run(flow, row.what, null);
+      return row.since_ms;
+    },
+
     /** Is this what lies there unread, as it is stored? */
     are(flow: number, told: readonly Obstacle[]): boolean {
       const stored = momentary(flow).map(({ obstacle }) => obstacle);

@@ -20,6 +20,7 @@ import { notebooks } from "./notebooks.ts";
 import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
+import { lists } from "./lists.ts";
 import { lots } from "./lots.ts";
 import { obstacles } from "./obstacles.ts";
 import { openRecords } from "./open-records.ts";
@@ -145,6 +146,7 @@ export function rooms(
     causes: causes(database),
     openRecords: openRecords(database),
     corrections: corrections(database),
+    lists: lists(database),
     lots: lots(database),
     losses: losses(database),
     incidents: incidents(database),

@@ -357,6 +357,7 @@ const changes = () => ({
   release: async () => ({ released: "doubled" }),
   pause: async () => ({ flow: "orders" }),
   goOn: async () => ({ flow: "orders" }),
+  acceptList: async () => ({ flow: "orders", told: null }),
   settleUnread: async () => ({ flow: "orders", what: "orders.csv" }),
   addRow: async () => ({ table: "products", key: "ULSD" }),
   wasDone: async () => null,

@@ -2,7 +2,7 @@
 import { audit } from "./pages/audit.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
-import { backfill, flows, now, pause, release, resume, settle } from "./pages/flows.ts";
+import { accept, backfill, flows, now, pause, release, resume, settle } from "./pages/flows.ts";
 import { assign, edit, remark } from "./pages/handling.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
 import {
@@ -53,6 +53,7 @@ export const routes: readonly Route[] = [
   page("/flows", flows),
   form("operator", "/flows/:flow/pause", pause),
   form("operator", "/flows/:flow/settle", settle),
+  form("operator", "/flows/:flow/accept", accept),
   form("operator", "/flows/:flow/resume", resume),
   form("operator", "/flows/:flow/now", now),
   form("operator", "/flows/:flow/backfill", backfill),

@@ -84,6 +84,7 @@ const CHANGES = new Set([
   "pause",
   "goOn",
   "settleUnread",
+  "acceptList",
   "runNow",
   "release",
   "addRow",

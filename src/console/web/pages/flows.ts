@@ -2,6 +2,7 @@
 import { BACKFILL_SHARE, type BackfillState } from "../../../report/keeping.ts";
 import type { Look } from "../../../report/desk.ts";
 import type { FlowStatus, Stop, Unread } from "../../../report/office.ts";
+import { fateOf, isHeldList } from "../../../core/obstacle.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import {
   ago,
@@ -92,13 +93,11 @@ const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: 
 
 const unread = (
   { name }: FlowStatus,
-  { what, message, next, lasts }: Unread,
+  { what, code, message, next, lasts }: Unread,
   id: string,
   asked: Asked,
 ): Html =>
-  html`<p>
-      <strong>${lasts ? "Refused" : "Not read"}: ${what}.</strong> ${sentence(message)} ${next}
-    </p>
+  html`<p><strong>${what} ${fateOf({ code, lasts })}.</strong> ${sentence(message)} ${next}</p>
     ${
       lasts
         ? changing(asked, {
@@ -108,6 +107,17 @@ const unread = (
             role: "operator",
             hint: "What was done about it?",
             fields: html`<input type="hidden" name="what" value="${verbatim(what)}" />`,
+          })
+        : ""
+    }
+    ${
+      isHeldList(code)
+        ? changing(asked, {
+            id: `accept-${id}`,
+            action: `/flows/${segment(name)}/accept`,
+            button: `The list is right: ${name}`,
+            role: "operator",
+            hint: "How is that known?",
           })
         : ""
     }`;
@@ -144,6 +154,16 @@ export async function pause(asked: Asked): Promise<Answer> {
 export async function resume(asked: Asked): Promise<Answer> {
   const { flow } = await asked.office.goOn(asked.params["flow"] ?? "", personOf(asked));
   return { to: "/flows", told: `${flow} goes on.` };
+}
+
+export async function accept(asked: Asked): Promise<Answer> {
+  const { office, params } = asked;
+  const { flow, told } = await office.acceptList(params["flow"] ?? "", personOf(asked));
+  const what =
+    told === null
+      ? "it is taken at the next look"
+      : `${plural(told, "document")} that it lacks need you`;
+  return { to: "/flows", told: `The list of ${flow} is accepted: ${what}.` };
 }
 
 export async function settle(asked: Asked): Promise<Answer> {

@@ -1,4 +1,5 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
+import { fateOf } from "../../../core/obstacle.ts";
 import type { FlowStatus, QuarantineGroup, Status } from "../../../report/office.ts";
 import { type Lately, LATELY_MAX } from "../../../report/desk.ts";
 import { address, type Html, html, segment } from "../html.ts";
@@ -146,9 +147,9 @@ function wrongs(status: Status, asked: Asked): Html[] {
           ${lastError?.next ?? ""} ${toFlow(name)}`,
     ),
     ...unread.map(
-      ({ name, what, message, next, lasts }) =>
-        html`<strong>${name}</strong> ${lasts ? "has refused" : "does not read"} ${what}:
-          ${sentence(message)} ${next} ${toFlow(name)}`,
+      ({ name, what, code, message, next, lasts }) =>
+        html`<strong>${name}</strong>: ${what} ${fateOf({ code, lasts })}. ${sentence(message)}
+          ${next} ${toFlow(name)}`,
     ),
     ...flows.flatMap(({ name, silence }) =>
       silence === null
