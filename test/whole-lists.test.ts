@@ -40,7 +40,7 @@ const mapping = defineMapping<z.infer<typeof Terminal>, z.infer<typeof Terminal>
 interface Lists {
   /** The source has this list from now on. */
   put(codes: readonly string[], name?: string): void;
-  open(): { source: Source; close(): Promise<void> };
+  open: () => { readonly source: Source; readonly close: () => Promise<void> };
 }
 
 /** Lists that come as files, each under a name of its own. */
