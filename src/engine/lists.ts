@@ -126,7 +126,7 @@ export class ListReading {
 }
 
 /** Everything that was delivered and that the believed list lacks goes to a person. Inside a transaction. Returns how much. */
-export function tellUnlisted({ store }: Engine, flow: Flow, atMs: number): number {
+function tellUnlisted({ store }: Engine, flow: Flow, atMs: number): number {
   const untold = store.lists.untold(flow.flow);
   for (const { record, id, delivery, state, sinceMs } of untold) {
     const fault = unlisted(flow, id, sinceMs);
