@@ -60,6 +60,8 @@ export class Ledger {
   loses = 0;
   /** What it answers instead, once: HTTP status and code. Nothing happens then. */
   says: { readonly path: RegExp; readonly status: number; readonly code: string } | null = null;
+  /** The next call of this path is cut off, before it is carried out or after. */
+  cuts: { readonly path: RegExp; readonly when: "before" | "after" } | null = null;
   /** The paths it was asked for. */
   readonly asked: string[] = [];
   #state: State = { seq: 0, tables: {} };
@@ -111,6 +113,9 @@ export class Ledger {
     this.asked.push(path);
     if (this.slow?.path.test(path) === true) await this.slow.until;
     const isChange = !/(?:search|changed|newest|company)$/.test(path);
+    const cut = this.cuts?.path.test(path) === true ? this.cuts.when : null;
+    if (cut !== null) this.cuts = null;
+    if (cut === "before") return void request.socket.destroy();
     const before = isChange ? this.backup() : null;
     try {
       if (request.headers.authorization !== `Bearer ${TOKEN}`)
@@ -121,7 +126,8 @@ export class Ledger {
         throw new Refusal(status, code, `the ledger says ${code}`);
       }
       const answer = this.#answer(path, body as Body);
-      if (isChange && this.loses > 0 && --this.loses === 0) request.socket.destroy();
+      const isLost = isChange && this.loses > 0 && --this.loses === 0;
+      if (isLost || cut === "after") request.socket.destroy();
       else response.writeHead(200).end(stringifyExact(answer));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -325,14 +331,23 @@ function plain(value: unknown, name = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
 }
 
-/** A ledger of this test's own, until the test ends. */
-export async function openLedger(): Promise<Ledger> {
+/** Until it is closed. */
+export async function startLedger(): Promise<{ ledger: Ledger; close: () => void }> {
   const server = createServer((request, response) => void ledger.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const ledger = new Ledger(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  return {
+    ledger,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A ledger of this test's own, until the test ends. */
+export async function openLedger(): Promise<Ledger> {
+  const { ledger, close } = await startLedger();
+  onTestFinished(close);
   return ledger;
 }

@@ -47,6 +47,8 @@ export class CompanyFile {
   stampsPaid = false;
   /** It answers the next request of this name with a status; with an error it does nothing. */
   says: { readonly name: RegExp; readonly code: number; readonly message: string } | null = null;
+  /** The next of each of these requests ends its session, before it is carried out or after. */
+  cuts: { readonly name: RegExp; readonly when: "before" | "after" }[] = [];
   /** Every document that it was given. */
   readonly asked: string[] = [];
   #seq = 0;

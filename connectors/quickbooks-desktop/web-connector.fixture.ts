@@ -82,8 +82,14 @@ export class WebConnector {
   }
 
   #run(xml: string): readonly [string, string] {
+    const { cuts } = this.#file;
+    const at = cuts.findIndex(({ name }) => name.test(xml));
+    const [cut] = at < 0 ? [] : cuts.splice(at, 1);
+    if (cut?.when === "before") throw new Killed();
     try {
-      return [this.#file.answer(xml), ""];
+      const answer = this.#file.answer(xml);
+      if (cut !== undefined) throw new Killed();
+      return [answer, ""];
     } catch (error) {
       if (error instanceof NotParsed) return ["", "0x80040400"];
       throw error;

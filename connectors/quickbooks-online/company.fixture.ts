@@ -58,7 +58,9 @@ export class Company {
   /** The answer to the nth write from now is lost. 0: none is. */
   loses = 0;
   /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
-  cuts: ((request: string) => "before" | "after" | null) | null = null;
+  cuts: ((request: string, path: string) => "before" | "after" | null) | null = null;
+  /** The next read of each of these paths is cut off. */
+  cutReads: RegExp[] = [];
   /** What it answers instead, `times` times; nothing happens then. */
   says: {
     readonly path: RegExp;
@@ -169,7 +171,12 @@ export class Company {
       if (searchParams.get("minorversion") !== "75") throw new Fault("2050", "minor version");
       this.#says(path, response);
       if (response.writableEnded) return;
-      const cut = isRead ? null : (this.cuts?.(searchParams.get("requestid") ?? "") ?? null);
+      const cut = isRead ? null : (this.cuts?.(searchParams.get("requestid") ?? "", path) ?? null);
+      const read = isRead ? this.cutReads.findIndex((one) => one.test(path)) : -1;
+      if (read >= 0) {
+        this.cutReads.splice(read, 1);
+        return void request.socket.destroy();
+      }
       if (cut === "before") return void request.socket.destroy();
       const answer =
         name === "query"

@@ -2,7 +2,13 @@
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { PASSWORD, USER } from "../../connectors/quickbooks-desktop/desktop.fixture.ts";
 import { WebConnector } from "../../connectors/quickbooks-desktop/web-connector.fixture.ts";
-import { cells, chargesOf, openBooksSite, type SiteOf } from "../support/books-site.ts";
+import {
+  cells,
+  chargesOf,
+  type Laying,
+  openBooksSite,
+  type SiteOf,
+} from "../support/books-site.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { freePort } from "../support/port.ts";
 
@@ -12,14 +18,19 @@ export const SUBTOTAL = "Subtotal";
 export type DesktopSite = SiteOf<CompanyFile>;
 
 /** @param backup of the company file of a site that was copied; left out: it is new, with what the shipped tables name */
-export async function openDesktopSite(folder: string, backup?: string): Promise<DesktopSite> {
+export async function openDesktopSite(
+  folder: string,
+  backup?: string,
+  more: Pick<Laying, "scenario"> & { readonly yaml?: Laying["change"] } = {},
+): Promise<DesktopSite> {
   const port = await freePort();
   const books = new CompanyFile();
   const url = `http://127.0.0.1:${port}/qbwc`;
   const site = await openBooksSite(folder, {
     name: "quickbooks-desktop",
     isCopy: backup !== undefined,
-    change,
+    change: (yaml) => (more.yaml ?? String)(change(yaml)),
+    ...(more.scenario === undefined ? {} : { scenario: more.scenario }),
     secrets: { password: PASSWORD },
     env: { QUICKBOOKS_URL: url },
     close: () => Promise.resolve(),

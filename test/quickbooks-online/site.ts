@@ -7,7 +7,13 @@ import {
 } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { startCompany } from "../../connectors/quickbooks-online/company-server.fixture.ts";
 import { writeTokens } from "../../connectors/quickbooks-online/tokens.ts";
-import { cells, chargesOf, openBooksSite, type SiteOf } from "../support/books-site.ts";
+import {
+  cells,
+  chargesOf,
+  type Laying,
+  openBooksSite,
+  type SiteOf,
+} from "../support/books-site.ts";
 
 export type { Members } from "../support/books-site.ts";
 export type OnlineSite = SiteOf<Company>;
@@ -16,12 +22,17 @@ const NAME = "quickbooks-online";
 const DAY_MS = 86_400_000;
 
 /** @param backup of the company of a site that was copied; left out: it is new, with what the shipped tables name */
-export async function openOnlineSite(folder: string, backup?: string): Promise<OnlineSite> {
+export async function openOnlineSite(
+  folder: string,
+  backup?: string,
+  more: Pick<Laying, "scenario"> & { readonly yaml?: Laying["change"] } = {},
+): Promise<OnlineSite> {
   const { company: books, close } = await startCompany();
   const site = await openBooksSite(folder, {
     name: NAME,
     isCopy: backup !== undefined,
-    change,
+    change: (yaml) => (more.yaml ?? String)(change(yaml)),
+    ...(more.scenario === undefined ? {} : { scenario: more.scenario }),
     secrets: { "client-secret": CLIENT.clientSecret },
     env: {
       FUELBRIDGE_QUICKBOOKS_COMPANY: COMPANY,

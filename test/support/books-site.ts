@@ -46,12 +46,15 @@ export interface Laying {
   /** Files of mode 0600 in its folder. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
+  /** What the platform holds when it is new; left out: the demo's month. */
+  readonly scenario?: string;
   close(): Promise<void>;
 }
 
 export async function openBooksSite(folder: string, laying: Laying): Promise<BooksSite> {
   const { name, isCopy } = laying;
-  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario: "demo" });
+  const scenario = laying.scenario ?? "demo";
+  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario });
   const control = controlOf(() => sandbox.controlUrl);
   const supplier = (await control.keys()).find((one) => one.name === "supplier");
   if (supplier === undefined) throw new Error("the sandbox has no supplier");
