@@ -87,7 +87,7 @@ const UNAVAILABLE = "unavailable";
 const sideOf = (end: string): string => end.split(".", 1)[0] ?? end;
 
 /** What stops one flow alone; a stop is told as such. */
-function ofFlow({ name, lastError, unread, state, silence }: FlowStatus): Condition[] {
+function ofFlow({ name, lastError, unread, state, silence, late }: FlowStatus): Condition[] {
   const isOwn =
     lastError !== null &&
     state !== PAUSED &&
@@ -124,7 +124,16 @@ function ofFlow({ name, lastError, unread, state, silence }: FlowStatus): Condit
             next: silence.next,
           },
         ];
-  return [...stopped, ...files, ...silent];
+  const standing = late
+    .filter(({ expected }) => !expected)
+    .map(({ code, count, since, message, next }) => ({
+      key: `late ${name} ${code}`,
+      urgent: false,
+      title: `${name}: ${count} ${count === 1 ? "document stands" : "documents stand"} still`,
+      detail: `Since ${since}: ${message}`,
+      next,
+    }));
+  return [...stopped, ...files, ...silent, ...standing];
 }
 
 /** Each cause by itself: one that is new beside an old one is told. What clears by itself is not. */

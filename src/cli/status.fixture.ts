@@ -51,6 +51,7 @@ export const STATUS: Status = {
         },
       ],
       silence: null,
+      late: [],
       agreed: { at: "2026-11-21T02:21:00.000Z", documents: 4, amount: null },
     },
   ],

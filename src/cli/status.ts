@@ -44,6 +44,7 @@ export function inWords(status: Status): string {
     ...errors(status),
     ...unread(status.flows),
     ...silent(status.flows),
+    ...late(status.flows),
     ...status.callers.flatMap(called),
     ...waits(status.flows),
     ...agreement(status),
@@ -247,6 +248,18 @@ function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): str
 const silent = (flows: readonly Pick<FlowStatus, "name" | "silence">[]): string[] =>
   flows.flatMap(({ name, silence }) =>
     silence === null ? [] : ["", `SILENT ${name}: ${silence.message}`, `  ${silence.next}`],
+  );
+
+/** What has not gone on for too long; what is told as a stop or a pause is not told twice. */
+const late = (flows: readonly Pick<FlowStatus, "name" | "late">[]): string[] =>
+  flows.flatMap(({ name, late }) =>
+    late
+      .filter(({ code }) => code !== "stopped" && code !== "paused")
+      .flatMap(({ code, count, since, message, next, expected }) => [
+        "",
+        `${expected ? "WAITING" : "STANDS STILL"} ${name}: ${counted(count, "document")} since ${instant(since)} (${code}): ${message}`,
+        `  ${next}`,
+      ]),
   );
 
 /** One that calls us: when it was here, and what waits for it. */

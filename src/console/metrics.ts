@@ -4,6 +4,7 @@
  */
 import { statfsSync, statSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
+import { lateCodes } from "../engine/late.ts";
 import type { FlowStatus, Office, Status } from "../report/office.ts";
 import { storeFile } from "../store/rights.ts";
 
@@ -110,6 +111,23 @@ function ofFlow(add: Add, flow: FlowStatus): void {
       state,
     });
   const unread = flow.unread.filter(({ awaited }) => !awaited).length;
+  for (const code of lateCodes) {
+    const alike = flow.late.filter(
+      (one) => one.code === code && !(code === "waits" && one.expected),
+    );
+    add(
+      "fuelbridge_late_documents",
+      "Documents that have not gone on for longer than they may, by the reason.",
+      alike.reduce((sum, { count }) => sum + count, 0),
+      { ...at, cause: code },
+    );
+  }
+  add(
+    "fuelbridge_late_oldest_timestamp_seconds",
+    "Since when the oldest document that is late stands still; absent while none does.",
+    seconds(flow.late.map(({ since }) => since).toSorted()[0]),
+    at,
+  );
   add("fuelbridge_unread_files", "Files that the flow's source cannot read.", unread, at);
 }
 

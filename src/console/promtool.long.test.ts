@@ -35,6 +35,10 @@ const FIRES: readonly (readonly [series: Record<string, string>, alerts: readonl
     { 'fuelbridge_quarantined{flow="orders",cause="not-mapped"}': "3x60" },
     ["FuelbridgeNeedsPerson"],
   ],
+  [
+    { 'fuelbridge_late_documents{flow="prices",cause="unknown"}': "3x60" },
+    ["FuelbridgeStandsStill"],
+  ],
   [{ 'fuelbridge_unread_files{flow="prices"}': "1x60" }, ["FuelbridgeFilesNotRead"]],
   [{ 'fuelbridge_differences{state="confirmed"}': "1x60" }, ["FuelbridgeSidesDiffer"]],
   [

@@ -18,6 +18,7 @@ import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { refusedBecause, taken, undecided } from "./faults.ts";
 import { accepted, refused, tookApart } from "./halving.ts";
 import { keyOf } from "./key.ts";
+import { moves } from "./late.ts";
 import { memoryOf } from "./memory.ts";
 import { limited, type Places } from "./places.ts";
 import { warned } from "./replays.ts";
@@ -80,7 +81,10 @@ async function work(
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   let request = first;
   for (let steps = 0; ; steps++) {
-    if (isFinal(request.machine.state)) return { steps, settled: true, wakeAt: null };
+    if (isFinal(request.machine.state)) {
+      moves(engine, flow);
+      return { steps, settled: true, wakeAt: null };
+    }
     const now = engine.clock.now();
     const recovering = inRecovery(engine);
     const { policy } = flow.sink;

@@ -18,7 +18,7 @@ export function callersOf(
 }
 
 /** Between two of its calls: not here, as usual, and not silent for too long. */
-const awaited = (callers: readonly Caller[]): ReadonlySet<string> =>
+export const awaited = (callers: readonly Caller[]): ReadonlySet<string> =>
   new Set(
     callers.flatMap(({ endpoint, isAwaited, silence }) =>
       isAwaited && silence === null ? [endpoint] : [],

@@ -7,6 +7,7 @@ import type { Day } from "../core/holdings.ts";
 import type { Presence } from "../core/presence.ts";
 import type { Quiet } from "../core/silence.ts";
 import type { Reason } from "../engine/in-step.ts";
+import type { LateCode } from "../engine/late.ts";
 import type { CaseRow, Report } from "../reconcile/report.ts";
 import type { Copied } from "../store/backup.ts";
 import type { StoreSize } from "../store/retention.ts";
@@ -132,7 +133,7 @@ export interface Status {
   readonly outOfStep: readonly Reason[];
   /**
    * True when no flow is stopped (one that waits for budget is not), nothing is quarantined, no request waits for a
-   * person, nothing lies unread (what is still being written may), nobody who calls us is silent for too long, the sides have no confirmed difference, the
+   * person, nothing stands still for longer than it may, nothing lies unread (what is still being written may), nobody who calls us is silent for too long, the sides have no confirmed difference, the
    * last night could compare everything and read every feed anew, and the month has requests left.
    */
   readonly healthy: boolean;
@@ -312,8 +313,22 @@ export interface FlowStatus {
   readonly unread: readonly Unread[];
   /** Nothing came into its source for longer than ever before, or than is set; null: no such silence is known. */
   readonly silence: Quiet | null;
+  /** What has not gone on for too long, by its reason. */
+  readonly late: readonly LateDocuments[];
   /** Null: never, as far as anybody has looked. */
   readonly agreed: Agreement | null;
+}
+
+/** On its way for longer than the flow's interval and its receiver's settling, or waiting for another for as long. */
+export interface LateDocuments {
+  readonly code: LateCode;
+  readonly count: number;
+  /** Of the oldest, ISO 8601 UTC. */
+  readonly since: string;
+  readonly message: string;
+  readonly next: string;
+  /** It is told as a stop or a pause, or its turn comes while others go out: nobody is alarmed by it. */
+  readonly expected: boolean;
 }
 
 export interface Unread {

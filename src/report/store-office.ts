@@ -41,7 +41,8 @@ import {
 import { catchUp, catchUpWithFew, documentsOf } from "./searching.ts";
 import { backfilling } from "./backfilling.ts";
 import { lastErrorOf, scheduleText, silenceOf, stateAfter } from "./flow-words.ts";
-import { callersOf, flowsBeside, stopsBeside } from "./callers.ts";
+import { lateIn } from "./late.ts";
+import { awaited, callersOf, flowsBeside, stopsBeside } from "./callers.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Tables } from "../config/crossref.ts";
 import type { Desk, Person } from "./desk.ts";
@@ -313,11 +314,18 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
   const all = flows.map((flow) => ({
     ...flowStatus(engine, flow, daemon),
     agreed: agreed.get(flow.name) ?? null,
+    late: [],
   }));
   const callers = callersOf(parts.endpoints ?? new Map(), all);
-  const states = flowsBeside(callers, all);
   const reconciliation = reconciliationStatus(engine, parts.nightly ?? null, parts.auditor);
   const stops = stopsBeside(callers, stopsOf(parts));
+  const quarantine = groupsOf(engine);
+  const late = lateIn(engine, quarantine, {
+    stops,
+    away: awaited(callers),
+    works: daemon !== null,
+  });
+  const states = flowsBeside(callers, all).map((flow) => ({ ...flow, late: late(flow.name) }));
   return {
     version,
     company,
@@ -331,10 +339,11 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
       reconciliation.notWalked.length === 0 &&
       used < perMonth &&
       states.every(
-        ({ lastError, quarantined, unread, silence }) =>
+        ({ lastError, quarantined, unread, silence, late }) =>
           (lastError === null || lastError.code === WAITS_FOR_BUDGET) &&
           quarantined === 0 &&
           silence === null &&
+          late.every(({ expected }) => expected) &&
           unread.every(({ awaited }) => awaited),
       ),
     outOfStep: outOfStep(engine, flows, stops),
@@ -342,7 +351,7 @@ function status(parts: OfficeParts & { month: MonthReport }): Status {
     stops,
     warnings: parts.warnings?.() ?? [],
     callers,
-    quarantine: quarantineOf(engine),
+    quarantine: quarantine.map(({ shown }) => shown),
     reconciliation,
     clockJump: daemon?.clockJump ?? null,
     store: engine.store.retention.size(),
@@ -375,7 +384,7 @@ function flowStatus(
   { store }: Engine,
   flow: Flow,
   daemon: Daemon | null,
-): Omit<FlowStatus, "agreed"> {
+): Omit<FlowStatus, "agreed" | "late"> {
   const row = store.flows.find(flow.name);
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;

@@ -16,6 +16,26 @@ export interface Turn {
   readonly lane: string;
 }
 
+/** A request that has not ended, and what its receiver said last. */
+export interface Unended {
+  readonly request: number;
+  readonly state: State;
+  readonly sinceMs: number;
+  readonly documents: number;
+  /** What came of its last send or look; null: it was neither sent nor looked for. */
+  readonly said: string | null;
+}
+
+/** A delivery that waits to be mapped, and since when. */
+export interface Unmapped {
+  readonly delivery: number;
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+/** So many of the oldest are asked about. */
+export const OLDEST = 500;
+
 export function underWay(database: Database.Database) {
   // Asked of the records at hand, not read as a whole: what is on its way may be all that a receiver has not taken for days.
   const versions = database.prepare<[string, number, string], Version>(
@@ -37,6 +57,25 @@ export function underWay(database: Database.Database) {
   );
   const turns = database.prepare<[number], Turn>(
     `select request, lane from ${OPEN} where flow = ? and live = 1 and state <> 'manual' order by request`,
+  );
+  const unended = database.prepare<[number, number], Unended>(
+    `select request, state, created_ms as sinceMs,
+            (select count(*) from delivery
+             where delivery.request = r.request and delivery.state = 'frozen') as documents,
+            (select detail from audit where audit.request = r.request and delivery is null
+               and event in ('ready', 'unknown', 'sending') order by audit desc limit 1) as said
+     from request r indexed by request_lane
+     where flow = ? and live = 1 and state <> 'manual' and created_ms <= ? order by request`,
+  );
+  // A person who retried it, a wait that ended: from then on it waits again.
+  const unmapped = database.prepare<[number, number], Unmapped>(
+    `select delivery, text, sinceMs from (
+       select delivery.delivery, record, max(received_ms, coalesce(
+         (select max(at_ms) from audit where audit.delivery = delivery.delivery), 0)) as sinceMs
+       from (select delivery, record, received_ms from delivery indexed by delivery_pending
+             where flow = ? and state = 'pending' order by delivery limit ${OLDEST}) delivery)
+       join record using (record)
+     where sinceMs <= ? order by sinceMs`,
   );
   const newer = database
     .prepare<[number], number>(
@@ -60,6 +99,14 @@ export function underWay(database: Database.Database) {
     /** The open requests of a flow that are no person's, oldest first, without their bytes. */
     turns(flow: number): Turn[] {
       return turns.all(flow);
+    },
+    /** The open requests of a flow that are no person's and are as old as that, the oldest first. */
+    unended(flow: number, beforeMs: number): Unended[] {
+      return unended.all(flow, beforeMs);
+    },
+    /** Of the {@link OLDEST} pending deliveries of a flow those that wait since then, the oldest first. */
+    unmapped(flow: number, beforeMs: number): Unmapped[] {
+      return unmapped.all(flow, beforeMs);
     },
     /** Newer versions of what a request carries, which wait for the same decision. */
     newer(request: number): number[] {

@@ -99,6 +99,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       },
     ],
     agreed: null,
+    late: [{ code: "turn", count: 1, since: AT, message: text(), next: text(), expected: false }],
     silence: { since: AT, longestMs: 1, limitMs: 1, message: text(), next: text() },
   });
   const month = (): MonthStatus => ({

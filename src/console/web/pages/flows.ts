@@ -79,6 +79,7 @@ const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: 
     ])}
     ${flow.lastError === null ? "" : html`<p><strong>${sentence(flow.lastError.message)}</strong> ${flow.lastError.next}</p>`}
     ${flow.silence === null ? "" : html`<p><strong>${sentence(flow.silence.message)}</strong> ${flow.silence.next}</p>`}
+    ${flow.late.map(({ count, since, message, next }) => html`<p><strong>${plural(count, "document", "documents")} since ${at(since, asked)}: ${sentence(message)}</strong> ${next}</p>`)}
     ${flow.unread.map((one, index) => unread(flow, one, `${flow.name}-${index}`, asked))}
     <details>
       <summary>Last looks</summary>

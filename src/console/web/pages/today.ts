@@ -157,6 +157,15 @@ function wrongs(status: Status, asked: Asked): Html[] {
         : html`<strong>${name}</strong> is silent: ${sentence(silence.message)} ${silence.next}
             ${toFlow(name)}`,
     ),
+    ...flows.flatMap(({ name, late }) =>
+      late
+        .filter(({ expected }) => !expected)
+        .map(
+          ({ count, since, message, next }) =>
+            html`<strong>${name}</strong>: ${plural(count, "document stands", "documents stand")}
+              still since ${at(since, asked)}: ${sentence(message)} ${next} ${toFlow(name)}`,
+        ),
+    ),
     ...callers.flatMap(({ endpoint, silence }) =>
       silence === null
         ? []
@@ -256,7 +265,9 @@ export const inQuarantine = ({ name }: FlowStatus, count: number): Html | string
 const direction = ({ from }: FlowStatus): string =>
   from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
 
-export function stateOf({ state, lastError, silence }: FlowStatus): Html {
+export function stateOf({ state, lastError, silence, late }: FlowStatus): Html {
+  const isStill = late.some(({ code, expected }) => !expected && code !== "waits");
+  if (isStill && (state === "idle" || state === "running")) return mark("bad", "stands still");
   if (silence !== null && (state === "idle" || state === "running")) return mark("bad", "silent");
   switch (state) {
     case "stopped":
