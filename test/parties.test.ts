@@ -43,3 +43,49 @@ test(
   },
   SLOW,
 );
+
+test(
+  "a name and an address that changed in the ERP after delivery are told by a reconciliation with both values",
+  async () => {
+    const site = await atWork(only("customers"));
+    const exported = join(site.demo, "erp", "export", "customers.csv");
+    const before = readFileSync(exported, "utf8");
+    await site.here("once");
+    const after = before
+      .replace("+Plus Energy Marketing", "+Plus\u00A0Energy Marketing")
+      .replace("7901 Dock St", "8000 Dock St");
+    writeFileSync(exported, after);
+    await site.here("once");
+    const { cases } = await site.ask<Report>("reconcile", "--from", "2020-01-01");
+    const told = cases.filter(
+      ({ kind, differences }) => kind === "party" && differences.length > 0,
+    );
+    expect(
+      told.map(({ number, bucket, differences }) => ({ number, bucket, differences })),
+    ).toEqual([
+      {
+        number: "000101",
+        bucket: "with a person",
+        differences: [
+          {
+            field: "address",
+            platform: expect.stringContaining("7901 Dock St") as string,
+            books: expect.stringContaining("8000 Dock St") as string,
+          },
+        ],
+      },
+      {
+        number: "000110",
+        bucket: "with a person",
+        differences: [
+          {
+            field: "name",
+            platform: '"+Plus<space>Energy Marketing"',
+            books: '"+Plus<no-break space>Energy Marketing"',
+          },
+        ],
+      },
+    ]);
+  },
+  SLOW,
+);

@@ -1,7 +1,8 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
 import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
-import { holdingsOf } from "../../src/books/holdings.ts";
+import { unavailable } from "../../src/books/errors.ts";
+import { holdingsOf, partyListHoldings } from "../../src/books/holdings.ts";
 import { kindHoldings } from "../../src/books/held.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
@@ -13,7 +14,7 @@ import { orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
 import { receiptAdapter } from "./receipts.ts";
-import { desktopSources } from "./sources.ts";
+import { desktopSources, everyParty } from "./sources.ts";
 import { errors } from "./status.ts";
 import { telling } from "./told-invoices.ts";
 import { toldIn } from "./told.ts";
@@ -66,6 +67,11 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         bill: kindHoldings(purchases, "bill"),
         payment: kindHoldings(sales, "payment"),
         "bill-payment": kindHoldings(sales, "bill-payment"),
+        party: partyListHoldings(
+          sales.name,
+          (signal) => everyParty(wire, signal),
+          (error) => unavailable(error, sales),
+        ),
       }),
       close: () => wire.close(),
     };

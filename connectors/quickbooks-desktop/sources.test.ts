@@ -4,11 +4,14 @@ import { never, recordsOf, SENT } from "../../test/support/connector.ts";
 import { BookError } from "../../src/books/adapter.ts";
 import { PartyRecord, PriceRecord } from "../../src/books/records.ts";
 import { bookSink } from "../../src/books/driver.ts";
+import { partyListHoldings } from "../../src/books/holdings.ts";
+import type { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./rows.ts";
+import { everyParty } from "./sources.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { customers } from "../../mappings/books/customers.ts";
 import { invoices } from "../../mappings/books/invoices.ts";
@@ -51,6 +54,25 @@ describe("parties", () => {
     ]);
     file.remove("Customer", customer.id);
     expect(await told()).toMatchObject([{ code: `C-${customer.id}`, name: "Acme", active: false }]);
+  });
+
+  test("are held for reconciliation, inactive ones as ended, each in its role", async () => {
+    const { file, customer, wire } = desk();
+    const holdings = partyListHoldings(
+      "QuickBooks",
+      (signal) => everyParty(wire, signal),
+      (error) => error as SourceUnavailable,
+    );
+    file.edit("Customer", customer.id, { Notes: `platform:${PLATFORM_ID}` });
+    file.enter("Customer", { Name: "Yard 3", FullName: "Acme:Yard 3", ParentRef: "Acme" });
+    const vendor = file.enter("Vendor", { Name: "Sabine", IsActive: "false" });
+    const scope = { dated: null, changedSince: null, open: true };
+    const held: unknown[] = [];
+    for await (const page of holdings.list(scope, null, never)) held.push(...page.holdings);
+    expect(held).toMatchObject([
+      { id: `C-${customer.id}`, role: "customer", mark: PLATFORM_ID, facts: { state: "open" } },
+      { id: `V-${vendor.id}`, role: "supplier", mark: null, facts: { state: "ended" } },
+    ]);
   });
 
   test("are found by these codes after a rename, and no second one is made", async () => {

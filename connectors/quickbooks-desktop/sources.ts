@@ -11,6 +11,7 @@ import { inactiveParty, regionOf } from "../quickbooks/told.ts";
 import type { DesktopConfig } from "./config.ts";
 import { byId, deleted, type DeletedRow, invoiceRows, listRows, openRows } from "./lists.ts";
 import { invoiceAdapter } from "./invoices.ts";
+import { pages } from "./pages.ts";
 import { QUERIES } from "./parties.ts";
 import { partyCode } from "./party-codes.ts";
 import { priceLists } from "./prices.ts";
@@ -73,6 +74,19 @@ const partyLists = (wire: Pick<Wire, "read">): List[] => [
     (rows) => Promise.resolve(rows.map((row) => partyChange(BOOKS, gone(row)))),
   ),
 ];
+
+/** Every customer and vendor as it is now, inactive ones too. @throws BookError */
+export async function* everyParty(
+  wire: Pick<Wire, "read">,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Change[]> {
+  const values = { ActiveStatus: "All" };
+  for (const side of ["customer", "vendor"] as const)
+    for await (const { rets } of pages(wire, [{ name: QUERIES[side], values }], null, signal))
+      yield rets
+        .filter((row) => child(row, "ParentRef") === null)
+        .map((row) => partyChange(BOOKS, partyOf(side, row)));
+}
 
 function partyOf(side: Side, row: Element): PartyRecord {
   const address = child(row, side === "customer" ? "BillAddress" : "VendorAddress");

@@ -2,7 +2,8 @@
 import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import { kindHoldings } from "../../src/books/held.ts";
-import { holdingsOf } from "../../src/books/holdings.ts";
+import { unavailable } from "../../src/books/errors.ts";
+import { holdingsOf, partyListHoldings } from "../../src/books/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
@@ -14,7 +15,13 @@ import { openOnline } from "./online.ts";
 import { orderAdapter } from "./orders.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
-import { invoiceSource, paidInvoiceSource, partySource, priceSource } from "./sources.ts";
+import {
+  everyParty,
+  invoiceSource,
+  paidInvoiceSource,
+  partySource,
+  priceSource,
+} from "./sources.ts";
 import { openWire } from "./wire.ts";
 
 const offer = (name: string) => ({ form: `books.${name}` });
@@ -82,6 +89,11 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         bill: kindHoldings(purchases, "bill"),
         payment: kindHoldings(sales, "payment"),
         "bill-payment": kindHoldings(sales, "bill-payment"),
+        party: partyListHoldings(
+          QUICKBOOKS.name,
+          (signal) => everyParty(online, signal),
+          (error) => unavailable(error, sales),
+        ),
       }),
       close: () => wire.close(),
     };

@@ -19,7 +19,7 @@ import { amountLines, itemIn, unknownLine } from "./lines.ts";
 import type { Online } from "./online.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
 import { DocumentRow, ItemRow, PartyRow, PaymentRow } from "./rows.ts";
-import { having } from "./tables.ts";
+import { having, walk } from "./tables.ts";
 
 const KINDS = ["invoice", "bill"] as const;
 const Identified = DocumentRow.pick({ Id: true });
@@ -115,6 +115,19 @@ async function partyChanges(
     changes.push(...rows.map((row) => partyChange(QUICKBOOKS.name, partyOf(kind, row))));
   }
   return changes;
+}
+
+/** Every customer and vendor as it is now, inactive ones too. @throws BookError */
+export async function* everyParty(
+  { wire }: Online,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Change[]> {
+  const where = "WHERE Active IN (true, false)";
+  for (const kind of KINDS) {
+    const of = { entity: PARTIES[kind], schema: PartyRow, where, stamp: "CreateTime" } as const;
+    for await (const { rows } of walk(wire, of, null, signal))
+      yield rows.map((row) => partyChange(QUICKBOOKS.name, partyOf(kind, row)));
+  }
 }
 
 function partyOf(kind: DocumentKind, row: PartyRow): PartyRecord {

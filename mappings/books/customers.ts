@@ -15,7 +15,10 @@ export const customers = defineMapping({
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,
-  map: (party) => (party.isCustomer ? newCompany(party) : skip("not a customer by roles.customer")),
+  map: (party, references) =>
+    party.isCustomer
+      ? newCompany(party, references, "customer")
+      : skip("not a customer by roles.customer"),
   figures: () => ({ amount: null, gallons: null }),
   about: ({ code, name }) => ({ party: code, partyName: name }),
 });

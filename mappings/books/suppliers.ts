@@ -15,7 +15,10 @@ export const suppliers = defineMapping({
   input: PartyRecord,
   output: CreateParty,
   number: ({ code }) => code,
-  map: (party) => (party.isSupplier ? newCompany(party) : skip("not a supplier by roles.supplier")),
+  map: (party, references) =>
+    party.isSupplier
+      ? newCompany(party, references, "supplier")
+      : skip("not a supplier by roles.supplier"),
   figures: () => ({ amount: null, gallons: null }),
   about: ({ code, name }) => ({ party: code, partyName: name }),
 });

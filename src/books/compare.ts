@@ -8,7 +8,7 @@ import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/
 import type { GoodsKind } from "./adapter.ts";
 
 /** Fields that a configuration may leave out of the comparison: text for people. Everything else always counts. */
-export const ignorable = ["notes", "order", "name", "lines.text"] as const;
+export const ignorable = ["notes", "order", "name", "address", "lines.text"] as const;
 export type Ignorable = (typeof ignorable)[number];
 export type Ignore = Readonly<Partial<Record<HoldingKind, readonly Ignorable[]>>>;
 
@@ -83,7 +83,7 @@ const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
   bill: document,
   payment,
   "bill-payment": payment,
-  party: [number, state, word("name")],
+  party: [number, state, word("name"), word("address")],
   price: [number, money("price"), word("unit"), word("currency")],
   order: [party, word("side")],
   shipment: [party, word("side"), day("date"), word("reference")],

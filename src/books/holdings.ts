@@ -81,6 +81,37 @@ export interface Told {
 export const partyHoldings = (books: string, parties: Told): KindHoldings =>
   toldHoldings(parties, partyIn, (code) => code, `A party of ${books} is never written by itself`);
 
+/**
+ * The same of books that keep a list for each role, and tell both as their source does.
+ * @param all every party as it is now, page by page
+ */
+export function partyListHoldings(
+  books: string,
+  all: (signal: AbortSignal) => AsyncIterable<readonly Change[]>,
+  unavailable: Told["unavailable"],
+): KindHoldings {
+  async function* told(signal: AbortSignal): AsyncGenerator<Holding[]> {
+    try {
+      for await (const changes of all(signal)) yield changes.map(partyOfRole);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+  return {
+    async *list(_scope, _from, signal) {
+      for await (const holdings of told(signal))
+        yield { holdings, position: null, total: null, serverTime: null };
+    },
+    async get(ids, signal) {
+      const found: Holding[] = [];
+      for await (const holdings of told(signal))
+        found.push(...holdings.filter(({ id }) => ids.includes(id)));
+      return found;
+    },
+    expect: notWrittenHere(`A party of ${books} is never written by itself`),
+  };
+}
+
 /** The current price is the only one: every scope is all of them. They are named by their lists. */
 export const priceHoldings = (books: string, currency: string, prices: Told): KindHoldings =>
   toldHoldings(
@@ -98,11 +129,6 @@ function toldHoldings(
 ): KindHoldings {
   const held = async (ids: readonly number[], signal: AbortSignal): Promise<Holding[]> =>
     ids.length === 0 ? [] : (await changes(ids, signal)).map(holdingIn);
-  const fault = {
-    code: "not-written-here",
-    message: notWritten,
-    next: "Compare it with the platform: it starts in the books.",
-  };
   return {
     async *list(_, from, signal) {
       const after = typeof from === "number" ? from : 0;
@@ -127,14 +153,25 @@ function toldHoldings(
         throw unavailable(error);
       }
     },
-    expect: async (items) => items.map(() => ({ fault })),
+    expect: notWrittenHere(notWritten),
   };
+}
+
+function notWrittenHere(message: string): KindHoldings["expect"] {
+  const next = "Compare it with the platform: it starts in the books.";
+  return async (items) => items.map(() => ({ fault: { code: "not-written-here", message, next } }));
 }
 
 function partyIn(change: Change): Holding {
   const { code, name, active, companyId } = PartyRecord.parse(parseExact(change.text));
   const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
   return { kind: "party", id: code, version: null, mark: companyId, change, facts };
+}
+
+/** The list that has it says what it is to us. */
+function partyOfRole(change: Change): Holding {
+  const { isCustomer } = PartyRecord.parse(parseExact(change.text));
+  return { ...partyIn(change), role: isCustomer ? "customer" : "supplier" };
 }
 
 /** What is no price (a formula) shows its name only; its change says what is wrong with it. */

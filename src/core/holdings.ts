@@ -30,7 +30,7 @@ export const dayNames = ["date", "due", "paid", "effective"] as const;
 export const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
 /**
  * `side`: `sale` or `purchase`. `reference`: the other side's number for it, a payment's check or transfer. `order`: PO
- * and contract. `document`: of a payment, the invoice's number. `notes`: text for people.
+ * and contract. `document`: of a payment, the invoice's number. `name`, `address`: a party's. `notes`: text for people.
  */
 export const wordNames = [
   "side",
@@ -40,6 +40,7 @@ export const wordNames = [
   "document",
   "unit",
   "name",
+  "address",
   "notes",
 ] as const;
 

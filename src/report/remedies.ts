@@ -88,6 +88,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   ),
   "cancelled-in-books": together(BY_HAND, "it is cancelled in the books, not on the platform"),
   "changed-after-delivery": BY_HAND,
+  "inactive-after-delivery": CORRECTED,
   "credit-note": together(BY_HAND, "this is a credit note; the platform takes none"),
   doubled: BY_HAND,
   "left-the-list": together(

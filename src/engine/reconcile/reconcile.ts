@@ -4,7 +4,7 @@
  */
 import type { Ignore } from "../../books/compare.ts";
 import { holdingKindOf, type Kind } from "../../core/kinds.ts";
-import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
+import type { Facts, Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {
   agreeing,
   type Case,
@@ -24,7 +24,7 @@ import { endpointOf, type Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, PLATFORM, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
-import { aliasesOf, beganOf, storeSide, tell } from "./told.ts";
+import { aliasesOf, beganOf, deliveredParties, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
 export interface Audit {
@@ -82,7 +82,10 @@ export async function reconcileSides(
   if (plans.length === 0 && nothing !== undefined) throw nothing.error;
   const books = reading.rows.of("books");
   const alias = await aliasesOf(engine, audit.endpoints, wanted, books, signal);
-  const run = { engine, audit, plans, wanted, reading, alias, question, signal };
+  const platform = reading.rows.of("platform");
+  const delivered = await deliveredParties(engine, audit.endpoints, wanted, platform, signal);
+  const shown = shownWith(delivered);
+  const run = { engine, audit, plans, wanted, reading, shown, alias, question, signal };
   const { cases, records, judging, left } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
   const report = reconcile({
@@ -180,6 +183,8 @@ interface Run {
   readonly plans: readonly KindPlan[];
   readonly wanted: readonly KindPlan[];
   readonly reading: Reading;
+  /** A row with what its side was told and does not show. */
+  readonly shown: (row: Holding) => Holding;
   readonly alias: Alias;
   readonly question: Question;
   readonly signal: AbortSignal;
@@ -346,10 +351,25 @@ function casesIn(run: Run): Chosen {
   };
 }
 
-const recordsOf = ({ reading: { rows } }: Run): Records => ({
-  platform: rows.of("platform"),
+const recordsOf = ({ reading: { rows }, shown }: Run): Records => ({
+  platform: rows.of("platform").map(shown),
   books: rows.of("books"),
 });
+
+/** Parties with what the platform does not show of them, as it was told last: each row once. */
+function shownWith(delivered: ReadonlyMap<string, Facts>): (row: Holding) => Holding {
+  const known = new Map<Holding, Holding>();
+  return (row) => {
+    const told = row.kind === "party" ? delivered.get(row.id)?.words : undefined;
+    if (told === undefined) return row;
+    const whole = known.get(row) ?? {
+      ...row,
+      facts: { ...row.facts, words: { ...told, ...row.facts.words } },
+    };
+    known.set(row, whole);
+    return whole;
+  };
+}
 
 /** Everything that was read. */
 function matched(run: Run): Case[] {

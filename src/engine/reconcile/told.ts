@@ -5,7 +5,7 @@
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
-import { type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
+import { type Facts, type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
 import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
 import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
@@ -80,6 +80,49 @@ export async function aliasesOf(
   }
   return (side, { kind, id }) =>
     side === "books" && kind === "price" ? (names.get(id) ?? null) : null;
+}
+
+/**
+ * Parties as the platform was last told of them, by its ids: its lists show neither names nor addresses. One whose newest
+ * version a person has settled by hand is left out: nobody knows what the platform says of it now. @throws SourceUnavailable
+ */
+export async function deliveredParties(
+  { store }: Engine,
+  endpoints: Endpoints,
+  plans: readonly KindPlan[],
+  platform: readonly Holding[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Facts>> {
+  const flows = plans
+    .filter(({ kind }) => kind === "party")
+    .flatMap((plan) => plan.flows.filter((flow) => sideOf(flow) === "books"));
+  const items = new Map<string, Item>();
+  for (const { id, kind } of platform)
+    for (const { flow, mapping } of kind === "party" ? flows : []) {
+      const link = store.links.find(mapping.kind, "platform", id);
+      if (link === null || link.born !== "erp") continue;
+      const { erpId, number } = link;
+      const isSettled = store.sweeps.newest(flow, erpId)?.state === "resolved";
+      const request = isSettled ? null : store.losses.lastRequest(flow, erpId, number);
+      const body = request === null ? null : store.requests.get(request)?.body || null;
+      if (body === null) continue;
+      items.set(id, {
+        number,
+        id: erpId,
+        revision: "",
+        document: parseExact(body),
+        counterpart: id,
+      });
+    }
+  const told = new Map<string, Facts>();
+  const holdings = endpoints.get(PLATFORM)?.holdings;
+  if (items.size === 0 || holdings === undefined) return told;
+  const expected = await holdings.expect("party", [...items.values()], signal);
+  for (const [at, id] of [...items.keys()].entries()) {
+    const one = expected[at];
+    if (one !== undefined && "facts" in one) told.set(id, one.facts);
+  }
+  return told;
 }
 
 type Mapped =

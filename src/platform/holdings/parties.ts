@@ -9,7 +9,7 @@ import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./r
 
 /**
  * A party is the end of a connection that is not us, whichever way the connection runs; its mark is our ERP's code. The
- * list shows no names, so names are not compared here.
+ * list shows no names and no addresses: the engine compares those with what was delivered last.
  */
 export function partyHoldings(reader: Reader, ourselves: Ourselves): KindHoldings {
   async function read(signal: AbortSignal) {
@@ -37,9 +37,11 @@ export function partyHoldings(reader: Reader, ourselves: Ourselves): KindHolding
   return {
     ...readWhole(read),
     expect({ document }) {
-      const { externalId, name } = CreateParty.parse(document);
+      const party = CreateParty.parse(document);
+      const { externalId, name, street, city, state, zip, country } = party;
       const number = externalId === undefined ? {} : { number: externalId };
-      return { facts: { ...number, state: "open", words: { name } } };
+      const address = [street, city, state, zip, country].filter(Boolean).join(", ");
+      return { facts: { ...number, state: "open", words: { name, address } } };
     },
   };
 }
