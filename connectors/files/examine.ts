@@ -83,7 +83,13 @@ async function sinkNote(
   const isThere = await drop.rights.expectWritable(target);
   const isStaged = await drop.rights.expectWritable(staging);
   if (isStaged) await tried(drop, staging);
-  if (!isThere || !isStaged) return "it will be made at the start";
+  if (!isThere || !isStaged) {
+    const exchange = drop.at(".");
+    const isInside = target.startsWith(exchange);
+    if (isInside && !(await drop.rights.expectWritable(exchange)))
+      throw failure("ENOENT", `${exchange} is not there`);
+    return "it will be made at the start";
+  }
   await drop.rights.expectTogether(target, staging);
   return null;
 }

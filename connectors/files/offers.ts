@@ -1,5 +1,5 @@
 /** What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
 import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
 import { partsOf, type Profile } from "./profile.ts";
@@ -109,12 +109,22 @@ function sourceOffer(name: string, source: SourceConfig, root: string | null): O
   return {
     form,
     folders: [
+      ...exchangeNeed(root, folder),
       need("folder", folder),
       need("archive", resolve(folder, source.archive)),
       need("failed", resolve(folder, source.failed)),
       ...repliesNeeds(name, source, root),
     ],
   };
+}
+
+/**
+ * The folder of the exchange itself is never made: where it is missing, a share is not mounted or the path is wrong. What
+ * lies elsewhere does not need it.
+ */
+function exchangeNeed(root: string, folder: string): FolderNeed[] {
+  const isInside = !relative(root, folder).startsWith("..");
+  return isInside ? [{ path: root, rights: ["x"], created: false, setting: ["folder"] }] : [];
 }
 
 function repliesNeeds(name: string, source: SourceConfig, root: string): FolderNeed[] {
@@ -155,6 +165,7 @@ function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
   return {
     form,
     folders: [
+      ...exchangeNeed(root, target),
       need(target, "folder"),
       need(staging, owner),
       ...acknowledgementsNeeds(name, sink, root),

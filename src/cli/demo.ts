@@ -6,6 +6,9 @@
  */
 import { relative } from "node:path";
 import { calendarOf } from "../core/calendar.ts";
+import { agreeing } from "../reconcile/case.ts";
+import type { Report } from "../reconcile/report.ts";
+import { agreementOf } from "../reconcile/text.ts";
 import type { Status } from "../report/office.ts";
 import { openLog } from "../log.ts";
 import { serveAdmin } from "../console/admin.ts";
@@ -13,6 +16,7 @@ import type { Answer } from "./answer.ts";
 import { composeDaemon, type Composed } from "./compose.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { untilSignal } from "./signals.ts";
+import { counted } from "./table.ts";
 import { play } from "./demo/play.ts";
 import { openEntrance } from "./demo/entrance.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./demo/screen.ts";
@@ -60,8 +64,10 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
         tell(screen, outcome, stage);
         if (plays) {
           if (!(await played(composed, world, screen, signal))) return null;
+          const period = { from: null, to: null, flow: null, by: "demo" };
+          const report = await composed.office.reconcile(period);
           outcome = { ...(await measured(composed, world, startedMs)), changed: true };
-          tell(screen, outcome, stage);
+          tell(screen, outcome, stage, report);
         }
         if (once) stop();
         else screen.say(`${entrance}\nGoing on; Ctrl-C stops.`);
@@ -212,10 +218,32 @@ async function untilLooked(
   return false;
 }
 
+/** The last word after the play is that of a reconciliation, and of what waits for a person. */
+function compared(report: Report, { quarantine }: Status, seconds: number): string {
+  const differing = report.cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
+  const people = quarantine
+    .filter(({ helps }) => !helps.includes("wait"))
+    .reduce((sum, { count }) => sum + count, 0);
+  return [
+    `All that can go by itself has gone after ${seconds.toFixed(1)} s. ${agreementOf(report)}, says a reconciliation of this month.`,
+    ...(differing === 0
+      ? []
+      : [
+          `${counted(differing, "case")}, each with both values: node src/launch.mjs reconcile --last`,
+        ]),
+    ...(people === 0
+      ? []
+      : [
+          `${counted(people, "document")} for a person, each with its reason: node src/launch.mjs quarantine list`,
+        ]),
+  ].join("\n");
+}
+
 function tell(
   screen: Screen,
   { status, sides, changed, seconds }: Outcome,
   { folder, config }: Stage,
+  report: Report | null = null,
 ): void {
   const [shownFolder, shownConfig] = [folder, config].map((path) => relative(process.cwd(), path));
   const equal = sides.every((side) => side.equal);
@@ -225,13 +253,15 @@ function tell(
       "",
       summary(status, sides, seconds),
       "",
-      equal && status.outOfStep.length > 0
-        ? `Both sides hold the same after ${seconds.toFixed(1)} s, but are not in step: fuelbridge status says why.`
-        : equal
-          ? changed
-            ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
-            : "Nothing has changed: both sides were in step already, and nothing was written."
-          : "NOT in step: the totals above differ.",
+      report !== null
+        ? compared(report, status, seconds)
+        : equal && status.outOfStep.length > 0
+          ? `Both sides hold the same after ${seconds.toFixed(1)} s, but are not in step: fuelbridge status says why.`
+          : equal
+            ? changed
+              ? `In step after ${seconds.toFixed(1)} s: both sides hold the same.`
+              : "Nothing has changed: both sides were in step already, and nothing was written."
+            : "NOT in step: the totals above differ.",
       `${status.requests.used} requests to the platform this month, ${memory} MB of memory.`,
       "",
       whereToLook(shownFolder || ".", shownConfig || config, status),

@@ -112,7 +112,7 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
     expect(out).toMatch(
       /^platform .* It was not asked, because the request could not be counted: /m,
     );
-    expect(out).toMatch(/^erp +reachable, credentials good +ok$/m);
+    expect(out).toMatch(/^erp +connection and credentials +ok$/m);
     expect(out).toContain("The platform was not asked: no request is counted.");
     expect(await requestsOf(site)).toEqual({ seen: 0, used: 0, checks: 0 });
     daemon.kill("SIGTERM");
@@ -238,7 +238,7 @@ flows:
   test("all right: every line says ok, and the exit code is 0", async () => {
     const { code, out, err } = await doctorProgram(configuration(server.copy("right")));
     expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
-    expect(out).toMatch(/^platform +reachable, credentials good +ok$/m);
+    expect(out).toMatch(/^platform +connection and credentials +ok$/m);
     expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);
     expect(out).toMatch(/^books +crossref\/tax-accounts.csv \(sales\): 2 accounts +ok$/m);
     expect(out).toMatch(/^platform +crossref\/own-company.csv line 2: our own company +ok/m);
@@ -267,7 +267,7 @@ flows:
     const { code, out } = await doctor(file, "--json");
     expect(code).toBe(exitCodes.environment);
     expect(faultsOf(out)).toEqual([
-      ["platform", "reachable, credentials good", "unavailable"],
+      ["platform", "connection and credentials", "unavailable"],
       ["books", "account 2199 (payable)", "not-in-tryton"],
     ]);
   });
@@ -275,7 +275,7 @@ flows:
   test("a wrong password is the credentials, and in no output", async () => {
     const file = configuration({ ...server.copy("password"), password: "not-the-one-71" });
     const { out, err } = await doctor(file, "--json");
-    expect(faultsOf(out)).toEqual([["books", "reachable, credentials good", "credentials"]]);
+    expect(faultsOf(out)).toEqual([["books", "connection and credentials", "credentials"]]);
     expect(out + err).not.toContain("not-the-one-71");
   });
 });

@@ -173,7 +173,7 @@ async function examine(
   signal: AbortSignal,
 ): Promise<readonly Examination[]> {
   const fault = await faultOf(() => endpoint.check(signal));
-  const reached = { what: "reachable, credentials good", fault };
+  const reached = { what: "connection and credentials", fault };
   if (fault !== null || signal.aborted) return [reached];
   return [reached, ...((await endpoint.examine?.(signal, needs)) ?? [])];
 }

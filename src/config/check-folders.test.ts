@@ -21,6 +21,20 @@ test("a folder that a source needs must be there; one that a sink needs is creat
   ]);
 });
 
+test("an exchange folder that is not there is told, also where flows only write: it is never made", () => {
+  const { at, problems } = setup();
+  rmSync(at("exchange"), { recursive: true });
+  const missing = {
+    line: 13,
+    setting: "endpoints.erp.folder",
+    message: `there is no folder ${at("exchange")}`,
+  };
+  expect(problems()[0]).toMatchObject(missing);
+  const writing = GOOD.replace(/^ {2}customers: \{ mapping.*\n/m, "");
+  expect(problems(writing)).toMatchObject([missing]);
+  expect(problems(writing.replaceAll("folder: import", `folder: ${at("elsewhere")}`))).toEqual([]);
+});
+
 /** Rights are nothing to root, so the program runs as a user that owns nothing here. */
 const NOBODY = 65_534;
 

@@ -5,6 +5,7 @@
 import { WaitsFor } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Engine, Flow } from "./engine.ts";
+import { howToGoOn } from "./in-step.ts";
 
 /** The cause of a document that `flow` cannot deliver before the document it names is. */
 export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor): Fault {
@@ -34,7 +35,7 @@ export function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: Wa
     return because(
       "waits-without-flow",
       `and the flow "${same.name}" is paused`,
-      `Take paused: true from the flow "${same.name}"; this goes out by itself once the ${kind} is delivered.`,
+      `${howToGoOn(engine, same)} This goes out by itself once the ${kind} is delivered.`,
     );
   if (found === null && hasRead(engine, same))
     return because(

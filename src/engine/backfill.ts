@@ -15,6 +15,7 @@ import type { Rereading } from "../core/rereading.ts";
 import type { BackfillRow } from "../store/backfills.ts";
 import { blocked } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { howToGoOn } from "./in-step.ts";
 
 export interface Filling {
   readonly flow: Flow;
@@ -230,7 +231,7 @@ export class Backfills {
       return {
         code: "held",
         message: `The flow ${flow.name} is paused.`,
-        next: `Let it go on: fuelbridge resume ${flow.name}. The backfill then goes on by itself.`,
+        next: `${howToGoOn(this.#engine, flow)} The backfill then goes on by itself.`,
       };
     const allowed = this.#allowed(share);
     if (this.#means.spent() >= allowed)
@@ -290,7 +291,7 @@ export class Backfills {
           ? "Nothing need be done: what the list holds is stored already."
           : "Export the period again, or change the records where they come from.",
       );
-    if (paused) return refuse("the flow is paused", `Let it go on: fuelbridge resume ${name}.`);
+    if (paused) return refuse("the flow is paused", howToGoOn(this.#engine, flow));
     if ((store.flows.find(name)?.success_ms ?? null) === null)
       return refuse(
         "it was never read to its end",

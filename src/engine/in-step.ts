@@ -104,13 +104,22 @@ function pending({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
   };
 }
 
-function paused(_: Engine, flow: Flow): ReturnType<Finder> {
+/** How a paused flow goes on: as it was paused. What attaches to documents goes on with the flow of these. */
+export function howToGoOn({ store }: Engine, { name, attachesTo }: Flow): string {
+  const own = attachesTo ?? name;
+  const row = store.flows.find(own);
+  return row !== null && store.flows.isHeld(row.flow)
+    ? `Let it go on: fuelbridge resume ${own} --note <text>.`
+    : `Take paused: true from the flow ${own} in the configuration, and start fuelbridge again.`;
+}
+
+function paused(engine: Engine, flow: Flow): ReturnType<Finder> {
   if (!flow.paused) return null;
   return {
     code: "paused",
     count: null,
     message: "paused: nothing is read or sent",
-    next: "Let it go on (fuelbridge resume), or remove paused: true from it in the configuration.",
+    next: howToGoOn(engine, flow),
     held: true,
   };
 }

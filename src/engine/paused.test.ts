@@ -1,11 +1,12 @@
 /** A flow that a person has paused reads, sends and answers nothing, and does all of it once it goes on. */
 import { expect, test } from "vitest";
-import { bill, engineOn, receiver } from "../../test/support/engine.ts";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Source } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
+import { howToGoOn, outOfStep } from "./in-step.ts";
 import { pull } from "./pull.ts";
 import { replyFlow } from "./reply.ts";
 
@@ -62,4 +63,30 @@ test("nothing is read, sent or answered while a flow is paused, and everything a
   await daemon.once(signal);
   expect(done()).toEqual([2, 2, 2]);
   store.close();
+});
+
+test("a paused flow says how it goes on: as it was paused, and its attachments with it", async () => {
+  const bench = engineOn(tempFolder());
+  const { engine, store } = bench;
+  const bills = { ...bench.flow({ sink: receiver(), source: pagesOf([]) }), paused: true };
+  const attached: Flow = { ...bills, name: "bills.pdf", attachesTo: "bills" };
+  const told = () => [bills, attached].map((flow) => howToGoOn(engine, flow));
+  const inConfiguration =
+    "Take paused: true from the flow bills in the configuration, and start fuelbridge again.";
+  expect(told()).toEqual([inConfiguration, inConfiguration]);
+  expect(outOfStep(engine, [bills])).toMatchObject([{ code: "paused", next: inConfiguration }]);
+
+  store.transaction(() => store.flows.hold(bills.flow, 1));
+  const byPerson = "Let it go on: fuelbridge resume bills --note <text>.";
+  expect(told()).toEqual([byPerson, byPerson]);
+  const office = storeOffice({
+    engine,
+    flows: [bills],
+    daemon: null,
+    version: "0",
+    startedAt: new Date(0),
+  });
+  await expect(office.goOn("bills", { by: "kim", note: "counted" })).resolves.toEqual({
+    flow: "bills",
+  });
 });

@@ -381,7 +381,7 @@ function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
 }
 
 function flowStatus(
-  { store }: Engine,
+  { store, clock }: Engine,
   flow: Flow,
   daemon: Daemon | null,
 ): Omit<FlowStatus, "agreed" | "late"> {
@@ -398,7 +398,8 @@ function flowStatus(
     lastRunAt: isoOrNull(row?.last_run_ms),
     lastSuccessAt: isoOrNull(row?.success_ms),
     failingSince: isoOrNull(row?.failing_ms),
-    nextDueAt: isoOrNull(row?.next_due_ms),
+    // 0: it was asked to look at once.
+    nextDueAt: row?.next_due_ms === 0 ? iso(clock.now().wallMs) : isoOrNull(row?.next_due_ms),
     lastError: lastErrorOf(row),
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),
     pending: count("pending") + count("frozen"),

@@ -358,3 +358,24 @@ test("users are for their owner alone, their passwords are hashed, and too short
   expect(users.list()).toEqual([]);
   expect(() => users.remove("kim")).toThrow('There is no user "kim"');
 });
+
+test("a flow with documents that need somebody has no sign that all is in order, on Today and on Flows", async () => {
+  const viewer = await (await site()).as("viewer");
+  for (const path of ["/", "/flows"]) {
+    const { body } = await viewer.get(path);
+    expect(body).toContain("needs you");
+    expect(body).not.toContain("in order");
+  }
+  const other = await (await site([bill("INV-119", "100.00")])).as("viewer");
+  expect((await other.get("/")).body).toContain("in order");
+});
+
+test("a flow that was asked to look at once is due now, not since 1970", async () => {
+  const { as, office } = await site();
+  const viewer = await as("viewer");
+  await office.runNow("bills");
+  for (const path of ["/", "/flows"])
+    expect((await viewer.get(path)).body).not.toMatch(/due [\d,]+ days ago|1970/);
+  const { flows } = await office.status();
+  expect(flows[0]?.nextDueAt).toMatch(/^2/);
+});

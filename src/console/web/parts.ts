@@ -129,8 +129,9 @@ export const flowAnchor = (name: string): string => `flow-${segment(name)}`;
 
 /** When a flow looks next: `in 8 minutes`; `due 2 hours ago` where it should have begun. */
 export function untilDue(iso: string | null, asked: Pick<Asked, "nowMs">): string {
-  const isLate = iso !== null && asked.nowMs - Date.parse(iso) >= 60_000;
-  return isLate ? `due ${ago(iso, asked)}` : ago(iso, asked);
+  const lateMs = iso === null ? -1 : asked.nowMs - Date.parse(iso);
+  if (lateMs >= 60_000) return `due ${ago(iso, asked)}`;
+  return lateMs >= 0 ? "now" : ago(iso, asked);
 }
 
 /** `3 minutes ago`, `in 2 hours` */

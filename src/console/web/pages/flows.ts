@@ -53,7 +53,7 @@ const stopped = ({ breaker, scope, since, message, next }: Stop, asked: Asked): 
 /** `waiting`: of its documents in quarantine, those that clear by themselves. */
 const card = (flow: FlowStatus, waiting: number, looks: readonly Look[], asked: Asked): Html =>
   html`<article class="card" id="${flowAnchor(flow.name)}">
-    <h2>${flow.name} ${stateOf(flow)}</h2>
+    <h2>${flow.name} ${stateOf(flow, flow.quarantined - waiting)}</h2>
     ${facts([
       ["From", flow.from],
       ["To", flow.to],

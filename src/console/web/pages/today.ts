@@ -246,17 +246,21 @@ const flows = (status: Status, asked: Asked): Html => html`
     status.flows.map((flow) => [
       toFlow(flow.name, flow.name),
       direction(flow),
-      stateOf(flow),
+      stateOf(flow, needing(status, flow)),
       html`<span title="${flow.lastRunAt ?? ""}">${ago(flow.lastRunAt, asked)}</span>`,
       number(flow.pending),
       inQuarantine(flow, waitingOf(status, flow.name)),
-      inQuarantine(flow, flow.quarantined - waitingOf(status, flow.name)),
+      inQuarantine(flow, needing(status, flow)),
       number(flow.delivered),
       status.daemon === null || flow.state === "paused" ? "–" : untilDue(flow.nextDueAt, asked),
     ]),
     "No flow is configured: nothing is kept in step.",
   )}
 `;
+
+/** Documents of a flow that somebody has to decide. */
+const needing = (status: Pick<Status, "quarantine">, flow: FlowStatus): number =>
+  Math.max(flow.quarantined - waitingOf(status, flow.name), 0);
 
 /** A number of documents, and the way to them. */
 export const inQuarantine = ({ name }: FlowStatus, count: number): Html | string =>
@@ -265,7 +269,8 @@ export const inQuarantine = ({ name }: FlowStatus, count: number): Html | string
 const direction = ({ from }: FlowStatus): string =>
   from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
 
-export function stateOf({ state, lastError, silence, late }: FlowStatus): Html {
+/** `needs`: documents of it that need somebody. A flow with such is not in order, however well it reads. */
+export function stateOf({ state, lastError, silence, late }: FlowStatus, needs: number): Html {
   const isStill = late.some(({ code, expected }) => !expected && code !== "waits");
   if (isStill && (state === "idle" || state === "running")) return mark("bad", "stands still");
   if (silence !== null && (state === "idle" || state === "running")) return mark("bad", "silent");
@@ -277,9 +282,9 @@ export function stateOf({ state, lastError, silence, late }: FlowStatus): Html {
     case "paused: budget":
       return mark("wait", "waits for budget");
     case "running":
-      return mark("good", "works");
+      return needs > 0 ? mark("wait", "works") : mark("good", "works");
     case "idle":
-      return mark("good", "in order");
+      return needs > 0 ? mark("bad", "needs you") : mark("good", "in order");
   }
 }
 
