@@ -98,7 +98,10 @@ function layOut(
   change: Laying["change"],
 ): void {
   cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
-  writeFileSync(config, `${change(readFileSync(config, "utf8"))}\nfirstStart: ${today()}\n`);
+  writeFileSync(
+    config,
+    `${change(readFileSync(config, "utf8").replace(/^firstStart: .*\n/m, ""))}\nfirstStart: ${today()}\n`,
+  );
   mkdirSync(join(own, "state"), { recursive: true, mode: 0o700 });
   for (const [name, value] of Object.entries(secrets))
     writeFileSync(join(own, name), `${value}\n`, { mode: 0o600 });

@@ -45,7 +45,10 @@ export interface Site {
 export function layOut(folder: string, change: (yaml: string) => string = (yaml) => yaml): void {
   cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
   const config = configOf(folder);
-  writeFileSync(config, `${change(readFileSync(config, "utf8"))}\nfirstStart: ${today()}\n`);
+  writeFileSync(
+    config,
+    `${change(readFileSync(config, "utf8").replace(/^firstStart: .*\n/m, ""))}\nfirstStart: ${today()}\n`,
+  );
 }
 
 /** @param scenario what the platform holds when it is new. */
