@@ -117,8 +117,13 @@ function settleRequest(
   decision: "cancel" | "done",
   detail: string,
 ): boolean {
-  const request = row.request === null ? null : engine.store.requests.get(row.request);
-  if (request?.machine.state !== "manual") return false;
+  const { requests, underWay } = engine.store;
+  const own = row.request === null ? null : requests.get(row.request);
+  // A version that could not be read has no request, and its record may have an earlier one that a person must decide about.
+  const earlier = underWay.versions(flow.mapping.kind, flow.flow, [row.record]).at(-1);
+  const undecided = earlier?.state === "manual" ? requests.get(earlier.request) : null;
+  const request = own?.machine.state === "manual" ? own : undecided;
+  if (request === null) return false;
   moved(engine, flow, request, { type: "decision", at: engine.clock.now(), decision }, detail);
   return true;
 }

@@ -13,6 +13,7 @@ import type { Engine, Flow } from "../../src/engine/engine.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { storeFile } from "../../src/store/rights.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
+import { expectSeen } from "./seen.ts";
 import { testClock, type TestClock } from "./clock.ts";
 
 export const Bill = z.looseObject({
@@ -149,6 +150,7 @@ function newStore(folder: string): void {
 export function engineOn(folder: string, clock = testClock()): Bench {
   newStore(folder);
   const store = openStore(folder);
+  expectSeen(folder, store);
   const notes: string[] = [];
   const tables = new Map<string, Record<string, string>>();
   const flows: Flow[] = [];
