@@ -133,7 +133,9 @@ function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: strin
   const { kind } = flow.mapping;
   const other = flow.side === "platform" ? "erp" : "platform";
   const taken = engine.store.links.find(kind, other, receiverId);
-  if (taken !== null && otherId(taken, other) !== row.recordId)
+  // A code that was changed: the one that has it is this one, as the person was told.
+  const isRenamed = row.code === "code-changed";
+  if (taken !== null && otherId(taken, other) !== row.recordId && !isRenamed)
     throw new OfficeError(
       `${receiverId} is ${taken.number} already, which came from ${otherId(taken, other)}.`,
       "Look for the id of this document at the receiver, and resolve it with that.",

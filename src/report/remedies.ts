@@ -132,6 +132,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "number-taken": together(LOOKED_FOR, "the receiver has another document under this number"),
   "same-name": LOOKED_FOR,
   "same-code": LOOKED_FOR,
+  "code-changed": LOOKED_FOR,
   "refused-later": LOOKED_FOR,
   "not-acknowledged": LOOKED_FOR,
 };

@@ -8,7 +8,7 @@ import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping, type Linked, type Memory } from "../../core/contract.ts";
 import type { Flow } from "../../engine/engine.ts";
 import { push, runFlow } from "../../engine/run.ts";
-import { retry, select } from "../../report/decisions.ts";
+import { resolve, retry, select } from "../../report/decisions.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -149,7 +149,7 @@ describe("where our id does not become the connection's erpId", () => {
     counterpart,
     number,
     isOwnKind: true,
-    isOwnRecord: true,
+    isOwnRecord: false,
     body: null,
   });
   const linked = (companies: Record<string, string>, dismissed: unknown[] = []): Memory => ({
@@ -384,6 +384,15 @@ describe("customer and supplier of one code", () => {
           for (const one of select(bench.engine, Object.values(flows), "all"))
             retry(bench.engine, one);
         }),
+      /** A person says: it is this company. */
+      resolve: (receiverId: string) =>
+        bench.store.transaction(() =>
+          resolve(bench.engine, select(bench.engine, Object.values(flows), "all"), {
+            receiverId,
+            by: "pat",
+            note: "looked",
+          }),
+        ),
       linked: (kind: "customer" | "supplier", code = "000101") =>
         bench.store.links.find(kind, "erp", code)?.platformId ?? null,
     };
@@ -467,6 +476,38 @@ describe("customer and supplier of one code", () => {
     await here.deliver("supplier", bayou);
     expect(await here.deliver("customer", bayou)).toBeNull();
     expect(here.linked("customer")).toBe(here.linked("supplier"));
+  });
+
+  const street = ',"street":"1 Main St"';
+
+  test("a firm that comes again under another code is told with both, and goes on under the new one when a person says so", async () => {
+    const here = await site();
+    await here.deliver("customer", party("000101", "Bayou Trucking", street));
+    const company = here.linked("customer");
+    expect(await here.deliver("customer", party("000202", "Bayou Trucking", street))).toBe(
+      "code-changed",
+    );
+    expect(here.cause("customer")).toMatch(/customer 000101 .*now it comes as 000202/);
+    here.resolve(`${company}`);
+    expect(here.linked("customer", "000202")).toBe(company);
+    expect(here.linked("customer")).toBeNull();
+  });
+
+  test("two parties of one name and address in the ERP are two companies when a person says so", async () => {
+    const here = await site();
+    await here.deliver("customer", party("000101", "Bayou Trucking", street));
+    await here.deliver("customer", party("000202", "Bayou Trucking", street));
+    here.retry();
+    expect(await here.deliver("customer")).toBeNull();
+    expect(here.linked("customer", "000202")).not.toBe(here.linked("customer"));
+  });
+
+  test("two customers of one name and different addresses are two, and nobody is asked", async () => {
+    const here = await site();
+    await here.deliver("customer", party("000101", "Bayou Trucking", street));
+    const other = party("000202", "Bayou Trucking", ',"street":"2 Dock Rd"');
+    expect(await here.deliver("customer", other)).toBeNull();
+    expect(here.linked("customer", "000202")).not.toBe(here.linked("customer"));
   });
 
   test("one record of one list is one firm, whatever changed in it between the two", async () => {

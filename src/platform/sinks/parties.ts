@@ -77,10 +77,11 @@ async function findAmong(
   const ours = new Set<string>();
   const nameless = new Set<string>();
   const marked = new Map<string, string>();
+  const renumbered = new Map<string, readonly Linked[]>();
   for await (const connection of listAll(surroundings, listing)) {
     const erpId = connection.erpId ?? "";
     const isMarked = externalId !== undefined && erpId === externalId;
-    if (!isMarked && erpId !== "") continue;
+    if (!isMarked && erpId !== "" && among === "all") continue;
     const us = await ourselves();
     const company = us === null ? null : otherEnd(connection, us);
     if (company === null) return notTold(connection.id, name);
@@ -89,7 +90,9 @@ async function findAmong(
     const verdict = verdictOn(party, number, linked, { isMarked, isProven });
     if (verdict === "ours") ours.add(company);
     else if (verdict === "another" || memory?.isDismissed(company) === true) continue;
+    else if (verdict === "renumbered") renumbered.set(company, linked);
     else if (verdict !== "nameless") marked.set(company, verdict.because);
+    else if (erpId !== "") continue;
     else if (among === "named" || isRecent(connection, request)) nameless.add(company);
   }
   const [first] = ours;
@@ -98,12 +101,16 @@ async function findAmong(
   if (first !== undefined)
     return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
   if (marked.size > 0) return sameCode(marked, party);
+  if (renumbered.size > 0) return sameFirm(renumbered, party);
   if (nameless.size > 0) return maybeOurs([...nameless], name, among);
   return { found: "none", detail: `no company with external id ${externalId}` };
 }
 
-/** `another`: some other party. `nameless`: it shows no id of ours. `because`: it shows this id, and only that. */
-type Verdict = "ours" | "another" | "nameless" | { readonly because: string };
+/**
+ * `another`: some other party. `renumbered`: this firm under another code. `nameless`: nothing is linked with it, and it
+ * does not show our id. `because`: it shows this id, and only that.
+ */
+type Verdict = "ours" | "another" | "renumbered" | "nameless" | { readonly because: string };
 
 /**
  * Is a company this party? It is when the store links it as this kind with this number; when it is linked as the other
@@ -119,7 +126,10 @@ function verdictOn(
 ): Verdict {
   const own = linked.find(({ isOwnKind }) => isOwnKind);
   if (own?.number === number) return "ours";
-  if (own !== undefined) return isMarked ? { because: `is linked as ${inWords(own)}` } : "another";
+  if (own !== undefined) {
+    if (isMarked) return { because: `is linked as ${inWords(own)}` };
+    return isSameFirm(party, own) ? "renumbered" : "another";
+  }
   const other = linked.find((one) => isMarked || one.number === number);
   if (other !== undefined)
     return isSameFirm(party, other) ? "ours" : { because: `is linked as ${inWords(other)}` };
@@ -176,6 +186,28 @@ function sameCode(
       code: "same-code",
       message: detail,
       next: `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`,
+      candidates,
+    },
+  };
+}
+
+/** Its code was changed in the ERP, or it is there twice: a second company would be made of one firm. */
+function sameFirm(
+  companies: ReadonlyMap<string, readonly Linked[]>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const codes = candidates.flatMap((company) =>
+    (companies.get(company) ?? []).map((one) => `${one.kind} ${one.number} (company ${company})`),
+  );
+  const detail = `"${name}" was delivered before with this name and address, as ${codes.join(" and ")}; now it comes as ${externalId}`;
+  return {
+    found: "different",
+    detail,
+    fault: {
+      code: "code-changed",
+      message: detail,
+      next: "Was its code changed in the ERP? Then resolve this with --receiver-id and the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.",
       candidates,
     },
   };
