@@ -17,6 +17,7 @@ import {
   deskIn,
   invoiceDocument,
   type InvoiceRow,
+  rows,
   send,
 } from "./sink.fixture.ts";
 
@@ -42,6 +43,108 @@ async function listed(
 
 describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
   const server = useTryton();
+
+  test("one that Tryton cannot tell, for its currency has no rate, is one row that says so; the others are told", async () => {
+    const desk = deskIn(server);
+    const documents = [invoiceDocument(), invoiceDocument(), invoiceDocument()] as const;
+    await send(invoiceSink(desk.books), ...documents);
+    const all = await allInvoices(desk);
+    const idOf = ({ number }: { number: string }): number =>
+      all.find((row) => row.number === number)?.id ?? 0;
+    const [currency] = await desk.admin.call<[number]>("model.currency.currency.create", [
+      [
+        {
+          name: "Euro",
+          code: "EUR",
+          symbol: "e",
+          rates: [["create", [{ date: DAY, rate: d("0.9") }]]],
+        },
+      ],
+    ]);
+    const [like] = await rows<{
+      company: number;
+      party: number;
+      invoice_address: number;
+      journal: number;
+      account: number;
+      lines: number[];
+    }>(
+      desk,
+      "account.invoice",
+      [["id", "=", idOf(documents[1])]],
+      ["company", "party", "invoice_address", "journal", "account", "lines"],
+    );
+    const [line] = await rows<{ account: number }>(
+      desk,
+      "account.invoice.line",
+      [["id", "in", like?.lines]],
+      ["account"],
+    );
+    const { company, party, invoice_address, journal, account } = like as NonNullable<typeof like>;
+    const make = async (reference: string): Promise<number> => {
+      const lines = [
+        [
+          "create",
+          [
+            {
+              type: "line",
+              currency,
+              company,
+              account: line?.account,
+              quantity: 1,
+              unit_price: d("90.00"),
+              description: "Abroad",
+            },
+          ],
+        ],
+      ];
+      const values = {
+        type: "out",
+        company,
+        party,
+        invoice_address,
+        journal,
+        account,
+        currency,
+        reference,
+        invoice_date: DAY,
+        payment_term_date: "2099-01-01",
+        lines,
+      };
+      const [id] = await desk.clerk.call<[number]>("model.account.invoice.create", [[values]]);
+      return id;
+    };
+    const copy = await make("abroad");
+    await make("abroad, a draft");
+    await desk.clerk.call("model.account.invoice.post", [[copy]]);
+    const payment = { date: "2026-11-21", description: "check 9", how: "part" } as const;
+    await pay(desk.books, { invoice: copy, amount: d("10.00"), ...payment });
+    const rates = await desk.admin.call<number[]>("model.currency.currency.rate.search", [
+      [["currency", "=", currency]],
+    ]);
+    await desk.admin.call("model.currency.currency.rate.delete", [rates]);
+    const { holdings } = await listed(desk, "invoice", NOVEMBER);
+    const [made] = await rows<InvoiceRow>(desk, "account.invoice", [["id", "=", copy]], ["number"]);
+    const number = made?.number ?? "";
+    const untold = holdings.filter((one) => one.untold !== undefined);
+    const message =
+      'the books cannot tell it: model.account.invoice.search_read: No rate found for currency "Euro" on "11/21/2026".';
+    expect(untold).toMatchObject([
+      {
+        id: number,
+        facts: { number, money: { total: d("90.00") }, words: { currency: "EUR" } },
+        untold: { message },
+        change: { fault: { message } },
+      },
+    ]);
+    expect(holdings).toHaveLength(documents.length + 2);
+    // So it is where it is asked for by its number.
+    const named = await holdingsOf(desk, "invoice").named?.([number], never);
+    expect(named).toMatchObject([{ untold: { message } }]);
+    // A send decides nothing by half of a document.
+    const again = await send(invoiceSink(desk.books), { ...documents[0], number });
+    expect(again.outcome).not.toBe("done");
+  });
 
   test("each is told as it stands, with what is expected of it, and open amounts add up to the ledger's", async () => {
     const desk = deskIn(server);

@@ -11,7 +11,8 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import * as row from "./rows.ts";
-import { type Domain, rowsOf, type Search, where } from "./search.ts";
+import { TrytonError } from "./errors.ts";
+import { type Domain, idsOf, rowsOf, type Search, where } from "./search.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 
@@ -102,10 +103,56 @@ export async function readInvoices(
   domain: Domain,
   search: Search = {},
 ): Promise<Entry[]> {
-  const rows = await rowsOf(books, "account.invoice", domain, INVOICE, search);
   const { user } = await books.tryton.session();
-  return rows.map((row) => entryIn(row, user));
+  const rows = await eachOf(books, domain, INVOICE, search);
+  return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...untold }));
 }
+
+type Told<Of extends row.Fields> = {
+  readonly row: row.RowOf<Of>;
+  readonly untold?: { untold: Error };
+};
+
+/**
+ * Rows of a domain. What is open is computed when it is asked for, and Tryton refuses all that are asked for with one of
+ * which it cannot compute it (its currency has no rate). That one is found by halves and read without; zero stands for what
+ * is open. @throws TrytonError
+ */
+async function eachOf<Of extends typeof INVOICE>(
+  books: Books,
+  domain: Domain,
+  fields: Of,
+  search: Search,
+): Promise<Told<Of>[]> {
+  const isRefused = (error: unknown): error is TrytonError =>
+    error instanceof TrytonError && error.kind === "refused";
+  try {
+    const rows = await rowsOf(books, MODEL, domain, fields, search);
+    return rows.map((row) => ({ row }));
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const ids = await idsOf(books, MODEL, domain, search);
+    const [id] = ids;
+    if (id === undefined) throw error;
+    const { signal } = search;
+    const some = (half: readonly number[]): Promise<Told<Of>[]> =>
+      half.length === 0
+        ? Promise.resolve([])
+        : eachOf(books, where({ "id in": half }), fields, { signal });
+    if (ids.length > 1) {
+      const middle = ids.length >> 1;
+      return [...(await some(ids.slice(0, middle))), ...(await some(ids.slice(middle)))];
+    }
+    const { amount_to_pay: _, ...rest } = fields as typeof INVOICE;
+    const rows = await rowsOf(books, MODEL, where({ "id in": ids }), rest, { signal });
+    return rows.map((row) => ({
+      row: { ...row, amount_to_pay: Decimal.zero } as unknown as row.RowOf<Of>,
+      untold: { untold: error },
+    }));
+  }
+}
+
+const MODEL = "account.invoice";
 
 const WRITTEN = row.many(row.textsOrNone("write_date"));
 const isWritten = (part: { readonly write_date: string | null }) => part.write_date !== null;
@@ -142,9 +189,9 @@ export async function readAgain(
 
 /** The same with what sources tell besides. @throws TrytonError */
 export async function readTold(books: Books, domain: Domain, search: Search): Promise<ToldEntry[]> {
-  const rows = await rowsOf(books, "account.invoice", domain, TOLD, search);
   const { user } = await books.tryton.session();
-  return rows.map((row) => ({ ...entryIn(row, user), ...row }));
+  const rows = await eachOf(books, domain, TOLD, search);
+  return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...row, ...untold }));
 }
 
 function entryIn(row: Row, user: number): Entry {

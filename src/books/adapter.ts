@@ -127,6 +127,8 @@ export interface Standing<Native = unknown> {
   readonly besides?: readonly Difference[];
   /** The ERP refused it after it had taken it. */
   readonly refusal?: Fault;
+  /** Why the books cannot tell all of it (an amount without a rate of its currency). Left out: they can. */
+  readonly untold?: Fault;
   /** Of an order or a delivery ticket. */
   readonly goods?: GoodsStanding;
   /** Database id, ETag or edit sequence: it goes back with a step and is never stored. */

@@ -4,6 +4,7 @@
  */
 import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts } from "../core/holdings.ts";
 import { BARE, type Ladder, type PartyAdapter, type Standing, type Wanted } from "./adapter.ts";
 import type { PaidInvoice } from "./changes.ts";
@@ -38,6 +39,8 @@ export interface BookedInvoice {
   readonly facts: Facts;
   /** Of its last change. */
   readonly stamp: string;
+  /** The fault of the books for which not all of it could be read. Left out: all was. */
+  readonly untold?: Error;
 }
 
 /** Something that pays an invoice, or counts as paying it. */
@@ -121,6 +124,13 @@ export interface Beside {
   readonly fixed?: readonly string[];
 }
 
+/** Of a document that the books cannot tell whole: what they said. */
+export const cannotTell = ({ message }: Error): Fault => ({
+  code: "cannot-be-told",
+  message: `the books cannot tell it: ${message}`,
+  next: "An accountant corrects in the books what they say (a missing rate of its currency), then it is read again.",
+});
+
 /** A credit note takes away of what is open, used or not; what it settles is no payment. */
 export function invoiceStanding<Native extends BookedInvoice>(
   native: Native,
@@ -147,6 +157,7 @@ export function invoiceStanding<Native extends BookedInvoice>(
       instead,
     })),
     facts: isBelow(rung, "posted") ? facts : { ...facts, money: { ...facts.money, open } },
+    ...(native.untold === undefined ? {} : { untold: cannotTell(native.untold) }),
     paid: native.reconciled,
     version: native.stamp,
     change,

@@ -83,7 +83,7 @@ const isOf = (kind: HoldingKind, { facts }: Standing): boolean =>
   (kind === "payment") === (facts.words?.side === "sale");
 
 function holdingOf(kind: HoldingKind, standing: Standing): Holding[] {
-  const { id, mark, version, facts, rung, aliases, change = null } = standing;
+  const { id, mark, version, facts, rung, aliases, change = null, untold } = standing;
   if (id === null) return [];
   const isOver = rung === "cancelled";
   const own = mark !== null && isSettlement(mark) ? null : mark;
@@ -94,6 +94,7 @@ function holdingOf(kind: HoldingKind, standing: Standing): Holding[] {
       version,
       mark: own,
       ...(aliases === undefined ? {} : { aliases }),
+      ...(untold === undefined ? {} : { untold }),
       change: isTold(kind, own) ? change : null,
       facts: {
         ...facts,

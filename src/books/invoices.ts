@@ -153,6 +153,8 @@ async function locate<K extends Kind, Native extends Row>(
   };
   const before = [...compared.values()].map(({ native }) => native as Native);
   const rows = await desk.search(names, signal, before);
+  // Nothing is decided by half of a document.
+  for (const { untold } of rows) if (untold !== undefined) throw untold;
   // Nobody has noted a dispute on what this send has just made.
   const disputes = new Set(marksOf(wanted.filter(({ disputed }) => disputed)));
   const noted = rows.filter(

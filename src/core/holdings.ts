@@ -127,6 +127,8 @@ export interface Holding {
   /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
   readonly change: Change | null;
   readonly facts: Facts;
+  /** Why its side cannot tell all of it, and what to do: it is not compared. Left out: it can. */
+  readonly untold?: Fault;
 }
 
 /** What tells a record from all others of its kind on its side. */

@@ -3,6 +3,7 @@
  * plain look at both records without any mapping, because a wrong mapping agrees with itself.
  */
 import { compare, differenceIn, type Ignore, isSame, type Value } from "../books/compare.ts";
+import type { Fault } from "../core/fault.ts";
 import {
   type Facts,
   type Holding,
@@ -27,6 +28,8 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   const links = one.contradictions.map((said) => ({ field: "link", ...said }));
   const [platform, books] = [leading(one.platform), leading(one.books)];
   if (platform === undefined || books === undefined) return [];
+  const untold = untoldOf(one);
+  if (untold !== null) return [notCompared(untold.side, untold.fault.message), ...links];
   if (isLumped(one) || isDoubled(one)) return [recordsOf(one), ...links];
   if (isLive(platform) !== isLive(books)) return [endedOf(platform, books), ...links];
   const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
@@ -37,6 +40,13 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
     ...plainDifferences(one.kind, platform, books),
   ];
   return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
+}
+
+/** A record that its side cannot tell whole; null: none. */
+export function untoldOf(one: Pick<Case, Side>): { side: Side; fault: Fault } | null {
+  for (const side of ["platform", "books"] as const)
+    for (const { untold } of one[side]) if (untold !== undefined) return { side, fault: untold };
+  return null;
 }
 
 /** More than one live record of a side, and no lump. One firm may be a party of each role. */

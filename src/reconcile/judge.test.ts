@@ -28,6 +28,46 @@ function settledHere(): { site: Ground; own: Holding[] } {
   return { site, own };
 }
 
+test("a record that its side cannot tell whole is one row that says why and what to do, and the rest is compared", () => {
+  const untold = {
+    code: "cannot-be-told",
+    message: 'the books cannot tell it: No rate found for currency "Euro".',
+    next: "Enter the rate.",
+  };
+  const site = new Ground(twoSides(40));
+  const invoice = site.take("invoice");
+  site.change("books", invoice, (one) => ({ ...one, untold }));
+  const other = site.take("invoice");
+  site.facts("books", other, (facts) => ({ ...facts, party: "somebody else" }));
+  expect(
+    wrong(site).map(({ bucket, differences, cause }) => [bucket, differences[0], cause?.next]),
+  ).toEqual(
+    expect.arrayContaining([
+      [
+        "differs",
+        { field: "record", platform: "held", books: `cannot be compared: ${untold.message}` },
+        "Enter the rate.",
+      ],
+    ]),
+  );
+  expect(wrong(site)).toHaveLength(2);
+  // On one side only it says so beside.
+  const alone = new Ground(twoSides(40));
+  const lost = alone.take("invoice");
+  alone.change("books", lost, (one) => ({ ...one, untold, mark: null }));
+  alone.sides.platform.splice(alone.sides.platform.indexOf(alone.of("platform", lost)), 1);
+  alone.sides.links = alone.sides.links.filter(({ erpId }) => erpId !== lost.books);
+  expect(wrong(alone)).toMatchObject([
+    {
+      bucket: "only here",
+      cause: {
+        code: "cannot-be-compared",
+        message: `it is not on the platform, and ${untold.message}`,
+      },
+    },
+  ]);
+});
+
 describe("a payment that only the books hold", () => {
   test("is out of scope where both sides call its invoice paid and it comes to the total: the platform takes no payments", () => {
     const { site, own } = settledHere();

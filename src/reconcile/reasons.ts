@@ -3,7 +3,7 @@ import { labelOf } from "../books/compare.ts";
 import type { Fault } from "../core/fault.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { type Bucket, type Case, isLive, leading, liveOf } from "./case.ts";
-import { isLumped } from "./fields.ts";
+import { isLumped, untoldOf } from "./fields.ts";
 import type { Facing } from "./judge.ts";
 
 /** Null where both sides agree without a word. */
@@ -93,16 +93,14 @@ function differing({ one, differences, told }: Facing): Fault {
       "the store or a mark names another partner than the records prove",
       "Compare both documents; correct the mark, or deliver the right one again.",
     );
-  if (has("record"))
+  if (has("record")) {
+    const why = untoldOf(one)?.fault ?? (told !== null && "fault" in told ? told.fault : null);
     return fault(
       "cannot-be-compared",
-      told !== null && "fault" in told
-        ? told.fault.message
-        : "the two records cannot be compared whole",
-      told !== null && "fault" in told
-        ? told.fault.next
-        : "Compare them by hand; look for the number with `fuelbridge trace`.",
+      why?.message ?? "the two records cannot be compared whole",
+      why?.next ?? "Compare them by hand; look for the number with `fuelbridge trace`.",
     );
+  }
   const part = partPaid(one, differences);
   if (part !== null)
     return fault(
@@ -171,6 +169,13 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
   const [has, lacks] = here
     ? ["the books hold", "on the platform"]
     : ["the platform holds", "in the books"];
+  const untold = untoldOf(one);
+  if (untold !== null)
+    return fault(
+      "cannot-be-compared",
+      `it is not ${lacks}, and ${untold.fault.message}`,
+      untold.fault.next,
+    );
   if (one.turned !== null)
     return fault(
       "turned",

@@ -5,6 +5,7 @@
 import type { Change, Source } from "../../../src/core/contract.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
+import { cannotTell } from "../../../src/books/booked.ts";
 import { companyIdOf, numberTwice, payersOf } from "../../../src/books/changes.ts";
 import { invoiceRecord } from "../../../src/books/facts.ts";
 import { isOurPayment } from "../../../src/books/marks.ts";
@@ -48,9 +49,9 @@ export async function invoiceChanges(
     const count = live.filter(({ number }) => number === row.number).length;
     // One that was cancelled and booked anew under its number tells nothing of the new one.
     if (!isLive(row) && count > 0) return [];
-    return count > 1
-      ? { ...changeOf(row), fault: numberTwice(TRYTON.name, row.number) }
-      : changeOf(row);
+    const change = changeOf(row);
+    if (row.untold !== undefined) return { ...change, fault: cannotTell(row.untold) };
+    return count > 1 ? { ...change, fault: numberTwice(TRYTON.name, row.number) } : change;
   });
 }
 
