@@ -113,6 +113,9 @@ type Told<Of extends row.Fields> = {
   readonly untold?: { untold: Error };
 };
 
+const isRefused = (error: unknown): error is TrytonError =>
+  error instanceof TrytonError && error.kind === "refused";
+
 /**
  * Rows of a domain. What is open is computed when it is asked for, and Tryton refuses all that are asked for with one of
  * which it cannot compute it (its currency has no rate). That one is found by halves and read without; zero stands for what
@@ -124,8 +127,6 @@ async function eachOf<Of extends typeof INVOICE>(
   fields: Of,
   search: Search,
 ): Promise<Told<Of>[]> {
-  const isRefused = (error: unknown): error is TrytonError =>
-    error instanceof TrytonError && error.kind === "refused";
   try {
     const rows = await rowsOf(books, MODEL, domain, fields, search);
     return rows.map((row) => ({ row }));

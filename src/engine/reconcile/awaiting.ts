@@ -18,6 +18,8 @@ export interface Waiting {
   readonly next: string;
 }
 
+/** How often the same is asked that brought nothing: what fails in each session fails for another reason. */
+const TRIES = 5;
 /** One that announces itself ends the pause; else it is asked again so often. */
 const LOOK_MS = 60_000;
 
@@ -68,30 +70,33 @@ export class Awaiting {
   }
 
   #patient(name: string, holdings: Holdings, untilMs: number): Holdings {
-    const back = async (error: unknown, signal: AbortSignal): Promise<void> => {
-      const isGone = error instanceof SourceUnavailable && this.absent([name]).length > 0;
+    // It may be there again already, in a session that knows nothing of what the one before was asked.
+    const back = async (error: unknown, tries: number, signal: AbortSignal): Promise<void> => {
+      const isGone = error instanceof SourceUnavailable && tries < TRIES;
       if (!isGone || signal.aborted || !(await this.#for(name, untilMs, signal))) throw error;
     };
     const again = async <Result>(work: () => Promise<Result>, signal: AbortSignal) => {
-      for (;;)
+      for (let tries = 1; ; tries++)
         try {
           return await work();
         } catch (error) {
-          await back(error, signal);
+          await back(error, tries, signal);
         }
     };
     return {
       strength: holdings.strength,
       async *list(kind, scope, from, signal) {
+        let tries = 0;
         for (let at = from; ;)
           try {
             for await (const page of holdings.list(kind, scope, at, signal)) {
               yield page;
               at = page.position;
+              tries = 0;
             }
             return;
           } catch (error) {
-            await back(error, signal);
+            await back(error, ++tries, signal);
           }
       },
       get: (kind, ids, signal) => again(() => holdings.get(kind, ids, signal), signal),
